@@ -48,9 +48,10 @@ def _graph(table: Table, graph: Graph) -> Object:
 
 def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
     """A kernel with the user's lines that it comes from, and its operators."""
+    fed = graph.fed_by(kernel)
     lines: list[Object] = [
         {"path": one.location.path, "line": one.location.line, "function": one.function}
-        for one in kernel.frames
+        for one in (fed or kernel).frames
     ]
     return {
         "role": "kernel",
@@ -59,6 +60,7 @@ def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
         "lines": lines,
         "operator_ids": [one for one in table.children(kernel.row) if table.kind[one] == OP],
         "told": kernel.nodes is not None,
+        "made_for": fed.row if fed else None,
     }
 
 

@@ -36,6 +36,8 @@ class Kernel:
     """The user's lines."""
     nodes: tuple[str, ...] | None = None
     """The nodes it computes; None where the log does not tell."""
+    feeds: str = ""
+    """The handle of the next kernel that is given a buffer which this one writes."""
     row: int = NO_ROW
 
 
@@ -58,6 +60,12 @@ class Graph:
     @property
     def is_backward(self) -> bool:
         return "backward" in self.name
+
+    def fed_by(self, kernel: Kernel) -> Kernel | None:
+        """The kernel that another, of no operator of the graph, is made for: it copies what that
+        one reads into the layout that it wants. None for a kernel of operators of its own."""
+        computes = any(node.name in (kernel.nodes or ()) for node in self.nodes)
+        return None if computes or kernel.frames else self.kernels.get(kernel.feeds)
 
     @property
     def frame(self) -> StackFrame | None:

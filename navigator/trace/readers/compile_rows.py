@@ -56,8 +56,10 @@ class CompilationRows:
         graph.row = self._first + parent
         kernels = kernels_of_nodes(graph)
         for handle, kernel in graph.kernels.items():
-            frame = kernel.frames[0] if kernel.frames else _frame_of_nodes(graph, kernel)
-            row = self._row(f"kernel {kernel.name}{_sureness(kernel)}", frame, parent, backward)
+            fed = graph.fed_by(kernel)
+            said = f" (for {fed.name})" if fed else _sureness(kernel)
+            frame = _frame(graph, fed or kernel)
+            row = self._row(f"kernel {kernel.name}{said}", frame, parent, backward)
             kernel.row = self._first + row
             if kernel.nodes is None:
                 self._add_nodes(graph, (handle,), kernels, row)
@@ -107,7 +109,10 @@ class CompilationRows:
         return len(self._stacks) - 1
 
 
-def _frame_of_nodes(graph: Graph, kernel: Kernel) -> StackFrame | None:
+def _frame(graph: Graph, kernel: Kernel) -> StackFrame | None:
+    """The user's line of a kernel, or of its first node that has one."""
+    if kernel.frames:
+        return kernel.frames[0]
     names = kernel.nodes or ()
     return next((node.frame for node in graph.nodes if node.frame and node.name in names), None)
 

@@ -8,7 +8,7 @@ number the calls (``[Provenance debug handles]``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from navigator.trace.compiling.model import Kernel
@@ -18,6 +18,7 @@ _HANDLE = re.compile(r"# \[Provenance debug handles\] (?P<name>\S+)")
 _FRAGMENT = re.compile(r"#\s+%(?P<node>\w+) : .*= call_function")
 _DEFINITION = re.compile(r"(?P<name>\w+) = async_compile\.\w+\(")
 _CALL = re.compile(r"^\s+(?:\w+ = )?(?P<name>extern_kernels\.\w+|\w+)(?:\.run)?\(")
+_BUFFER = re.compile(r"\bbuf\d+\b")
 _LIBRARY = "extern_kernels."
 
 
@@ -34,8 +35,28 @@ def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
         for handle, kernel in _kernels(lines, _HANDLE, lambda _handle: True)
     }
     names = {match["name"] for line in lines if (match := _DEFINITION.match(line))}
-    calls = _kernels(lines, _CALL, lambda name: name in names or name.startswith(_LIBRARY))
-    return numbered or {f"{name}:{at}": kernel for at, (name, kernel) in enumerate(calls, 1)}
+
+    def is_kernel(name: str) -> bool:
+        return name in names or name.startswith(_LIBRARY)
+
+    calls = _kernels(lines, _CALL, is_kernel)
+    found = numbered or {f"{name}:{at}": kernel for at, (name, kernel) in enumerate(calls, 1)}
+    called = ((line, _CALL.match(line)) for line in lines)
+    _join(found, [line for line, call in called if call and is_kernel(call["name"])])
+    return found
+
+
+def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
+    """Tells of each kernel the next that is given a buffer that it is the first to be given, and
+    so writes."""
+    given = [frozenset(_BUFFER.findall(line)) for line in calls]
+    handles = list(kernels)
+    if len(calls) != len(handles):  # what is called in a loop or in another way
+        return
+    for at, handle in enumerate(handles):
+        written = given[at].difference(*given[:at])
+        later = (other for other in range(at + 1, len(given)) if written & given[other])
+        kernels[handle].feeds = next((handles[other] for other in later), "")
 
 
 def _kernels(

@@ -126,3 +126,11 @@ def test_nodes_that_no_kernel_is_of_the_line_of_have_none() -> None:
     graph = Graph("0_forward", [Node("view", "aten::view", "", "", None)])
     graph.kernels["k:1"] = Kernel("k")
     assert kernels_of_nodes(graph) == {}
+
+
+def test_a_kernel_of_no_operator_is_made_for_the_one_that_reads_what_it_writes() -> None:
+    graph = Graph("0_forward", [Node("mm", "aten::mm", "", "f32[4]", None)])
+    graph.kernels["copy:1"] = copies = Kernel("copy", nodes=("primals_1",), feeds="mm:2")
+    graph.kernels["mm:2"] = multiplies = Kernel("mm", nodes=("mm",), feeds="copy:1")
+    assert graph.fed_by(copies) is multiplies
+    assert graph.fed_by(multiplies) is None

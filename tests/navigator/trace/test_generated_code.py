@@ -62,6 +62,13 @@ def test_each_call_has_the_nodes_of_its_definition(handle: str) -> None:
         "triton_poi_fused_gelu_0:4": None,  # the same kernel for other nodes
         "cpp_fused_add_2:5": None,
     }
+    assert [one.feeds for one in kernels.values()] == [
+        "extern_kernels.mm:2",  # by buf0
+        "triton_per_fused_sum_1:3",  # by buf1
+        "",
+        "",
+        "",
+    ]
     assert [one.name for one in kernels.values()][1:3] == [
         "extern_kernels.mm",
         "triton_per_fused_sum_1",
