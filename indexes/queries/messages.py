@@ -83,9 +83,10 @@ class Messages:
             return ()
         name = dispatch_name(asked.text)
         if name and (dispatched := self._dispatched(name)):
-            return dispatched
+            return _raised_from(dispatched, asked)
         found = _best(asked, list(self._found(asked.text)))
-        return found or _best(asked, list(self._found(asked.text, loosely=True)))
+        found = found or _best(asked, list(self._found(asked.text, loosely=True)))
+        return _raised_from(found, asked)
 
     def dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under exactly this name."""
@@ -151,6 +152,14 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     best = [one for one in telling if one.covered == most]
     best.sort(key=lambda one: _likeliness(one, asked))
     return tuple(map(_as_message, best))
+
+
+def _raised_from(found: tuple[Message, ...], asked: Pasted) -> tuple[Message, ...]:
+    """Those in the file that the C++ stack names, or all where it names none of theirs."""
+    path, line = asked.raised_from or ("", 0)
+    here = tuple(one for one in found if path.endswith(f"/{one.location.path}"))
+    exact = tuple(o for o in here if o.location.line <= line <= o.location.end_line)
+    return exact or here or found
 
 
 def _as_message(one: _Found, is_rest: bool = False) -> Message:

@@ -35,6 +35,10 @@ _FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """What C's ``assert`` and CUDA's say."""
 _KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
+_RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d+)", MULTILINE)
+"""How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
+_CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
+"""How the C++ stack behind it names operators."""
 Places = tuple[tuple[str, int], ...]
 """Files and lines."""
 
@@ -48,6 +52,8 @@ class Pasted(NamedTuple):
     """``ValueError``, where it is named."""
     places: Places
     """Files and lines that the traceback names, the last one first."""
+    raised_from: tuple[str, int] | None = None
+    """The file and line of C++ that raised it, of the torch that ran."""
 
     @property
     def line(self) -> str:
@@ -77,7 +83,20 @@ def all_pasted(text: str) -> list[Pasted]:
 
 def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
     name = (head[1] or "").rpartition(".")[2] if head else ""
-    return Pasted(plain(_AFTER.split(said)[0]), name, places)
+    from_line = _RAISED_FROM.search(said)
+    raised_from = (from_line[1], int(from_line[2])) if from_line else None
+    return Pasted(plain(_AFTER.split(said)[0]), name, places, raised_from)
+
+
+def message_of(text: str) -> str:
+    """A message as it was written, without the C++ stack behind it."""
+    return _AFTER.split(text)[0].strip()
+
+
+def operators_on_stack(text: str) -> list[str]:
+    """The classes in ``at::_ops``, ``add_Tensor``, of the operators on the C++ stack behind a
+    message, the outermost first."""
+    return list(dict.fromkeys(reversed(_CALLED.findall(text))))
 
 
 def asserted(text: str) -> tuple[str, str, int] | None:

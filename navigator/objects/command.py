@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import runpy
 import sys
 import traceback
@@ -76,6 +77,8 @@ def _graph(given: argparse.Namespace) -> str:
 
 
 def _cause(given: argparse.Namespace) -> str:
+    os.environ["TORCH_SHOW_CPP_STACKTRACES"] = "1"  # names the line of C++ and the operators
+    os.environ["TORCH_DISABLE_ADDR2LINE"] = "1"  # in seconds
     from indexes.queries.index import Index
     from indexes.source.source import Source
     from navigator.objects.graph import variables

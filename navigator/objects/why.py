@@ -1,21 +1,25 @@
 """``torchnav why``: after an error about in-place writes, who saved the value, who wrote to it
-afterwards, and which formula needed it."""
+afterwards, and which formula needed it; after another, which call failed with which tensors, and
+which lines of PyTorch say so."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import torch
 
+from indexes.model.answers import Hit
+from indexes.model.errors import TorchnavError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import SCHEMA_VERSION, Formula
 from indexes.queries.index import Index
 from indexes.queries.node_formulas import NodeSource, node_source
+from indexes.queries.pasted import message_of
 from indexes.serialize.answers import to_object
 from navigator.objects.graph import Graph, GraphNode, packed, place_json, program_frame, read_graph
 from navigator.objects.members import REFUSALS
@@ -27,6 +31,7 @@ _IN_PLACE = regex(
     r"|modified inplace|A view was created in"
 )
 _RAW = "_raw_saved_"
+_HIT = "kind name path line detail op"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,13 @@ class Explanation:
     made: tuple[tuple[str, tuple[str, int]], ...] = ()
     """Where the tensors of the failed call were made: what each is, and the line."""
     note: str = ""
+    call: str = ""
+    """The call of torch's that failed: ``torch.nn.functional.linear``."""
+    given: tuple[str, ...] = ()
+    """The tensors that it was given."""
+    said_by: tuple[Hit, ...] = ()
+    """The lines that can have raised it, then the operators that were running, the outermost
+    first."""
 
     def __str__(self) -> str:
         from navigator.text.why import why_lines
@@ -71,6 +83,9 @@ class Explanation:
                 "causes": [_cause_json(one) for one in self.causes],
                 "made": [{"what": what, **(place_json(line) or {})} for what, line in self.made],
                 "note": self.note,
+                "call": self.call or None,
+                "given": [*self.given],
+                "said_by": [to_object(one, _HIT) for one in self.said_by],
             }
         )
 
@@ -102,15 +117,38 @@ def explain(
         writes: What was noted while the program ran.
         names: The variables of the program by name.
     """
-    raised = _raised_at(error.__traceback__)
-    modified = _MODIFIED.search(str(error))
+    raised, text = _raised_at(error.__traceback__), message_of(str(error))
+    modified = _MODIFIED.search(text)
     if modified is not None:
         found = tuple(_causes(writes, names, index))
         note = "" if found else "the graph of the failed pass was not found"
-        return Explanation(str(error), raised, found, note=note)
-    if _IN_PLACE.search(str(error)):
-        return Explanation(str(error), raised, (), tuple(_made(error, writes, names)))
-    return Explanation(str(error), raised, (), note="it is no error about in-place writes")
+        return Explanation(text, raised, found, note=note)
+    made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
+    said_by = _said_by(error, index)
+    note = "" if said_by else f"no line of {index.info.version} is known to say this"
+    failed = writes.failed if writes.failed and writes.failed.error is error else None
+    given = tuple(_given(failed.given, names)) if failed else ()
+    call = failed.name if failed else ""
+    return Explanation(text, raised, (), made, note, call, given, said_by)
+
+
+def _said_by(error: BaseException, index: Index) -> tuple[Hit, ...]:
+    try:
+        match = index.resolve(f"{type(error).__name__}: {error}")
+    except TorchnavError:
+        return ()
+    return match.hits if match.kind == "error" else ()
+
+
+def _given(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -> Iterator[str]:
+    """The tensors of a call, by the program's names for them."""
+    named: dict[int, str] = {}
+    for name, one in names.items():
+        named.setdefault(id(one), name)
+    for tensor in tensors:
+        kind = str(tensor.dtype).removeprefix("torch.")
+        said = f"{tuple(tensor.shape)} {kind} on {tensor.device}"
+        yield f"{named[id(tensor)]}: {said}" if id(tensor) in named else said
 
 
 def _raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:

@@ -33,14 +33,26 @@ class Write:
     """Whether gradients were recorded."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A call of torch's that raised."""
+
+    name: str
+    """``torch.nn.functional.linear``."""
+    given: tuple[torch.Tensor, ...]
+    error: BaseException
+
+
 class Writes(Lines):
-    """Notes, besides the lines that made nodes, every write and the roots of backward passes."""
+    """Notes, besides the lines that made nodes, every write, the roots of backward passes, and the
+    last call that raised."""
 
     def __init__(self) -> None:
         super().__init__()
         self.writes: list[Write] = []
         self.roots: list[torch.Tensor] = []
         """The tensors whose backward pass was begun, the last one last."""
+        self.failed: FailedCall | None = None
         self._kept: dict[int, StorageWeakRef] = {}
         """Their addresses are given to no other storage while these are kept."""
 
@@ -51,7 +63,11 @@ class Writes(Lines):
             self.roots = [args[0]]
         given = [*tensors_in([args, [*(kwargs or {}).values()]])]
         before = [(one, version) for one in given if (version := _version(one)) is not None]
-        made = super().__torch_function__(func, types, args, kwargs)
+        try:
+            made = super().__torch_function__(func, types, args, kwargs)
+        except Exception as error:
+            self.failed = FailedCall(_name(func), tuple(given), error)
+            raise
         frame = program_frame(inspect.currentframe())
         line = (frame.f_code.co_filename, frame.f_lineno) if frame else None
         for one, version in before:
@@ -68,15 +84,17 @@ class Writes(Lines):
             self._kept[storage] = StorageWeakRef(tensor.untyped_storage())
         shape = tuple(tensor.shape)
         through = f"a view of shape {shape}" if tensor._is_view() else f"shape {shape}"
-        call = torch.overrides.resolve_name(func) or getattr(func, "__name__", str(func))
+        call = _name(func).removeprefix("torch.")
         enabled = torch.is_grad_enabled()
-        self.writes.append(
-            Write(storage, before, after, call.removeprefix("torch."), through, line, enabled)
-        )
+        self.writes.append(Write(storage, before, after, call, through, line, enabled))
 
     def to(self, storage: int | None, since: int) -> Iterator[Write]:
         """The writes to a storage from a version on."""
         return (one for one in self.writes if one.storage == storage and one.after > since)
+
+
+def _name(func: Any) -> str:
+    return str(torch.overrides.resolve_name(func) or getattr(func, "__name__", func))
 
 
 def _version(tensor: torch.Tensor) -> int | None:

@@ -17,11 +17,27 @@ def why_lines(found: Explanation) -> Iterator[str]:
     """The writer first, then who needed the value, then the error itself."""
     for cause in found.causes:
         yield from _cause_lines(cause)
+    yield from _said_lines(found)
     for what, line in found.made:
         yield clean(f"{what} was made at {_place(line)}")
     yield from wrap(found.note, "")
     where = f" at {_place(found.raised_at)}" if found.raised_at else ""
     yield from wrap(f"raised{where}: {found.error}", "")
+
+
+def _said_lines(found: Explanation) -> Iterator[str]:
+    """The lines that say it, the operators that ran, and what was called with what."""
+    for hit in found.said_by:
+        if hit.kind != "operator":
+            yield clean(f"said in {hit.name}  {hit.location}")
+            yield from wrap(hit.detail, "    ")
+    for hit in found.said_by:
+        if hit.kind == "operator":
+            yield clean(f"operator {hit.name}, {hit.detail}  {hit.location}")
+    if found.call:
+        yield clean(f"{found.call} was given")
+        for one in found.given:
+            yield clean(f"    {one}")
 
 
 def _cause_lines(cause: Cause) -> Iterator[str]:

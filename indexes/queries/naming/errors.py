@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
-from indexes.model.vocabulary import Confidence, Location
+from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery
-from indexes.queries.pasted import asserted, dispatch_name, failed_condition, failing_kernel, pasted
+from indexes.queries.pasted import (
+    asserted,
+    dispatch_name,
+    failed_condition,
+    failing_kernel,
+    operators_on_stack,
+    pasted,
+)
 from indexes.readers.messages import DISPATCH
 
 if TYPE_CHECKING:
@@ -52,11 +59,13 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     if not found:
         return None
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
+    on_stack = _on_stack(index, text)
+    found, around = _of_last(found, around, on_stack)
     reached = next((places for places in around if _operators(places)), ())
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
     hits += _named(index, found[0], text)
-    hits += _operator_hits(index, _operators(reached))
+    hits += on_stack or _operator_hits(index, _operators(reached))
     several = sum(not one.is_rest for one in found)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
     return match if several == 1 else replace(match, confidence="ambiguous")
@@ -208,6 +217,31 @@ def _named(index: Index, one: Message, text: str) -> list[Hit]:
         Hit("operator", name, one.location, "named in the text", name)
         for name, one in found.items()
     ]
+
+
+def _on_stack(index: Index, text: str) -> list[Hit]:
+    """The operators on the C++ stack behind a message, the outermost first."""
+    natives = (_of_class(index, name) for name in operators_on_stack(text))
+    return [
+        Hit("operator", one.full_name, one.location, "on the C++ stack", one.full_name)
+        for one in natives
+        if one is not None
+    ]
+
+
+def _of_last(
+    found: tuple[Message, ...], around: list[tuple[Place, ...]], on_stack: list[Hit]
+) -> tuple[tuple[Message, ...], list[tuple[Place, ...]]]:
+    """Those lines that the innermost operator on the stack reaches; all where it reaches none."""
+    last = on_stack[-1].name if on_stack else ""
+    told = [one for one in zip(found, around, strict=False) if last in _operators(one[1])]
+    return (tuple(o for o, _ in told), [p for _, p in told]) if told else (found, around)
+
+
+def _of_class(index: Index, name: str) -> NativeFunction | None:
+    """The operator of a class in ``at::_ops``: ``add_.Tensor`` of ``add__Tensor``."""
+    parts = (f"{name[:at]}.{name[at + 1 :]}" for at, sign in enumerate(name) if sign == "_")
+    return next(filter(None, map(index.native, (name, *parts))), None)
 
 
 def _operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:

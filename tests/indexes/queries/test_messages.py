@@ -6,7 +6,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.queries.messages import Messages
-from indexes.queries.pasted import pasted
+from indexes.queries.pasted import operators_on_stack, pasted
 from tests.tree_marks import Mark, marks
 
 SAID = marks("says")
@@ -47,11 +47,33 @@ def test_a_name_of_a_dispatch_leads_to_its_macro(tree_index: Index) -> None:
     assert [one.location.path for one in found] == ["aten/src/ATen/native/LinearAlgebra.cpp"]
 
 
+def test_the_cxx_stack_tells_the_file_and_the_line(tree_index: Index) -> None:
+    text = "Boolean inputs not supported for relu"
+    said = Messages(tree_index.facts.store).said
+    lines = {one.location.line for one in said(text)}
+    assert len(lines) == 2
+    file = "/build/aten/src/ATen/native/Activation.cpp"
+    for line in lines:
+        stack = f"{text}\nException raised from relu at {file}:{line} (most recent call first):\n"
+        assert [one.location.line for one in said(stack)] == [line]
+    other = f"{text}\nException raised from relu at {file}:9000 (most recent call first):\n"
+    assert {one.location.line for one in said(other)} == lines
+
+
 def test_what_nobody_says(tree_index: Index) -> None:
     said = Messages(tree_index.facts.store).said
     assert said("the moon is made of green cheese") == ()
     assert said("") == ()
     assert said("has to be")[0].covered == len("hastobe")
+
+
+def test_operators_on_a_stack() -> None:
+    stack = (
+        "no\n#9 at::_ops::addmm::redispatch(c10::DispatchKeySet) from lib\n"
+        "#11 at::_ops::addmm::call(at::Tensor const&) from lib\n"
+        "#14 at::_ops::add__Tensor::call(at::Tensor&) from lib\n"
+    )
+    assert operators_on_stack(stack) == ["add__Tensor", "addmm"]
 
 
 def test_what_is_pasted() -> None:

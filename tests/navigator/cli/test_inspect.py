@@ -91,6 +91,19 @@ def test_why_names_who_wrote(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0] == f"written to at {script}:4 by Tensor.__setitem__"
 
 
+def test_why_asks_torch_for_the_operators_that_were_running(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import torch\ntorch.relu(torch.ones(2, dtype=torch.bool))\n")
+    tree = ("--tree", str(ROOT / "tests" / "tree"))
+    done = run("--json", *tree, str(script), cwd=tmp_path, question="why")
+
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["error"] == "Boolean inputs not supported for relu"
+    told = [one["name"] for one in answer["said_by"] if one["detail"] == "on the C++ stack"]
+    assert told == ["relu"]
+
+
 def test_why_of_a_program_that_ends_well(tmp_path: Path) -> None:
     script = tmp_path / "fine.py"
     script.write_text("import torch\n")

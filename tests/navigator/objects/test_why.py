@@ -122,8 +122,24 @@ def test_text_and_json(tmp_path: Path, tree_index: Index) -> None:
     assert data["causes"][0]["node"] == "TanhBackward0"
 
 
-def test_another_error_is_said_to_be_another(tmp_path: Path, tree_index: Index) -> None:
-    found = explained(f"{BEGIN}torch.ones(2) @ torch.ones(3)\n", tmp_path / "a.py", tree_index)
+def test_another_error_has_its_call_its_tensors_and_the_line_that_checks(
+    tmp_path: Path, tree_index: Index
+) -> None:
+    code = f"{BEGIN}flags = torch.ones(2, dtype=torch.bool)\ntorch.relu(flags)\n"
+    found = explained(code, tmp_path / "a.py", tree_index)
 
     assert found.causes == ()
-    assert found.note == "it is no error about in-place writes"
+    assert (found.call, found.given) == ("torch.relu", ("flags: (2,) bool on cpu",))
+    assert {one.location.path for one in found.said_by if one.kind == "error"} == {
+        "aten/src/ATen/native/Activation.cpp"
+    }
+    assert any(line.startswith("said in at::native::relu") for line in str(found).splitlines())
+
+
+def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Index) -> None:
+    found = explained(
+        f"{BEGIN}raise RuntimeError('no such file of mine')\n", tmp_path / "a.py", tree_index
+    )
+
+    assert found.said_by == ()
+    assert found.note == f"no line of {tree_index.info.version} is known to say this"
