@@ -84,6 +84,8 @@ class Messages:
         name = dispatch_name(asked.text)
         if name and (dispatched := self._dispatched(name)):
             return _raised_from(dispatched, asked)
+        if here := _best(asked, self._found_where_raised(asked)):
+            return _raised_from(here, asked)
         found = _best(asked, list(self._found(asked.text)))
         found = found or _best(asked, list(self._found(asked.text, loosely=True)))
         return _raised_from(found, asked)
@@ -106,6 +108,12 @@ class Messages:
         joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
         rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
         return tuple(_message(row, letters(name), True) for row in rows)
+
+    def _found_where_raised(self, asked: Pasted) -> list[_Found]:
+        """Messages in the file that the C++ stack names; none without such a stack."""
+        path, _ = asked.raised_from or ("", 0)
+        found = self._found(asked.text, loosely=True) if path else ()
+        return [one for one in found if path.endswith(f"/{one.row[0]}")]
 
     def _found(self, text: str, *, loosely: bool = False) -> Iterator[_Found]:
         """Messages of which something stands in a text, or that the text is cut out of; loosely

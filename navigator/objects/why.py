@@ -137,7 +137,18 @@ def _said_by(error: BaseException, index: Index) -> tuple[Hit, ...]:
         match = index.resolve(f"{type(error).__name__}: {error}")
     except TorchnavError:
         return ()
-    return match.hits if match.kind == "error" else ()
+    hits = match.hits if match.kind == "error" else ()
+    file = _innermost_file(error.__traceback__)
+    here = tuple(hit for hit in hits if file.endswith(f"/{hit.location.path}"))
+    return here or hits
+
+
+def _innermost_file(traceback: TracebackType | None) -> str:
+    """The file of the Python that raised an error, or that called the C++ which did."""
+    file = ""
+    while traceback is not None:
+        file, traceback = traceback.tb_frame.f_code.co_filename, traceback.tb_next
+    return file
 
 
 def _given(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -> Iterator[str]:
@@ -147,7 +158,9 @@ def _given(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -
         named.setdefault(id(one), name)
     for tensor in tensors:
         kind = str(tensor.dtype).removeprefix("torch.")
-        said = f"{tuple(tensor.shape)} {kind} on {tensor.device}"
+        layout = str(tensor.layout).removeprefix("torch.")
+        plain = f"{tuple(tensor.shape)} {kind} on {tensor.device}"
+        said = plain if layout == "strided" else f"{plain}, {layout}"
         yield f"{named[id(tensor)]}: {said}" if id(tensor) in named else said
 
 

@@ -94,7 +94,10 @@ class Writes(Lines):
 
 
 def _name(func: Any) -> str:
-    return str(torch.overrides.resolve_name(func) or getattr(func, "__name__", func))
+    """``torch.mm``; by its own name where it has others, as ``torch.spmm``."""
+    own = getattr(func, "__name__", str(func))
+    within, _, _ = (torch.overrides.resolve_name(func) or "").rpartition(".")
+    return f"{within}.{own}" if within else own
 
 
 def _version(tensor: torch.Tensor) -> int | None:

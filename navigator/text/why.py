@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from navigator.objects.writes import Write
 
 
+_MOST_TEXT = 600
+"""Letters of an error: the dispatcher's has one line for each key."""
+
+
 def why_lines(found: Explanation) -> Iterator[str]:
     """The writer first, then who needed the value, then the error itself."""
     for cause in found.causes:
@@ -22,7 +26,8 @@ def why_lines(found: Explanation) -> Iterator[str]:
         yield clean(f"{what} was made at {_place(line)}")
     yield from wrap(found.note, "")
     where = f" at {_place(found.raised_at)}" if found.raised_at else ""
-    yield from wrap(f"raised{where}: {found.error}", "")
+    rest = " ... (--json has all of it)" if len(found.error) > _MOST_TEXT else ""
+    yield from wrap(f"raised{where}: {found.error[:_MOST_TEXT]}{rest}", "")
 
 
 def _said_lines(found: Explanation) -> Iterator[str]:

@@ -64,7 +64,8 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     reached = next((places for places in around if _operators(places)), ())
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
-    hits += _named(index, found[0], text)
+    named = _named(index, found[0], text)
+    hits += [one for one in named if one.name not in {other.name for other in on_stack}]
     hits += on_stack or _operator_hits(index, _operators(reached))
     several = sum(not one.is_rest for one in found)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
