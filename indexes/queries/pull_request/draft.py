@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound, SourceError
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
 
 
-def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> PullRequest:
+def draft(
+    index: Index, base: str | None = None, ran: Sequence[Ran] = (), kept: Sequence[Ran] = ()
+) -> PullRequest:
     """The draft of what differs from ``base``, or from where the branch left the upstream's main.
+    What is ``kept`` of earlier runs is taken for the commands of the test plan.
 
     Raises NotFound where nothing differs or ``base`` is not here, SourceError without git."""
     source = index.source
@@ -61,7 +64,7 @@ def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> Pul
         reached,
         tests[:NOW],
         len(tests[NOW:]),
-        tuple(ran),
+        (*ran, *_of_plan(kept, ran, (*tests[:NOW], *commands))),
         _to_run(commands),
         named,
         labels.topics,
@@ -71,6 +74,16 @@ def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> Pul
         around.steps(branch.name, lint, docs, len(commits) > 1),
         _missing(against, labels, reviewers),
     )
+
+
+def _of_plan(
+    kept: Sequence[Ran], ran: Sequence[Ran], plan: Sequence[TestCommand | Command]
+) -> Iterator[Ran]:
+    """The last run of each command of the test plan, but for those that its author tells."""
+    named = {one.text if isinstance(one, Command) else one.command for one in plan}
+    asked = named - {one.command for one in ran}
+    last = {one.command: one for one in kept if one.command in asked}
+    yield from last.values()
 
 
 def _tests(reached: Affected, paths: Sequence[str]) -> tuple[TestCommand, ...]:

@@ -9,6 +9,7 @@ from indexes.queries.pull_request.draft import draft
 from indexes.queries.pull_request.model import Ran
 from indexes.serialize.pull_request import pull_request_json
 from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.progress import results
 from navigator.text.pull_request import body_lines, markdown_lines
 
 
@@ -20,7 +21,7 @@ from navigator.text.pull_request import body_lines, markdown_lines
 )
 @click.option(
     "--ran",
-    "results",
+    "told",
     multiple=True,
     metavar="'COMMAND: RESULT'",
     help="A command that you ran and what came of it, for the test plan.",
@@ -28,7 +29,7 @@ from navigator.text.pull_request import body_lines, markdown_lines
 @click.option("--body", is_flag=True, help="Only the text of the pull request.")
 @json_option
 @pass_settings
-def pr(settings: Settings, base: str | None, results: tuple[str, ...], body: bool) -> None:
+def pr(settings: Settings, base: str | None, told: tuple[str, ...], body: bool) -> None:
     """The draft of a pull request for your changes, as Markdown.
 
     Compares the working tree, untracked files too, with where the branch left the upstream's
@@ -36,8 +37,9 @@ def pr(settings: Settings, base: str | None, results: tuple[str, ...], body: boo
     issues, the steps around it and what CI will run. What nothing tells is marked as to be filled
     in. Nothing is sent anywhere.
     """
-    ran = tuple(map(_ran, results))
-    found = draft(settings.index(), base, ran)
+    ran = tuple(map(_ran, told))
+    index = settings.index()
+    found = draft(index, base, ran, results(index.cache, index.source.key))
     lines = body_lines if body else markdown_lines
     settings.answer(lambda: pull_request_json(found, list(body_lines(found))), lambda: lines(found))
 

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.model import ChangeStep, Neighbour, Plan, TestRun
 from indexes.queries.gaps.kinds import KINDS
+from navigator.progress import Progress
 from navigator.text.changes import plan_markdown
 from navigator.text.contribution import change_text, visible
 from navigator.tui.asking import complain, say
@@ -17,7 +18,6 @@ from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane, copy_checklist
 from navigator.tui.place_rows import PlaceRow
 from navigator.tui.processes.preview import REASON
-from navigator.tui.progress import Progress
 from navigator.tui.shell import run_shown
 from navigator.tui.widgets.place_list import PlaceList
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from indexes.source.source import Source
 from navigator.cli.main import main
+from navigator.progress import Progress
 from tests.repositories import commit, git, repository
 
 KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
@@ -44,6 +46,27 @@ def test_markdown_with_blanks_that_are_marked(
     assert lines.index("### Why") < lines.index("---")
     assert any(line.startswith("<!-- to be filled in: why") for line in lines)
     assert "git push -u origin mine" in out
+
+
+def test_a_command_that_was_run_from_a_plan_has_its_result(
+    root: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited = root / "test/test_ops.py"
+    edited.write_text(f"{edited.read_text()}# edited\n")
+    assert _run(root, cache, "--json") == 0
+    command = json.loads(capsys.readouterr().out)["tests"][0]["command"]
+    kept = Progress.load(cache, Source.find(str(root)).key, "kernel/CPU/add")
+    kept.end(command, 1)
+    kept.end("rm -rf build", 0)
+
+    assert _run(root, cache, "--body") == 0
+    lines = capsys.readouterr().out.splitlines()
+    (said,) = (line for line in lines if line.startswith(f"- `{command}`: "))
+    assert "ended with status 1 (20" in said
+    assert not any("rm -rf" in line for line in lines)
+
+    assert _run(root, cache, "--body", "--ran", f"{command}: 3 passed") == 0
+    assert f"- `{command}`: 3 passed" in capsys.readouterr().out.splitlines()
 
 
 def test_the_text_alone_is_that_of_the_json(

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 from textual.widget import Widget
 
+from navigator.progress import Progress
 from navigator.tui.lists.plan import PlanPane, is_change
-from navigator.tui.progress import Progress
 from navigator.tui.shell import run_shown
 from tests.navigator.tui.conftest import Person, Sit
 

@@ -7,8 +7,10 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
+from indexes.queries.pull_request.model import Ran
 from indexes.source.files import read_text
 
 
@@ -25,7 +27,11 @@ class Progress:
     @classmethod
     def load(cls, cache: Path, tree: str, change: str) -> Progress:
         """What was kept of a change; nothing where there is no file of ours."""
-        path = cache / "changes" / tree / f"{_file_name(change)}.json"
+        return cls.read(_folder(cache, tree) / f"{_file_name(change)}.json")
+
+    @classmethod
+    def read(cls, path: Path) -> Progress:
+        """What a file keeps; nothing where there is no file of ours."""
         try:
             kept = json.loads(read_text(path))
             ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
@@ -49,6 +55,21 @@ class Progress:
         beside = self.path.with_suffix(f".{os.getpid()}")
         beside.write_text(text, encoding="utf-8")
         beside.replace(self.path)
+
+
+def results(cache: Path, tree: str) -> list[Ran]:
+    """How the commands ended that were run from the screen for any change of a tree, each with the
+    day on which its change was last worked on; the last one last."""
+    files = sorted(_folder(cache, tree).glob("*.json"), key=os.path.getmtime)
+    return [
+        Ran(command, f"ended with status {status} ({date.fromtimestamp(path.stat().st_mtime)})")
+        for path in files
+        for command, status in Progress.read(path).ended.items()
+    ]
+
+
+def _folder(cache: Path, tree: str) -> Path:
+    return cache / "changes" / tree
 
 
 def _file_name(change: str) -> str:
