@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.dispatch import (
+    DispatchSlot,
+    DispatchTable,
+    KeyCause,
+    PathStep,
+    SwitchPath,
+    SwitchPaths,
+)
 from indexes.queries.dispatch_compare import Difference, LiveSlot
+from indexes.queries.dispatch_path.live import LiveSwitch
 from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
@@ -14,6 +22,10 @@ shape(
 )
 shape(Difference, "key live=theirs reason")
 shape(LiveSlot, "kind fallthrough path line")
+shape(KeyCause, "key change words path line")
+shape(PathStep, "key call action cause slot then then_location certain")
+shape(SwitchPath, "switch meaning changes steps kernels end note note_location unknown")
+shape(LiveSwitch, "switch tensor included excluded kernels agrees why")
 
 
 def table_json(table: DispatchTable, differences: Iterable[Difference] | None = None) -> Object:
@@ -28,6 +40,13 @@ def table_json(table: DispatchTable, differences: Iterable[Difference] | None = 
         unseen=table.unseen,
         **compared,
     )
+
+
+def switch_paths_json(answer: SwitchPaths, live: Iterable[LiveSwitch] | None = None) -> Object:
+    """The answer of ``torchnav table --when``; with ``--live`` what the installed torch says."""
+    compared = {} if live is None else {"live": [*live]}
+    paths = {"op": answer.op, "backend": answer.backend, "paths": answer.paths}
+    return envelope(answer.source, **paths, **compared)
 
 
 def table_row_json(op: str, slot: DispatchSlot) -> Object:
