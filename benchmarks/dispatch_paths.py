@@ -133,7 +133,8 @@ def observed(call: Call) -> tuple[tuple[str, ...], str]:
         return (), "below autograd"
     call.caller = call.frames[ends[0] + 1] if ends[0] + 1 < len(call.frames) else ""
     inner = [_stage(name) for name in call.frames[start : ends[0]]]
-    return tuple(dict.fromkeys(stage for stage in reversed(inner) if stage)), ""
+    before = "Autocast" if _stage(call.caller) == "Autocast" else ""
+    return tuple(dict.fromkeys(stage for stage in (before, *reversed(inner)) if stage)), ""
 
 
 def _stage(name: str) -> str:
@@ -177,11 +178,6 @@ def _text(index: Index, one: Definition) -> str:
     return "\n".join(lines)
 
 
-def _last_call(stages: tuple[str, ...]) -> tuple[str, ...]:
-    """What follows autocast, which calls the operator anew: the entry of that call is nearer."""
-    return stages[stages.index("Autocast") + 1 :] if "Autocast" in stages else stages
-
-
 def measure(index: Index, switch: str, calls: list[Call]) -> tuple[Counter[str], list[str]]:
     """How many calls agree, differ or are left out, and those that differ."""
     counts: Counter[str] = Counter()
@@ -192,7 +188,7 @@ def measure(index: Index, switch: str, calls: list[Call]) -> tuple[Counter[str],
         if why or unsure:
             counts[why or unsure] += 1
             continue
-        agrees = _last_call(said) == _last_call(seen)
+        agrees = said == seen
         counts["agree" if agrees else "differ"] += 1
         if not agrees:
             misses.append(f"{switch} {call.op}: told {said}, seen {seen}")

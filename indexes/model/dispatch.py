@@ -138,3 +138,59 @@ class SwitchPaths:
 
     priority: tuple[str, ...] = ()
     """Every runtime key of the tree, that of the highest priority first."""
+
+
+KeyUseKind = Literal["includes", "excludes", "tensor", "set", "returns", "asks", "names"]
+KeyKind = Literal["runtime", "per backend", "alias", "functionality"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """A line of C++ that names a dispatch key, or a set with it."""
+
+    what: KeyUseKind
+    """A guard or setter of the thread's included or excluded set, a tensor's own set, a named set
+    of keys, a function that returns it, a question whether it is in a set, anything else."""
+    text: str
+    location: Location
+    function: str
+    """The function around it; empty at file scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRegistration:
+    """A kernel that is registered for a key."""
+
+    op: str
+    slot: DispatchSlot
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCard:
+    """A dispatch key: what it is for, who sets it, what is registered for it."""
+
+    source: SourceInfo
+    name: str
+    kind: KeyKind
+    location: Location
+    meaning: str
+    """What a synonym is resolved from, or the functionality and backend of a key per backend."""
+    comment: str
+    """Its comment in DispatchKey.h, as written; empty where it has none."""
+    comment_location: Location | None
+    notes: tuple[Location, ...]
+    """Where the notes stand that the comment names: ``Note [Functionalization Pass In Core]``."""
+    rank: int
+    """1 for the key that runs first; 0 for an alias."""
+    keys: tuple[str, ...]
+    """The runtime keys that an alias or a functionality stands for, first to run first."""
+    fallback: DispatchSlot | None
+    uses: tuple[KeyUse, ...]
+    registrations: tuple[KeyRegistration, ...]
+
+    def origins(self) -> dict[str, int]:
+        """How many kernels each file or generator registers, the most first."""
+        found: dict[str, int] = {}
+        for one in self.registrations:
+            found[one.slot.origin] = found.get(one.slot.origin, 0) + 1
+        return dict(sorted(found.items(), key=lambda one: -one[1]))

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
     from indexes.model.answers import Surroundings
-    from indexes.model.dispatch import DispatchTable, SwitchPaths
+    from indexes.model.dispatch import DispatchTable, KeyCard, SwitchPaths
     from indexes.model.python import PythonCard
     from indexes.queries.dispatch_path.walk import SwitchedPaths
     from indexes.queries.dispatch_table import Dispatch
@@ -539,6 +539,20 @@ class Index:
             SourceError: The tree has no headers with sets of keys.
         """
         return self._switched_paths.paths(op, self.native(op), switches, device)
+
+    def key(self, name: str) -> KeyCard:
+        """Tell what a dispatch key is for, who sets it and what is registered for it.
+
+        Parameters:
+            name: ``AutocastCUDA``, ``DispatchKey::Python``, an alias, a functionality.
+
+        Raises:
+            NotFound: The tree has no such key.
+            SourceError: The tree has no header with dispatch keys.
+        """
+        from indexes.queries.dispatch_path.key_card import KeyCards
+
+        return KeyCards(self).card(name)
 
     @cached_property
     def _switched_paths(self) -> SwitchedPaths:

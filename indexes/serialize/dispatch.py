@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from indexes.model.dispatch import (
     DispatchSlot,
     DispatchTable,
+    KeyCard,
     KeyCause,
+    KeyRegistration,
+    KeyUse,
     PathStep,
     SwitchPath,
     SwitchPaths,
@@ -26,6 +29,16 @@ shape(KeyCause, "key change words path line")
 shape(PathStep, "key call action cause slot then then_location certain")
 shape(SwitchPath, "switch meaning changes steps kernels end note note_location unknown")
 shape(LiveSwitch, "switch tensor included excluded kernels agrees why")
+shape(KeyUse, "what text path line function")
+shape(KeyRegistration, "op slot")
+
+
+def key_json(card: KeyCard, limit: int) -> Object:
+    """The answer of ``torchnav key``: the first ``limit`` registrations, and all counts."""
+    keys = "name kind path line meaning comment comment_location notes rank keys fallback uses"
+    counts = {"registered": len(card.registrations), "origins": card.origins()}
+    listed = card.registrations[:limit]
+    return envelope(card.source, **to_object(card, keys), **counts, registrations=listed)
 
 
 def table_json(table: DispatchTable, differences: Iterable[Difference] | None = None) -> Object:
