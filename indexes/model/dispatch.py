@@ -187,6 +187,8 @@ class KeyCard:
     fallback: DispatchSlot | None
     uses: tuple[KeyUse, ...]
     registrations: tuple[KeyRegistration, ...]
+    unseen: str = ""
+    """What may be registered too, in source that is not at hand, with the command that adds it."""
 
     def origins(self) -> dict[str, int]:
         """How many kernels each file or generator registers, the most first."""

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from indexes.model.answers import Surroundings
     from indexes.model.dispatch import DispatchTable, KeyCard, SwitchPaths
     from indexes.model.python import PythonCard
+    from indexes.queries.code_map import CodeMap
     from indexes.queries.dispatch_path.walk import SwitchedPaths
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
@@ -559,6 +560,13 @@ class Index:
         from indexes.queries.dispatch_path.walk import SwitchedPaths
 
         return SwitchedPaths(self.source, self.dispatch)
+
+    @cached_property
+    def code_map(self) -> CodeMap:
+        """What lives in which folder, and the way of one call through them."""
+        from indexes.queries.code_map import CodeMap
+
+        return CodeMap(self)
 
     def kernel_name(self, name: str) -> DeviceKernelAnswer:
         """Tell where a device kernel comes from.

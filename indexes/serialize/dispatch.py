@@ -35,7 +35,9 @@ shape(KeyRegistration, "op slot")
 
 def key_json(card: KeyCard, limit: int) -> Object:
     """The answer of ``torchnav key``: the first ``limit`` registrations, and all counts."""
-    keys = "name kind path line meaning comment comment_location notes rank keys fallback uses"
+    keys = (
+        "name kind path line meaning comment comment_location notes rank keys fallback uses unseen"
+    )
     counts = {"registered": len(card.registrations), "origins": card.origins()}
     listed = card.registrations[:limit]
     return envelope(card.source, **to_object(card, keys), **counts, registrations=listed)

@@ -40,6 +40,7 @@ COMMANDS = {
     "table": ("table:table", "The dispatch table of an operator, and why."),
     "key": ("key:key", "A dispatch key: who sets it, what runs for it."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
+    "map": ("map:map_", "What lives in which folder; a call's way."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),
     "inspect": ("inspect:inspect", "A live tensor, member by member."),

@@ -74,6 +74,8 @@ def _use_lines(title: str, uses: list[KeyUse], limit: int) -> Iterator[str]:
 
 def _registration_lines(card: KeyCard, limit: int) -> Iterator[str]:
     yield f"kernels registered for it: {len(card.registrations):,}"
+    if card.unseen:
+        yield from wrap(card.unseen, "  ")
     for origin, count in card.origins().items():
         yield clean(f"  {count:5,} {origin}")
     for one in card.registrations[:limit]:

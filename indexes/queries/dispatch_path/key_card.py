@@ -23,6 +23,7 @@ from indexes.queries.naming.near import near
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, RuntimeKey
 from indexes.readers.cxx.key_sets import named_sets
 from indexes.source.source import Source
+from indexes.store.registrations import UNSEEN
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -89,6 +90,7 @@ class KeyCards:
             self._fallback(wanted),
             self._ordered(self._uses(wanted, own)),
             tuple(self._registrations(wanted)),
+            UNSEEN if self._source.kind == "wheel" else "",
         )
 
     @property
