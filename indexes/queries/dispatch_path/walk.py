@@ -19,10 +19,11 @@ from indexes.queries.dispatch_path.switches import (
     Switches,
 )
 from indexes.queries.dispatch_table import Dispatch
-from indexes.readers.cxx.key_sets import UnknownSetError
+from indexes.readers.cxx.key_sets import KeyNames, UnknownSetError
 from indexes.source.source import Source
 
 _INTERPRETER = "aten/src/ATen/functorch/Interpreter.cpp"
+_OWN_KEYS = r"TransformType::{}\b[^{{}};]*\{{[^{{}}]*?return\s+([^;]+);"
 _MOST_CALLS = 6
 
 
@@ -94,9 +95,8 @@ class SwitchedPaths:
         """What a transform of functorch sets before it calls the operator again
         (``setup_dispatch_key_tls`` in Interpreter.cpp). Raises UnknownSetError."""
         algebra, sources = self.sources.algebra, self.sources
-        own = rf"TransformType::{transform}\b[^{{}};]*\{{[^{{}}]*?return\s+([^;]+);"
-        found, where = sources.match(_INTERPRETER, own)
-        kept = algebra.value(found[1])
+        where = sources.match(_INTERPRETER, _OWN_KEYS.format(transform))[1]
+        kept = self.entered_by(transform)
         every = algebra.returned(sources.body(_INTERPRETER, "get_all_dynlayer_keyset"))
         excluded = every - kept - {"FuncTorchDynamicLayerBackMode"}
         words = f"only the keys of {transform} are left in play"
@@ -104,6 +104,11 @@ class SwitchedPaths:
         back = [KeyCause(key, "not excluded", words, where) for key in kept]
         more = self._also_included(transform)
         return state.after((*out, *back, *more))
+
+    def entered_by(self, transform: str) -> KeyNames:
+        """The keys that are left in play for a transform, as Interpreter.cpp says."""
+        found, _ = self.sources.match(_INTERPRETER, _OWN_KEYS.format(transform))
+        return self.sources.algebra.value(found[1])
 
     def _also_included(self, transform: str) -> list[KeyCause]:
         logical = f"aten/src/ATen/functorch/{transform}Interpreter.cpp"
@@ -162,12 +167,18 @@ class _Walk:
             key = rest[0] if rest else "Undefined"
             on = self._meet(key)
             if on.kind == "end":
-                return self._steps, on.words
+                return self._steps, on.words + self._outwards(key)
             if key == "Undefined":
                 return self._steps, "no key is left"
             rest = self._left(rest, on)
             if self._number > _MOST_CALLS:
                 return self._steps, "calls itself again and again"
+
+    def _outwards(self, key: str) -> str:
+        """Where the calls go that the kernel of a transform makes."""
+        if self._transform and key in self._owner.entered_by(self._transform):
+            return "; each passes FuncTorchDynamicLayerBackMode and goes on as without it"
+        return ""
 
     def _left(self, rest: tuple[str, ...], on: GoingOn) -> tuple[str, ...]:
         """The keys that are left after a step."""
