@@ -12,6 +12,7 @@ out, by reason:
 - *not through the dispatcher*: the interpreter was called without it (``detach`` for a saved
   variable), so that there is no frame of an entry;
 - *below autograd*: the kernel of another key made the call, while its own keys were excluded;
+- *below autocast*: the same inside of a kernel of autocast, which excludes its key;
 - *guarded by its caller*: the C++ function that calls has a guard that excludes autograd
   (``internal_new_from_data``); with a checkout, where its text is at hand;
 - *other tensors*: an argument has keys that a dense strided tensor on the CPU has not;
@@ -131,6 +132,8 @@ def observed(call: Call) -> tuple[tuple[str, ...], str]:
         return (), "not through the dispatcher"
     if any(_stage(name) in ("Autograd", "ADInplaceOrView") for name in call.frames[ends[0] + 1 :]):
         return (), "below autograd"
+    if any(_stage(name) == "Autocast" for name in call.frames[ends[0] + 2 :]):
+        return (), "below autocast"
     call.caller = call.frames[ends[0] + 1] if ends[0] + 1 < len(call.frames) else ""
     inner = [_stage(name) for name in call.frames[start : ends[0]]]
     before = "Autocast" if _stage(call.caller) == "Autocast" else ""
@@ -162,12 +165,7 @@ def told(index: Index, call: Call, switch: str) -> tuple[tuple[str, ...], str]:
 
 
 def _is_guarded(index: Index, caller: str) -> bool:
-    name = (
-        caller.partition("(")[0]
-        if "(anonymous" not in caller
-        else caller.rsplit("::", maxsplit=1)[-1]
-    )
-    name = re.sub(r"\(.*", "", name.rpartition("::")[2])
+    name = caller.replace("(anonymous namespace)::", "").partition("(")[0].rpartition("::")[2]
     if not name.isidentifier():
         return False
     return any(_GUARD.search(_text(index, one)) for one in index.definitions(name))
