@@ -129,6 +129,10 @@ class TableModel:
         """Every operator with a registration."""
         return tuple(self._by_op)
 
+    def covered(self, alias: str) -> frozenset[str]:
+        """The runtime keys that an alias key stands for; none for another key."""
+        return self._covered.get(alias, frozenset())
+
     def table(self, op: str) -> tuple[TableRow, ...]:
         """A row for each runtime key, in order of priority, lowest first."""
         own = self._by_op.get(op, {})

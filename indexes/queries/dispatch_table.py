@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from indexes.build.torchgen_rules import TABLE_RULES, read_rules
@@ -68,6 +68,18 @@ class Dispatch:
     def operators(self) -> tuple[str, ...]:
         """Every operator that something is registered for, those of the YAML first."""
         return tuple(self._registered)
+
+    def registered_for(self, key: str) -> Iterator[tuple[str, DispatchSlot]]:
+        """The operators with a kernel for a key, alias keys too, in the order of the operators."""
+        for op, registrations in self._registered.items():
+            for one in registrations:
+                if self.keys.resolve(one.key) == key:
+                    yield op, self._own(one)
+
+    def fallback(self, key: str) -> DispatchSlot | None:
+        """What runs for a key where an operator registers nothing; None where nothing does."""
+        found = [r for r in self._registrations if not r.op and self.keys.resolve(r.key) == key]
+        return self._own(found[-1]) if found else None
 
     @cached_property
     def keys(self) -> DispatchKeys:

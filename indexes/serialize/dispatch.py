@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.dispatch import (
+    DispatchSlot,
+    DispatchTable,
+    KeyCard,
+    KeyCause,
+    KeyRegistration,
+    KeyUse,
+    PathStep,
+    SwitchPath,
+    SwitchPaths,
+)
 from indexes.queries.dispatch_compare import Difference, LiveSlot
+from indexes.queries.dispatch_path.live import LiveSwitch
 from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
@@ -14,6 +25,22 @@ shape(
 )
 shape(Difference, "key live=theirs reason")
 shape(LiveSlot, "kind fallthrough path line")
+shape(KeyCause, "key change words path line")
+shape(PathStep, "key call action cause slot then then_location certain")
+shape(SwitchPath, "switch meaning changes steps kernels end note note_location unknown")
+shape(LiveSwitch, "switch tensor included excluded kernels agrees why")
+shape(KeyUse, "what text path line function")
+shape(KeyRegistration, "op slot")
+
+
+def key_json(card: KeyCard, limit: int) -> Object:
+    """The answer of ``torchnav key``: the first ``limit`` registrations, and all counts."""
+    keys = (
+        "name kind path line meaning comment comment_location notes rank keys fallback uses unseen"
+    )
+    counts = {"registered": len(card.registrations), "origins": card.origins()}
+    listed = card.registrations[:limit]
+    return envelope(card.source, **to_object(card, keys), **counts, registrations=listed)
 
 
 def table_json(table: DispatchTable, differences: Iterable[Difference] | None = None) -> Object:
@@ -28,6 +55,13 @@ def table_json(table: DispatchTable, differences: Iterable[Difference] | None = 
         unseen=table.unseen,
         **compared,
     )
+
+
+def switch_paths_json(answer: SwitchPaths, live: Iterable[LiveSwitch] | None = None) -> Object:
+    """The answer of ``torchnav table --when``; with ``--live`` what the installed torch says."""
+    compared = {} if live is None else {"live": [*live]}
+    paths = {"op": answer.op, "backend": answer.backend, "paths": answer.paths}
+    return envelope(answer.source, **paths, **compared)
 
 
 def table_row_json(op: str, slot: DispatchSlot) -> Object:

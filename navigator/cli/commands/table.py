@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexes.model.errors import NotFound
+from indexes.model.errors import NotFound, UsageError
 from indexes.serialize.dispatch import table_json
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.answers import source_lines
@@ -14,6 +14,7 @@ from navigator.text.table import table_lines
 
 if TYPE_CHECKING:
     from indexes.model.answers import NameMatch
+    from indexes.model.dispatch import SwitchPaths
     from indexes.queries.index import Index
 
 
@@ -21,16 +22,30 @@ if TYPE_CHECKING:
 @click.argument("name")
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--live", is_flag=True, help="Compare with the dispatcher of the installed torch.")
+@click.option(
+    "--when",
+    metavar="SWITCH,...",
+    help="The keys that a call passes instead, side by side: requires_grad, autocast, inference, "
+    "no_grad, vmap, functionalize, subclass, mode, sparse; all.",
+)
+@click.option("--device", default="cpu", metavar="DEVICE", help="Of --when: cpu, cuda, mps ...")
 @json_option
 @pass_settings
-def table(settings: Settings, name: str, overload: str | None, live: bool) -> None:
+def table(
+    settings: Settings, name: str, overload: str | None, live: bool, when: str | None, device: str
+) -> None:
     """The dispatch table of an operator, computed from the source alone.
 
     For every runtime key: the kernel, whether it is the key's own, an alias key's or a
     fallback, and the line that registers it. NAME may be any spelling, as for `op`.
     """
+    switches = None if when is None else _switches(when)
     index = settings.index()
-    answer = index.table(_operator(index, name, overload))
+    op = _operator(index, name, overload)
+    if switches is not None:
+        _paths(settings, index.switch_paths(op, switches, device), live)
+        return
+    answer = index.table(op)
     differences = None
     if live:
         from navigator.live.torch_table import differences as compared
@@ -39,6 +54,36 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
     settings.answer(
         lambda: table_json(answer, differences),
         lambda: [*table_lines(answer, differences), "", *source_lines(index.info)],
+    )
+
+
+def _switches(given: str) -> tuple[str, ...]:
+    """The switches that ``--when`` names. Raises UsageError with near names."""
+    from indexes.queries.dispatch_path.switches import MEANINGS
+    from indexes.queries.naming.near import near
+
+    named = [word.strip() for word in given.split(",") if word.strip()]
+    if named == ["all"]:
+        return tuple(MEANINGS)
+    for word in named:
+        if word not in MEANINGS:
+            close = near(word, tuple(MEANINGS)) or tuple(MEANINGS)
+            raise UsageError(f"--when has no {word!r}", close)
+    return tuple(named)
+
+
+def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
+    from indexes.serialize.dispatch import switch_paths_json
+    from navigator.text.dispatch_path import path_lines
+
+    compared = None
+    if live:
+        from navigator.live.torch_switches import live_switches
+
+        compared = live_switches(answer)
+    settings.answer(
+        lambda: switch_paths_json(answer, compared),
+        lambda: [*path_lines(answer, compared), "", *source_lines(answer.source)],
     )
 
 

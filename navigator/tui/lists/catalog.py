@@ -10,6 +10,7 @@ from navigator.tui.lists.compare import ComparePane
 from navigator.tui.lists.contribute import ContributePane
 from navigator.tui.lists.dispatch_table import DispatchTablePane
 from navigator.tui.lists.find import FindPane
+from navigator.tui.lists.folder_map import FolderMapPane
 from navigator.tui.lists.gaps import GapsPane
 from navigator.tui.lists.impact import ImpactPane
 from navigator.tui.lists.new_operator import NewOperatorPane
@@ -23,6 +24,7 @@ LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {
     "engine": EnginePane,
     "find": FindPane,
     "gaps": GapsPane,
+    "map": FolderMapPane,
     "new_operator": NewOperatorPane,
     "tensorimpl": TensorImplPane,
 }

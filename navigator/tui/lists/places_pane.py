@@ -95,6 +95,14 @@ class PlacesPane(MainPane):
         """The id of the change that enter opens the plan of; empty where it goes to the place."""
         return self.places.current.change if self.places.current else ""
 
+    def goes_in(self) -> bool:
+        """Go on inside the list from the place under the cursor; False where enter opens it."""
+        return False
+
+    def goes_out(self) -> bool:
+        """Go back inside the list; False where this leaves it."""
+        return False
+
     # ------------------------------------------------------------------------- showing
 
     def show_rows(self, rows: Sequence[PlaceRow], *, folded: bool = False) -> None:

@@ -57,6 +57,8 @@ class PlacesWorkspace(Workspace):
             await self.run_action("app.list('contribute')")
             return
         row = self.pane.places.current
+        if not self.is_in_source and self.pane.goes_in():
+            return
         if row is not None:
             here = self.here() if self.is_in_source else None
             self.screen.dismiss(here or target_of(row))
@@ -65,7 +67,7 @@ class PlacesWorkspace(Workspace):
         """From the source back to the list, from the list back to where it was called."""
         if self.is_in_source:
             self.screen.set_focus(self.pane.places)
-        else:
+        elif not self.pane.goes_out():
             self.screen.dismiss(None)
 
     def action_switch(self) -> None:

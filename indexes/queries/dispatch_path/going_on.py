@@ -1,0 +1,200 @@
+"""How the kernel of a key goes on, read from its text: it calls again with the keys below its own,
+calls the operator anew with a guard, or computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from indexes.model.dispatch import DispatchSlot
+from indexes.model.errors import SourceError
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.dispatch_path.key_sources import KeySources
+from indexes.readers.cxx.key_sets import KeyNames, UnknownSetError
+from indexes.readers.cxx.lexer import lex
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """What follows a kernel."""
+
+    kind: Literal["next", "below", "backend", "again", "transform", "next transform", "end"]
+    """``next`` for a fallthrough; ``below``: a redispatch with the keys of ``keys`` alone;
+    ``again``: the operator is called anew while ``keys`` are excluded."""
+    words: str
+    location: Location | None = None
+    keys: KeyNames = frozenset()
+    certain: bool = True
+
+
+_GENERATORS = {
+    "VariableType": ("tools/autograd/gen_variable_type.py", "after_autograd_keyset"),
+    "ADInplaceOrViewType": (
+        "tools/autograd/gen_inplace_or_view_type.py",
+        "after_ADInplaceOrView_keyset",
+    ),
+    "TraceType": ("tools/autograd/gen_trace_type.py", ""),
+}
+"""What torchgen makes of each: the generator, and the set it calls again with where the tree lacks
+the generator."""
+_GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
+_PASSED = r"""dispatch_key_set\s*=\s*\(?\s*["']([^"']+)["']"""
+_REDISPATCH = regex(r"\b(?:redispatch|redispatchBoxed|redispatch::\w+)\s*\(")
+_PARAMETER = regex(r"\bDispatchKeySet\s+(\w+)")
+_POLICY = regex(r"WrapFunction<CastPolicy::(\w+)>")
+_PYTHON_FALLBACK = "aten/src/ATen/core/PythonFallbackKernel.cpp"
+_INTERPRETER = "aten/src/ATen/functorch/DynamicLayer.cpp"
+_BATCHING = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
+
+
+class GoingOns:
+    """Answers for one tree."""
+
+    def __init__(self, sources: KeySources) -> None:
+        self._sources = sources
+
+    def of(self, key: str, slot: DispatchSlot | None) -> GoingOn:
+        """What follows the kernel that a slot holds."""
+        if slot is None or slot.kind == "missing":
+            return GoingOn("end", f"no kernel for {key} and no fallback: the dispatcher raises")
+        if slot.fallthrough:
+            return GoingOn("next", "falls through to the next key", slot.registration)
+        if slot.kind == "math kernel":
+            return GoingOn("end", "composite: its kernel calls other operators")
+        if self._is_backend(key):
+            return GoingOn("end", "the kernel of the backend", slot.definition or slot.registration)
+        if key == "BackendSelect":
+            where = self._sources.where_written("torchgen/gen.py", r"DispatchKeySet _dk = ")
+            return GoingOn("backend", "calls again with the backend of the device asked for", where)
+        return self._of_kernel(key, slot)
+
+    def _is_backend(self, key: str) -> bool:
+        algebra = self._sources.algebra
+        return algebra.functionality(key) in algebra.after("BackendSelect")
+
+    def _of_kernel(self, key: str, slot: DispatchSlot) -> GoingOn:
+        if slot.origin.endswith(".py") and not slot.origin.startswith("torchgen"):
+            return GoingOn("end", "a Python function, which decides what it calls", slot.definition)
+        by_key = self._of_mode(key, slot)
+        if by_key is not None:
+            return by_key
+        generated = _GENERATED.match(slot.origin)
+        if generated and generated[1] in _GENERATORS:
+            return self._generated(key, generated[1])
+        try:
+            return self._written(slot)
+        except UnknownSetError as error:
+            return self._assumed(key, slot, str(error))
+
+    def _of_mode(self, key: str, slot: DispatchSlot) -> GoingOn | None:
+        """Kernels that do not call again with the keys below theirs."""
+        policy = _POLICY.search(slot.kernel)
+        if policy and key.startswith("Autocast"):
+            return self._autocast(key, policy[1])
+        if key == "Python":
+            return self._python(slot)
+        fallback = slot.kind == "backend fallback"
+        if key == "FuncTorchDynamicLayerFrontMode" and fallback:
+            words = "the innermost transform sets its keys and calls the operator again"
+            where = self._sources.where(_INTERPRETER, r"\binterpreter\(\)\.process\s*\(")
+            return GoingOn("transform", words, where)
+        if key == "FuncTorchDynamicLayerBackMode" and fallback:
+            return GoingOn("next transform", "the next transform outwards, or none, has the call")
+        if key == "Functionalize":
+            words = "calls the operator without mutation on the tensors inside: a call of its own"
+            return GoingOn("end", words, slot.definition or slot.registration)
+        if key in _BATCHING:
+            words = "the batch rule calls operators on the tensors inside: calls of their own"
+            return GoingOn("end", words, slot.definition or slot.registration)
+        return None
+
+    def _autocast(self, key: str, policy: str) -> GoingOn:
+        head = rf"struct\s+WrapFunction_<\s*CastPolicy::{policy}\s*,[\s\S]*?"
+        where = None
+        for logical in ("aten/src/ATen/autocast_mode.h", "aten/src/ATen/autocast_mode.cpp"):
+            try:
+                found, _ = self._sources.match(logical, rf"{head}(ExcludeDispatchKeyGuard)")
+                where = where or self._sources.location(logical, found.start(1))
+            except UnknownSetError:
+                continue
+        words = f"casts its inputs ({policy}) and calls the operator again, without {key}"
+        functionality = self._sources.algebra.functionality(key)
+        return GoingOn("again", words, where, frozenset({functionality}))
+
+    def _python(self, slot: DispatchSlot) -> GoingOn:
+        """__torch_dispatch__ runs while the keys above Python are excluded."""
+        words = "__torch_dispatch__ decides; if it calls the operator on what is inside:"
+        try:
+            algebra = self._sources.with_constants_of(_PYTHON_FALLBACK)
+            pattern = r"ExcludeDispatchKeyGuard\s+\w+\s*\(\s*(\w+)\s*\)"
+            guard, where = self._sources.match(_PYTHON_FALLBACK, pattern)
+            keys = algebra.value(guard[1])
+        except UnknownSetError:
+            return GoingOn("end", "__torch_dispatch__ decides what comes next", slot.registration)
+        return GoingOn("again", words, where, keys | {"Python"})
+
+    def _generated(self, key: str, what: str) -> GoingOn:
+        logical, constant = _GENERATORS[what]
+        algebra = self._sources.algebra
+        where = self._sources.where_written(logical, _PASSED)
+        if where is not None:
+            found = regex(_PASSED).search(self._sources.raw(logical))
+            assert found is not None
+            keys = algebra.value(found[1], {"ks": algebra.all()})
+            return GoingOn("below", f"calls again with {found[1]}", where, keys)
+        if constant in algebra.constants:
+            words = f"calls again with ks & {constant}, as torchgen writes it"
+            return GoingOn("below", words, None, algebra.value(constant))
+        return GoingOn("below", "calls again with the keys below its own", None, algebra.after(key))
+
+    def _written(self, slot: DispatchSlot) -> GoingOn:
+        """The one set with which a kernel's text calls again."""
+        body, first = self._body(slot)
+        known = {name: self._sources.algebra.all() for name in _PARAMETER.findall(body)}
+        found: dict[KeyNames, GoingOn] = {}
+        for call in _REDISPATCH.finditer(body):
+            text = _first_argument(body, call.end())
+            keys = self._sources.algebra.value(text, known)
+            where = Location(first.path, first.line + body.count("\n", 0, call.start()))
+            words = f"calls again with {' '.join(text.split())}"
+            found.setdefault(keys, GoingOn("below", words, where, keys))
+        if len(found) == 1:
+            return next(iter(found.values()))
+        why = "its text calls again with several sets of keys" if found else ""
+        raise UnknownSetError(why or "its text shows no redispatch")
+
+    def _body(self, slot: DispatchSlot) -> tuple[str, Location]:
+        where = slot.definition
+        if where is None or not where.end_line:
+            raise UnknownSetError("its text is not in this tree")
+        try:
+            text = self._sources.source.read(where.path).decode("utf-8", "replace")
+        except SourceError as error:
+            raise UnknownSetError(str(error)) from error
+        lines = lex(text).clean.split("\n")[where.line - 1 : where.end_line]
+        return "\n".join(lines), where
+
+    def _assumed(self, key: str, slot: DispatchSlot, why: str) -> GoingOn:
+        """What kernels of autograd do, where the text of one does not tell."""
+        algebra = self._sources.algebra
+        if key.startswith("Autograd") and not slot.definition:
+            words = f"calls again below autograd, assumed as {why}"
+            keys = algebra.value("after_autograd_keyset")
+            return GoingOn("below", words, None, keys, certain=False)
+        if key in ("ADInplaceOrView", "PythonTLSSnapshot", "PreDispatch") and not slot.definition:
+            words = f"calls again with the keys below its own, assumed as {why}"
+            return GoingOn("below", words, None, algebra.after(key), certain=False)
+        where = slot.definition or slot.registration
+        return GoingOn("end", f"what its kernel calls cannot be told: {why}", where, certain=False)
+
+
+def _first_argument(text: str, start: int) -> str:
+    """What stands from ``start`` to the comma or bracket that ends an argument."""
+    depth = 0
+    for at in range(start, len(text)):
+        if depth == 0 and text[at] in ",)":
+            return text[start:at]
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+    raise UnknownSetError("an argument does not end")

@@ -1,0 +1,51 @@
+"""``torchnav map``: what lives in which folder, and the way of one call through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from indexes.model.errors import NotFound, UsageError
+from indexes.serialize.code_map import call_json, folder_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.answers import source_lines
+from navigator.text.code_map import call_lines, folder_lines
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+@click.command("map")
+@click.argument("folder", required=False)
+@click.option("--call", metavar="NAME", help="The way of a call of an operator, folder by folder.")
+@click.option("--device", default="cpu", metavar="DEVICE", help="Of --call: cpu, cuda, mps ...")
+@click.option("--limit", default=15, show_default=True, type=click.IntRange(0), help="Of files.")
+@json_option
+@pass_settings
+def map_(settings: Settings, folder: str | None, call: str | None, device: str, limit: int) -> None:
+    """What lives in a folder of the tree, one level deep, in the tree's own words.
+
+    FOLDER is a path in the tree; without one, its root. Counts are those of the index.
+    """
+    if call is not None and folder is not None:
+        raise UsageError("--call takes no folder")
+    index = settings.index()
+    if call is None:
+        found = index.code_map.folder(folder or "")
+        settings.answer(
+            lambda: folder_json(found),
+            lambda: [*folder_lines(found, limit), "", *source_lines(index.info)],
+        )
+        return
+    way = index.code_map.call(_operator(index, call), device)
+    settings.answer(
+        lambda: call_json(way), lambda: [*call_lines(way), "", *source_lines(index.info)]
+    )
+
+
+def _operator(index: Index, name: str) -> str:
+    match = index.meant(name)
+    if not match.overloads:
+        raise NotFound(f"{match.text} is no operator", match.suggestions)
+    return match.overloads[0]

@@ -1,0 +1,106 @@
+"""What the installed torch says of its key sets while a switch is on. Run in a process of its own:
+imports torch.
+
+Reads one line, an operator and a device; writes one JSON object: for each switch the key set of a
+tensor, what the thread includes and excludes, and the keys that a call chooses from, the one of
+highest priority first; or one text, why there is no answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def _names(keys: Any) -> list[str]:
+    inside = str(keys).partition("(")[2].rpartition(")")[0]
+    return [name for name in inside.split(", ") if name][::-1]
+
+
+def sets(torch: Any, tensor: Any) -> dict[str, list[str]]:
+    """The sets of a tensor and of the thread."""
+    own = torch._C._dispatch_keys(tensor)
+    included = torch._C._dispatch_tls_local_include_set()
+    excluded = torch._C._dispatch_tls_local_exclude_set()
+    return {
+        "tensor": _names(own),
+        "included": _names(included),
+        "excluded": _names(excluded),
+        "first": _names((own | included) - excluded),
+    }
+
+
+class _Asked:
+    """A mode and a subclass that do nothing."""
+
+    def __init__(self, torch: Any) -> None:
+        self.mode = torch.utils._python_dispatch.TorchDispatchMode
+
+        class Subclass(torch.Tensor):  # type: ignore[misc]
+            @classmethod
+            def __torch_dispatch__(cls, func: Any, *given: Any) -> Any:
+                raise NotImplementedError
+
+        self.subclass = Subclass
+
+
+def switches(torch: Any, device: str) -> dict[str, Callable[[], Any]]:
+    """How to ask for each switch."""
+    asked = _Asked(torch)
+
+    def made() -> Any:
+        return torch.ones(2, 2, device=device)
+
+    def within(context: Callable[[], Any], tensor: Callable[[], Any] = made) -> Any:
+        outside = tensor()
+        with context():
+            return sets(torch, outside)
+
+    def inside() -> Any:
+        with torch.inference_mode():
+            return sets(torch, made())
+
+    def transformed(transform: Callable[..., Any]) -> Any:
+        found: list[Any] = []
+
+        def read(x: Any) -> Any:
+            found.append(sets(torch, x))
+            return x
+
+        transform(read)(made())
+        return found[0]
+
+    return {
+        "plain": lambda: sets(torch, made()),
+        "requires_grad": lambda: sets(torch, made().requires_grad_()),
+        "autocast": lambda: within(lambda: torch.autocast(torch.device(device).type)),
+        "inference": lambda: within(torch.inference_mode),
+        "inference_tensor": inside,
+        "no_grad": lambda: within(torch.no_grad),
+        "vmap": lambda: transformed(torch.vmap),
+        "functionalize": lambda: transformed(torch.func.functionalize),
+        "subclass": lambda: sets(torch, torch.Tensor._make_subclass(asked.subclass, made())),
+        "mode": lambda: within(asked.mode),
+        "sparse": lambda: sets(torch, made().to_sparse()),
+    }
+
+
+def main() -> None:
+    """Answers for the device on standard input."""
+    import torch
+
+    said: dict[str, Any] = {}
+    for name, ask in switches(torch, sys.stdin.read().strip()).items():
+        try:
+            said[name] = ask()
+        except Exception as error:  # noqa: BLE001
+            said[name] = str(error).strip().splitlines()[0] if str(error) else repr(error)
+    with contextlib.suppress(BrokenPipeError):
+        json.dump(said, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""``table --when``, ``key`` and ``map`` as a user sees them, on the installed torch alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.navigator.cli.test_main import answer, run
+
+
+@pytest.fixture(autouse=True)
+def _alone(nowhere: Path) -> None:
+    """No tree but the wheel."""
+
+
+def test_paths_side_by_side(wheel_index: str) -> None:
+    given = ("table", "add_", "--when", "inference,vmap", "--cache", wheel_index)
+    found = answer(*given)
+    paths = {one["switch"]: one for one in found["paths"]}
+    assert list(paths) == ["plain", "inference", "vmap"]
+    assert paths["plain"]["kernels"] == ["AutogradCPU", "ADInplaceOrView", "CPU"]
+    assert paths["inference"]["kernels"] == ["ADInplaceOrView", "CPU"]
+    assert "torchnav clone" in paths["vmap"]["unknown"]
+    change = paths["inference"]["changes"][0]
+    assert (change["change"], change["key"]) == ("not included", "ADInplaceOrView")
+    assert change["path"].endswith("InferenceMode.h")
+    text = run(*given).stdout
+    assert "  AutogradCPU      1 x ?" in text
+    assert "cannot be told from this tree: " in text
+
+
+def test_what_makes_tensors_has_the_path_of_its_python_function(wheel_index: str) -> None:
+    found = answer("table", "zeros", "--when", "plain", "--cache", wheel_index)
+    binding = found["paths"][1]
+    assert binding["switch"] == "binding"
+    assert {one["change"] for one in binding["changes"]} == {"excluded"}
+    assert binding["kernels"] == ["BackendSelect", "CPU"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("table", "add", "--when", "autocasts"), 2, "autocast"),
+        (("table", "add", "--when", "mode", "--device", "abacus"), 2, "cuda"),
+        (("key", "AutocastCPUs"), 1, "AutocastCPU"),
+        (("map", "torch/nowhere"), 1, "no indexed file"),
+        (("map", "torch", "--call", "add"), 2, "--call takes no folder"),
+        (("map", "--call", "torch.compile"), 1, "is no operator"),
+    ],
+)
+def test_what_is_refused(
+    arguments: tuple[str, ...], status: int, words: str, wheel_index: str
+) -> None:
+    done = run(*arguments, "--cache", wheel_index)
+    assert done.returncode == status
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_key_says_what_the_wheel_lacks(wheel_index: str) -> None:
+    found = answer("key", "Autocast", "--limit", "0", "--cache", wheel_index)
+    assert found["name"] == "AutocastCUDA"
+    assert found["meaning"] == "Autocast is another name for it"
+    assert "torchnav clone" in found["unseen"]
+    assert found["registrations"] == []
+    assert {use["what"] for use in found["uses"]} >= {"excludes", "set", "returns"}
+    assert "torchnav clone" in run("key", "Autocast", "--cache", wheel_index).stdout
+
+
+def test_a_folder_of_the_wheel_and_the_way_of_a_call(wheel_index: str) -> None:
+    found = answer("map", "torch/nn", "--cache", wheel_index)
+    assert found["folder"] == "torch/nn"
+    assert {"folder", "file"} == {entry["kind"] for entry in found["entries"]}
+    way = answer("map", "--call", "add", "--cache", wheel_index)
+    assert [step["stage"] for step in way["steps"]][:2] == ["Python", "schema"]
+    assert way["unknown"]
