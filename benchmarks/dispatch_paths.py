@@ -74,7 +74,7 @@ class Call:
     """The frame that made the call."""
 
 
-class Stacks(TorchDispatchMode):
+class Stacks(TorchDispatchMode):  # type: ignore[misc]
     """Takes the C++ stack of every call."""
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     "--when",
     metavar="SWITCH,...",
     help="The keys that a call passes instead, side by side: requires_grad, autocast, inference, "
-    "no_grad, vmap, functionalize, subclass, mode, sparse; all.",
+    "no_grad, vmap, functionalize, subclass, mode, sparse; all. --with SWITCH,... does the same.",
 )
 @click.option("--device", default="cpu", metavar="DEVICE", help="Of --when: cpu, cuda, mps ...")
 @json_option
@@ -39,7 +40,8 @@ def table(
     For every runtime key: the kernel, whether it is the key's own, an alias key's or a
     fallback, and the line that registers it. NAME may be any spelling, as for `op`.
     """
-    switches = None if when is None else _switches(when)
+    named = when or _given_with(settings)
+    switches = _switches(named) if named else None
     index = settings.index()
     op = _operator(index, name, overload)
     if switches is not None:
@@ -55,6 +57,19 @@ def table(
         lambda: table_json(answer, differences),
         lambda: [*table_lines(answer, differences), "", *source_lines(index.info)],
     )
+
+
+def _given_with(settings: Settings) -> str:
+    """The switches that ``--with`` names, which is for extensions everywhere else: those words that
+    no folder is called by. They are taken away from there."""
+    from indexes.queries.dispatch_path.switches import MEANINGS
+
+    known = {"all", *MEANINGS}
+    named = tuple(
+        one for one in settings.beside if {*one.split(",")} <= known and not os.path.exists(one)
+    )
+    settings.beside = tuple(one for one in settings.beside if one not in named)
+    return ",".join(named)
 
 
 def _switches(given: str) -> tuple[str, ...]:

@@ -30,6 +30,13 @@ def test_paths_side_by_side(wheel_index: str) -> None:
     assert "cannot be told from this tree: " in text
 
 
+def test_switches_are_understood_where_extensions_are_named(wheel_index: str) -> None:
+    found = answer("table", "add_", "--with", "inference,no_grad", "--cache", wheel_index)
+    assert [one["switch"] for one in found["paths"]] == ["plain", "inference", "no_grad"]
+    done = run("table", "add_", "--with", "inference,nothing", "--cache", wheel_index)
+    assert "no such folder" in done.stderr
+
+
 def test_what_makes_tensors_has_the_path_of_its_python_function(wheel_index: str) -> None:
     found = answer("table", "zeros", "--when", "plain", "--cache", wheel_index)
     binding = found["paths"][1]
