@@ -2,6 +2,7 @@
 # # What a tensor holds
 # Behind a `torch.Tensor` is one C++ object, a [[c10::TensorImpl]]: sizes, strides, an offset, a
 # pointer to storage, a type, a device, and the set of keys by which its calls are dispatched.
+# `navigator.inspect` tells each member, with the line that declares it; here its first lines.
 
 # %%
 import json
@@ -11,7 +12,7 @@ import torch
 import navigator
 
 x = torch.arange(24.0).reshape(2, 3, 4)[:, 1:, ::2]
-print(navigator.inspect(x))
+print(*str(navigator.inspect(x)).splitlines()[:10], sep="\n")
 
 # %% [markdown]
 # ## One formula
@@ -19,8 +20,8 @@ print(navigator.inspect(x))
 # the offset are plain numbers in the object; slicing made a new object with other numbers.
 
 # %%
-numbers = x.untyped_storage().tolist()  # bytes
-flat = torch.frombuffer(bytearray(numbers), dtype=torch.float32)
+held = bytearray(x.untyped_storage().tolist())
+flat = torch.frombuffer(held, dtype=torch.float32)
 s0, s1, s2 = x.stride()
 reached = [
     flat[x.storage_offset() + i * s0 + j * s1 + k * s2].item()
@@ -39,7 +40,7 @@ assert x.untyped_storage().nbytes() == 24 * 4, "the storage is still that of all
 # that object tells whether two tensors do.
 
 # %%
-y = x.t() if x.dim() == 2 else x.transpose(0, 1)
+y = x.transpose(0, 1)
 assert y.untyped_storage()._cdata == x.untyped_storage()._cdata, "a transpose shares the storage"
 assert y.data_ptr() == x.data_ptr(), "and begins at the same element"
 assert x.clone().untyped_storage()._cdata != x.untyped_storage()._cdata, "a clone has its own"
@@ -47,8 +48,8 @@ assert x.clone().untyped_storage()._cdata != x.untyped_storage()._cdata, "a clon
 # %% [markdown]
 # ## Keys
 # A [[c10::DispatchKeySet]] has a bit for each thing that wants to see calls on this tensor. The
-# keys for autograd are there whether or not it requires a gradient: what decides is
-# [[requires_grad]] when the kernel for autograd runs. Only inference mode leaves them out.
+# keys for autograd are there whether or not it requires a gradient: the kernel for autograd looks
+# at `requires_grad` when it runs. Only inference mode leaves them out.
 
 # %%
 keys = {bit["name"] for bit in json.loads(navigator.inspect(x).as_json())["keys"]["bits"]}

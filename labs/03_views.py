@@ -11,8 +11,8 @@ matrix = x.reshape(4, 6)
 
 # %% [markdown]
 # ## What the schema says
-# An operator whose result shares memory says so by an annotation, [[alias_info]]: `view` of
-# [[Tensor.view]] returns `Tensor(a)`, of the same memory as its argument `Tensor(a)`.
+# An operator whose result shares memory says so by an annotation, [[alias_info]]: in the schema of
+# [[Tensor.view]] the result is a `Tensor(a)`, of the same memory as the argument `Tensor(a)`.
 
 # %%
 schema = torch.ops.aten.view.default._schema

@@ -28,7 +28,7 @@ class Cube(torch.autograd.Function):
 # %%
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = Cube.apply(x)
-print(y.grad_fn)
+print(type(y.grad_fn).__mro__)
 assert y.grad_fn.name() == "CubeBackward", "the node is named after the class"
 assert y.grad_fn.saved_tensors[0] is x, "it is also the ctx that saved x"
 assert y.grad_fn.next_functions[0][0].variable is x, "what happened inside made no nodes"
@@ -70,5 +70,4 @@ assert bend.tolist() == [6, 12], "6 * x"
 
 # %%
 factor = torch.ones(2)
-node = torch.autograd.function.Function
 assert Cube.apply(factor).grad_fn is None, "an input that needs no gradient gets no node"

@@ -100,8 +100,8 @@ def read_lab(path: Path) -> Lab:
 def _cells(text: str) -> Iterator[Cell]:
     lines = text.splitlines()
     marks = [(at, found[1].strip()) for at, one in enumerate(lines) if (found := _MARK.match(one))]
-    ends = [at for at, _ in marks[1:]] + [len(lines)]
-    for (at, mark), end in zip(marks, ends, strict=True):
+    ends = [*(at for at, _ in marks[1:]), len(lines)]
+    for (at, mark), end in zip(marks, ends, strict=False):  # no mark, no cell
         inner = lines[at + 1 : end]
         if mark == "[markdown]":
             words = (one.removeprefix("#").removeprefix(" ") for one in inner)

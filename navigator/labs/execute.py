@@ -63,8 +63,8 @@ def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | N
     code = compile(tree, str(lab.path), "exec", dont_inherit=True, optimize=0)
     try:
         exec(code, names)  # the user asks to run it
-    except (Exception, SystemExit) as error:
-        steps = [step for step in traceback.extract_tb(error.__traceback__)]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the lab raises is told
+        steps = traceback.extract_tb(error.__traceback__)
         own = [step.lineno for step in steps if step.filename == str(lab.path)]
         said = "".join(traceback.format_exception_only(error)).strip()
         return {"line": (own or [cell.line])[-1], "message": said}
@@ -74,7 +74,7 @@ def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | N
 class _Noting(ast.NodeTransformer):
     """Has each claim say that it was checked."""
 
-    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:  # noqa: N802 - ast's name
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         note = ast.Call(ast.Name(_NOTE, ast.Load()), [ast.Constant(node.lineno)], [])
         return [node, ast.copy_location(ast.Expr(note), node)]
 
@@ -123,4 +123,3 @@ def _lacking(what: str, least: str = "") -> str:
 def _numbers(version: str) -> tuple[int, ...]:
     found = _VERSION.match(version)
     return tuple(map(int, found.groups())) if found else ()
-

@@ -47,7 +47,9 @@ class LabRun:
 
     def holds(self, lab: Lab) -> bool:
         """Whether every claim of every cell that could be run was checked and holds."""
-        code = [(self.cells.get(at), one) for at, one in enumerate(lab.cells) if not one.is_markdown]
+        code = [
+            (self.cells.get(at), one) for at, one in enumerate(lab.cells) if not one.is_markdown
+        ]
         return not self.ended and all(run is not None and _held(run, one) for run, one in code)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.source.permalinks import permalink
 from navigator.labs.cells import Cell, Lab
 from navigator.labs.links import LINK, Link
-from navigator.labs.report import LabReport
+from navigator.labs.report import LabReport, Status
 from navigator.text.answers import source_lines, version_words, wrap
-from navigator.text.clean import clean, markdown_code, markdown_link, printable
+from navigator.text.clean import clean, markdown_code, markdown_link, markdown_text, printable
 
 _SIGN = {"holds": "ok", "failed": "FAILED"}
 _FENCE = re.compile(r"`{3,}")
@@ -52,7 +53,7 @@ def _told(link: Link) -> str:
 
 def _where(link: Link) -> str:
     if link.location is None:
-        return "not in this source"
+        return "not found in this source"
     more = f" and {link.others} more" if link.others else ""
     return f"{link.location}{more}"
 
@@ -70,8 +71,10 @@ def _code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
 
 
 def _output(report: LabReport, number: int) -> list[str]:
+    """What a cell printed; the lab's own file is called by its name."""
     run = report.cell_run(number)
-    return run.output.splitlines() if run else []
+    own = f"{report.lab.path.parent}{os.sep}"
+    return run.output.replace(own, "").splitlines() if run else []
 
 
 def _said(report: LabReport, number: int) -> Iterator[str]:
@@ -87,7 +90,7 @@ def _summary(report: LabReport) -> str:
     """How many claims hold, and what the links are of."""
     claims, run = report.lab.claims, report.run
     lost = sum(link.location is None for link in report.links.values())
-    links = f"{len(report.links) - lost} of {len(report.links)} links are in this source"
+    links = f"{len(report.links) - lost} of {len(report.links)} links found in this source"
     if run is None:
         return f"{_count(len(claims), 'claim')}, not run; {links}."
     held = sum(
@@ -110,8 +113,8 @@ def _count(number: int, what: str) -> str:
 def lab_page(report: LabReport) -> Iterator[str]:
     """A lab as a page: narration, code, output and claims, then where its links lead."""
     for number, cell in enumerate(report.lab.cells):
-        yield from _page_text(report, cell) if cell.is_markdown else _page_code(
-            report, cell, number
+        yield from (
+            _page_text(report, cell) if cell.is_markdown else _page_code(report, cell, number)
         )
     yield "---"
     yield ""
@@ -128,7 +131,7 @@ def _page_text(report: LabReport, cell: Cell) -> Iterator[str]:
 
 def _page_link(report: LabReport, link: Link) -> str:
     if link.location is None:
-        return f"{markdown_code(link.name)} (not in this source)"
+        return f"{markdown_code(link.name)} (not found in this source)"
     place = link.location
     return markdown_link(link.name, permalink(report.source, place.path, place.line))
 
@@ -137,12 +140,14 @@ def _page_code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
     yield from _fenced("python", cell.text.splitlines())
     if output := _output(report, number):
         yield from _fenced("text", output)
-    for claim in cell.claims:
-        status = report.status(claim, number)
-        sign = "✓" if status == "holds" else f"✗ {status}:"
-        yield f"- {sign} {clean(claim.text)}"
-    yield from (f"- {clean(said)}" for said in _said(report, number))
-    yield ""
+    said = [f"- {_sign(report.status(one, number))} {clean(one.text)}" for one in cell.claims]
+    said += [f"- {clean(one)}" for one in _said(report, number)]
+    if said:
+        yield from (*said, "")
+
+
+def _sign(status: Status) -> str:
+    return {"holds": "✓", "failed": "✗"}.get(status, f"{status}:")
 
 
 def _fenced(language: str, lines: Iterable[str]) -> Iterator[str]:
@@ -158,6 +163,10 @@ def _page_links(report: LabReport) -> Iterator[str]:
     yield "| name | where |"
     yield "|---|---|"
     for link in report.links.values():
-        where = markdown_code(_where(link)) if link.location else clean(f"absent: {link.absent}")
+        where = (
+            markdown_code(_where(link))
+            if link.location
+            else f"absent: {markdown_text(link.absent)}"
+        )
         yield f"| {markdown_code(link.name)} | {where} |"
     yield ""

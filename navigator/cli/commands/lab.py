@@ -7,9 +7,7 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from indexes.model.errors import NotFound, SourceError, UsageError
-from indexes.model.errors import Progress
-from indexes.serialize.answers import envelope
+from indexes.model.errors import NotFound, Progress, SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.session import (
     ProgressLine,
