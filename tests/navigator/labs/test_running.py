@@ -19,7 +19,7 @@ from tests.navigator.labs.made import HEAD, lab
 
 def statuses(made: Lab, index: Index) -> tuple[LabReport, dict[str, str]]:
     report = LabReport(made, links(made, index), index.info, run_lab(made, sys.executable))
-    found = {
+    found: dict[str, str] = {
         claim.text: report.status(claim, number)
         for number, cell in enumerate(made.cells)
         for claim in cell.claims
