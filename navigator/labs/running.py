@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -9,10 +10,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from indexes.model.errors import SourceError
-from navigator.labs.cells import Lab
+from navigator.labs.cells import Cell, Lab
 
 _START = (
     "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
@@ -53,18 +55,23 @@ class LabRun:
         return not self.ended and all(run is not None and _held(run, one) for run, one in code)
 
 
-def _held(run: CellRun, cell: Any) -> bool:
+def _held(run: CellRun, cell: Cell) -> bool:
     lines = {claim.line for claim in cell.claims}
     return bool(run.skipped) or (not run.error and lines <= set(run.checked))
 
 
 def run_lab(
-    lab: Lab, python: str, tree: str | None = None, cell_done: Callable[[int], None] | None = None
+    lab: Lab,
+    python: str,
+    tree: str | None = None,
+    cache: Path | None = None,
+    cell_done: Callable[[int], None] | None = None,
 ) -> LabRun:
-    """Runs a lab with a Python that has torch.
+    """Runs a lab with a Python that has torch. With its end, all processes that it started end.
 
     Parameters:
         tree: The source that torchnav's own functions answer from in the lab.
+        cache: Their cache folder.
         cell_done: Called with the number of each cell that has ended.
 
     Raises:
@@ -72,20 +79,32 @@ def run_lab(
     """
     own = [path for path in sys.path if path]
     command = [python, "-c", _START, str(len(own)), *own, str(lab.path)]
-    environment = {**os.environ, **({"TORCHNAV_CHECKOUT": tree} if tree else {})}
-    try:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment
-        )
-    except OSError as error:
-        raise SourceError(f"{python}: {error.strerror or error}") from error
-    with process:
+    given = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
+    environment = {**os.environ, **{name: value for name, value in given.items() if value}}
+    with _started(command, environment) as process:
         try:
             version, cells = _collected(_events(process), lab, cell_done)
-        except BaseException:
-            process.kill()
-            raise
+            process.wait()
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
     return LabRun(version, cells, _ended(process.returncode, cells))
+
+
+def _started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    """The process, which leads a group: an interrupt is for us alone, who then end the group."""
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SourceError(f"{command[0]}: {error.strerror or error}") from error
 
 
 def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:

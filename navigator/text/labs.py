@@ -66,7 +66,8 @@ def _code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
         status = report.status(claim, number)
         where = f"{report.lab.path.name}:{claim.line}"
         yield clean(f"   {_SIGN.get(status, status)}: {claim.text}  ({where})")
-    yield from (f"   {clean(said)}" for said in _said(report, number))
+    for said in _said(report, number):
+        yield from (printable(f"   {line}") for line in said.splitlines())
     yield ""
 
 

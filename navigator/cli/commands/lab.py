@@ -89,7 +89,7 @@ def _run(settings: Settings, one: Lab, python: str) -> LabRun:
             progress(Progress(f"lab {one.name}", code.index(number) + 1, len(code)))
 
         progress(Progress(f"lab {one.name}", 0, len(code)))
-        return run_lab(one, python, settings.tree, cell_done)
+        return run_lab(one, python, settings.tree, settings.cache, cell_done)
 
 
 def _write_page(where: str, report: LabReport) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,23 @@ def test_processes_that_a_lab_spawns_find_its_functions(tmp_path: Path, tree_ind
         "        assert pool.map(double, [1, 2]) == [2, 4], 'doubled'\n",
     )
     assert statuses(made, tree_index)[1] == {"doubled": "holds"}
+
+
+def test_what_a_lab_starts_ends_with_it(tmp_path: Path, tree_index: Index) -> None:
+    made = lab(
+        tmp_path,
+        "# %%\nimport subprocess\nleft = subprocess.Popen(['sleep', '600'])\nprint(left.pid)\n\n"
+        "# %%\nassert left.poll() is None, 'it runs'\n",
+    )
+    report, found = statuses(made, tree_index)
+
+    assert found == {"it runs": "holds"}
+    assert report.run
+    with pytest.raises(ProcessLookupError):
+        _wait_for_end(int(report.run.cells[1].output))
+
+
+def _wait_for_end(process: int) -> None:
+    for _ in range(100):
+        os.kill(process, 0)
+        time.sleep(0.1)
