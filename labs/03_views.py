@@ -23,8 +23,8 @@ assert torch.ops.aten.mul_.Tensor._schema.arguments[0].alias_info.is_write, "mul
 
 # %% [markdown]
 # ## A base is not always what you made
-# `reshape` is no view in its schema: its kernel, [[at::native::reshape]], makes a view where
-# strides allow it and copies otherwise. `arange(24).reshape(4, 6)` is one, of the 24 numbers.
+# What a schema says is a possibility: the kernel of `reshape`, [[at::native::reshape]], makes a
+# view where strides allow it and copies otherwise. `arange(24).reshape(4, 6)` is a view.
 
 # %%
 assert "Tensor(a)" in str(torch.ops.aten.reshape.default._schema), "reshape may share memory"
@@ -62,7 +62,7 @@ assert last.is_contiguous(memory_format=torch.channels_last), "it is in its own"
 
 # %% [markdown]
 # ## Views and versions
-# All views of a storage count writes together, in a [[c10::VariableVersion]]: that is how
+# A tensor and its views count writes together, in a [[c10::VariableVersion]]: that is how
 # autograd notices that something it saved was changed through another tensor.
 
 # %%

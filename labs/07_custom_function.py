@@ -56,7 +56,7 @@ assert not torch.autograd.gradcheck(Wrong.apply, point, raise_exception=False), 
 # %% [markdown]
 # ## Twice
 # The backward above is made of differentiable calls, so it has a gradient as well: the saved `x`
-# comes back as part of the graph, which keeping it on `ctx` in another way would not do.
+# comes back as part of the graph. A write to `x` in between would be noticed.
 
 # %%
 assert torch.autograd.gradgradcheck(Cube.apply, point), "the second derivative is right too"

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Writing in place
-# A backward formula needs values as they were. Each write in place raises a counter that all
-# views of the storage share, and a node compares it with what it was when the value was saved.
+# A backward formula needs values as they were. Each write in place raises a counter that a
+# tensor shares with its views, and a node compares it with what it was when the value was saved.
 
 # %%
 import torch

@@ -64,8 +64,8 @@ assert not [name for name in below.calls if "addmm" in name], "its formulas call
 
 # %% [markdown]
 # ## It is not free, and not all
-# A mode adds a key to the thread's, so composites may take another way, and a compiled region is
-# one call for it. `torchnav trace` records without a mode, with the line of the program.
+# A mode adds a key to the thread's, so composites may take another way, and it does not see what
+# a compiled region does. `torchnav trace` records the operators of both, with the program's lines.
 
 # %%
 Key = torch._C.DispatchKey

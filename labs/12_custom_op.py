@@ -11,7 +11,7 @@ import torch
 
 @torch.library.custom_op("torchnav_lab::squared_plus", mutates_args=())
 def squared_plus(x: torch.Tensor, c: float) -> torch.Tensor:
-    return torch.from_numpy(x.numpy() ** 2 + c) if x.device.type == "cpu" else x**2 + c
+    return x * x + c
 
 
 x = torch.tensor([1.0, 2.0, 3.0])
