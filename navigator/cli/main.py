@@ -46,6 +46,7 @@ COMMANDS = {
     "inspect": ("inspect:inspect", "A live tensor, member by member."),
     "graph": ("inspect:graph", "The backward graph of a program."),
     "why": ("inspect:why", "Who broke a backward pass, in place."),
+    "lab": ("lab:lab", "Labs: PyTorch's parts, shown by running them."),
     "trace": ("trace:trace", "Run a program and record its operators."),
     "open": ("export_trace:open_", "Show a recorded trace."),
     "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),

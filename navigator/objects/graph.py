@@ -198,7 +198,11 @@ def _saved(node: Any, named: Mapping[int, str]) -> Iterator[Saved]:
 
 def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved]:
     name = attribute.removeprefix(_SAVED)
-    if any(one.unpack_hook for one in packed(node, f"_raw{attribute}")):  # which would run
+    raw = packed(node, f"_raw{attribute}")
+    if not all(hasattr(one, "unpack_hook") for one in raw):  # torch 2.7 and before
+        yield Saved(name, "unknown: this torch does not tell whether a hook packed it", "")
+        return
+    if any(one.unpack_hook for one in raw):  # which would run
         yield Saved(name, "packed by a hook, such as a checkpoint's", "")
         return
     try:

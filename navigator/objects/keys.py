@@ -59,7 +59,8 @@ def _names(keys: torch._C.DispatchKeySet) -> list[str]:
 
 
 def _functionality(bit: int) -> str:
-    named = _names(torch._C.DispatchKeySet.from_raw_repr(1 << bit))
+    make = getattr(torch._C.DispatchKeySet, "from_raw_repr", None)  # not in torch 2.7
+    named = _names(make(1 << bit)) if make else []
     return named[0] if named else _by_bits().get((bit,), f"bit {bit}")
 
 

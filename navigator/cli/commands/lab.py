@@ -1,0 +1,104 @@
+"""``torchnav lab``: short programs that show how PyTorch works, run and linked to its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.exceptions import Exit
+
+from indexes.model.errors import NotFound, Progress, SourceError, UsageError
+from indexes.source.torch_install import target_python
+from navigator.cli.session import (
+    ProgressLine,
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    write_json,
+    write_lines,
+)
+from navigator.labs.cells import Lab, all_labs
+from navigator.labs.links import links
+from navigator.labs.report import LabReport, lab_json
+from navigator.labs.running import LabRun, run_lab
+from navigator.text.clean import printable
+from navigator.text.labs import lab_lines, lab_page, list_lines
+
+
+@click.command()
+@click.argument("name", required=False, default="")
+@click.option("--no-run", is_flag=True, help="Show it with its links, and run nothing.")
+@click.option("--markdown", metavar="FILE", help="Write it as a page of Markdown; - is stdout.")
+@json_option
+@pass_settings
+def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> None:
+    """Run a lab: a short program about one thing in PyTorch, each claim checked.
+
+    Without NAME, the list of labs in the order of reading. A lab runs with the Python that has
+    torch; the names in its text are looked up in the source at hand. The exit code is 1 where a
+    claim does not hold.
+    """
+    labs = all_labs()
+    if not name:
+        if markdown:
+            raise UsageError("--markdown writes the page of one lab: name it")
+        _write_list(settings, labs)
+        return
+    report = _report(settings, _named(name, labs), not no_run)
+    if markdown:
+        _write_page(markdown, report)
+    if settings.json or not markdown:
+        settings.answer(report.as_json, lambda: lab_lines(report))
+    if not report.holds:
+        raise Exit(1)
+
+
+def _write_list(settings: Settings, labs: tuple[Lab, ...]) -> None:
+    if settings.json:
+        write_json({"schema_version": 1, "labs": [lab_json(one) for one in labs]})
+    else:
+        write_lines(list_lines(labs))
+
+
+def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
+    """The lab of a name, a number or a file's name. Raises NotFound."""
+    from indexes.queries.naming.near import near
+
+    for one in labs:
+        if name.casefold() in (one.name, str(one.number), one.path.stem, one.path.name):
+            return one
+    names = [one.name for one in labs]
+    raise NotFound(f"no lab is called {name!r}", near(name, names) or tuple(names[:5]))
+
+
+def _report(settings: Settings, one: Lab, wanted: bool) -> LabReport:
+    target = target_python()
+    if wanted and target.torch is None:
+        raise SourceError("no Python with torch was found: name one with --python")
+    index = settings.index()
+    run = _run(settings, one, target.path) if wanted else None
+    return LabReport(one, links(one, index), index.info, run)
+
+
+def _run(settings: Settings, one: Lab, python: str) -> LabRun:
+    code = [number for number, cell in enumerate(one.cells) if not cell.is_markdown]
+    with ProgressLine() as progress:
+
+        def cell_done(number: int) -> None:
+            progress(Progress(f"lab {one.name}", code.index(number) + 1, len(code)))
+
+        progress(Progress(f"lab {one.name}", 0, len(code)))
+        return run_lab(one, python, settings.tree, settings.cache, cell_done)
+
+
+def _write_page(where: str, report: LabReport) -> None:
+    lines = lab_page(report)
+    if where == "-":
+        write_lines(lines)
+        return
+    try:
+        Path(where).write_text(printable("\n".join(lines) + "\n"), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
+    say(f"wrote {where}")

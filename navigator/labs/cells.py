@@ -1,0 +1,135 @@
+"""Reads a lab: a Python program in ``# %%`` cells, the percent format of editors and Jupytext.
+
+A ``# %% [markdown]`` cell is narration: the first begins with the title, ``# # Views``, then a
+paragraph that says what the lab is about, and may have a line of what it needs::
+
+    # needs: compiler, torch 2.4
+
+A code cell says the same of itself behind its mark, ``# %% needs: CUDA``. What is claimed is an
+``assert`` with a message that says what it means.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+NEEDS = ("compiler", "processes", "CUDA", "torch")
+"""What a lab or a cell can need: a C++ compiler, two processes, a GPU, a version of torch."""
+
+_MARK = re.compile(r"^# %%(.*)$")
+_NEEDS = re.compile(r"^needs: (.+)$", re.MULTILINE)
+_FILE = re.compile(r"(?P<number>\d\d)_(?P<name>\w+)\.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that a lab asserts."""
+
+    line: int
+    text: str
+    """What it means, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a lab: narration in Markdown, or code."""
+
+    line: int
+    """The first line of its text in the file."""
+    text: str
+    is_markdown: bool
+    needs: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A lab as it is written."""
+
+    path: Path
+    number: int
+    """Its place in the order of reading."""
+    name: str
+    title: str
+    summary: str
+    needs: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it asserts, in the order of the file."""
+        return tuple(claim for cell in self.cells for claim in cell.claims)
+
+
+def labs_folder() -> Path:
+    """Where the labs are: inside the installed package, else beside the package in a checkout."""
+    package = Path(__file__).resolve().parent
+    installed = package / "programs"
+    return installed if installed.is_dir() else package.parents[1] / "labs"
+
+
+def all_labs(folder: Path | None = None) -> tuple[Lab, ...]:
+    """Every lab, in the order of reading."""
+    found = sorted((folder or labs_folder()).glob("*.py"))
+    return tuple(read_lab(path) for path in found if _FILE.fullmatch(path.name))
+
+
+def read_lab(path: Path) -> Lab:
+    """The lab that a file holds.
+
+    Raises:
+        SyntaxError: A code cell is no Python.
+        ValueError: It does not begin with a title.
+    """
+    text = path.read_text(encoding="utf-8")
+    cells = tuple(_cells(text))
+    first = cells[0].text if cells and cells[0].is_markdown else ""
+    title, _, rest = first.partition("\n")
+    if not title.startswith("# "):
+        raise ValueError(f"{path} does not begin with a title")
+    named = _FILE.fullmatch(path.name)
+    number, name = (int(named["number"]), named["name"]) if named else (0, path.stem)
+    summary = " ".join(rest.strip().partition("\n\n")[0].split())
+    return Lab(path, number, name, title[2:], summary, _needs(first), cells)
+
+
+def _cells(text: str) -> Iterator[Cell]:
+    lines = text.splitlines()
+    marks = [(at, found[1].strip()) for at, one in enumerate(lines) if (found := _MARK.match(one))]
+    ends = [*(at for at, _ in marks[1:]), len(lines)]
+    for (at, mark), end in zip(marks, ends, strict=False):  # no mark, no cell
+        inner = lines[at + 1 : end]
+        if mark == "[markdown]":
+            words = (one.removeprefix("#").removeprefix(" ") for one in inner)
+            yield Cell(at + 2, "\n".join(words).strip("\n"), True)
+        else:
+            yield _code(at + 2, inner, mark)
+
+
+def _code(line: int, lines: list[str], mark: str) -> Cell:
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    text = "\n".join(lines)
+    return Cell(line, text, False, _needs(mark), tuple(_claims(parsed(text, line))))
+
+
+def parsed(text: str, line: int) -> ast.Module:
+    """The syntax of a cell, with the lines of the file."""
+    return ast.parse("\n" * (line - 1) + text)
+
+
+def _claims(tree: ast.Module) -> Iterator[Claim]:
+    asserts = [one for one in ast.walk(tree) if isinstance(one, ast.Assert)]
+    for one in sorted(asserts, key=lambda one: one.lineno):
+        said = one.msg.value if isinstance(one.msg, ast.Constant) else ""
+        yield Claim(one.lineno, str(said) or ast.unparse(one.test))
+
+
+def _needs(text: str) -> tuple[str, ...]:
+    """``needs: compiler, torch 2.4`` as its words."""
+    found = _NEEDS.search(text)
+    return tuple(word.strip() for word in found[1].split(",")) if found else ()

@@ -1,0 +1,125 @@
+"""Runs the cells of a lab in the Python that has torch, and tells how each went.
+
+A process of its own: ``main`` writes one JSON object a line to what was its stdout, one for each
+code cell that it ran or skipped. What a cell prints is part of it; stderr is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from navigator.labs.cells import Cell, Lab, parsed, read_lab
+
+_NOTE = "__claim_holds__"
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+def main(path: str) -> int:
+    """Runs one lab; 0 if every cell that could be run ended well."""
+    lab = read_lab(Path(path))
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as told, tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 1)
+        lacks = lacking(lab.needs)
+        _tell(told, unmet=lacks, torch=version("torch"))
+        return 1 if lacks else _run(lab, told, printed.fileno())
+
+
+def _run(lab: Lab, told: TextIO, printed: int) -> int:
+    module = ModuleType("__main__")
+    module.__file__ = str(lab.path)
+    sys.modules["__main__"] = module  # where multiprocessing looks for what it hands on
+    sys.argv = [str(lab.path)]
+    seen: list[int] = []
+    vars(module)[_NOTE] = seen.append
+    for number, cell in enumerate(lab.cells):
+        if cell.is_markdown:
+            continue
+        before = len(seen)
+        skipped = lacking(cell.needs)
+        error = None if skipped else _error_of(cell, lab, vars(module))
+        output = _new_text(printed)
+        checked = sorted(set(seen[before:]))
+        _tell(told, cell=number, skipped=skipped, output=output, checked=checked, error=error)
+        if error:
+            return 1
+    return 0
+
+
+def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | None:
+    """Runs a cell; how it failed, if it did."""
+    tree = ast.fix_missing_locations(_Noting().visit(parsed(cell.text, cell.line)))
+    code = compile(tree, str(lab.path), "exec", dont_inherit=True, optimize=0)
+    try:
+        exec(code, names)  # the user asks to run it
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the lab raises is told
+        steps = traceback.extract_tb(error.__traceback__)
+        own = [step.lineno for step in steps if step.filename == str(lab.path)]
+        said = "".join(traceback.format_exception_only(error)).strip()
+        return {"line": (own or [cell.line])[-1], "message": said}
+    return None
+
+
+class _Noting(ast.NodeTransformer):
+    """Has each claim say that it was checked."""
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        note = ast.Call(ast.Name(_NOTE, ast.Load()), [ast.Constant(node.lineno)], [])
+        return [node, ast.copy_location(ast.Expr(note), node)]
+
+
+def _tell(told: TextIO, **event: object) -> None:
+    print(json.dumps(event), file=told, flush=True)
+
+
+def _new_text(file: int) -> str:
+    """What was printed since the last time, by C++ and by other processes too."""
+    sys.stdout.flush()
+    size = os.fstat(file).st_size
+    text = os.pread(file, size, 0)
+    os.ftruncate(file, 0)
+    os.lseek(file, 0, os.SEEK_SET)
+    return text.decode("utf-8", "replace")
+
+
+# ------------------------------------------------------------------------ what is there
+
+
+def lacking(needs: Iterable[str]) -> str:
+    """The first thing that is needed and not there, in words; empty when all is there."""
+    for need in needs:
+        if said := _lacking(*need.split()):
+            return said
+    return ""
+
+
+def _lacking(what: str, least: str = "") -> str:
+    """Asked without importing torch where that can be: a lab may have its own import to show."""
+    if what == "torch":
+        own = version("torch")
+        return f"needs torch {least}, and this is {own}" if _numbers(own) < _numbers(least) else ""
+    if what == "compiler":
+        names = (os.environ.get("CXX", "g++"), "g++", "clang++")
+        return "" if any(map(shutil.which, names)) else "needs a C++ compiler"
+    import torch
+
+    if what == "processes":
+        there = torch.distributed.is_available() and torch.distributed.is_gloo_available()
+        return "" if there else "needs torch.distributed with gloo"
+    return "" if torch.cuda.is_available() else "needs CUDA"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = _VERSION.match(version)
+    return tuple(map(int, found.groups())) if found else ()

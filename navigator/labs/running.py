@@ -1,0 +1,142 @@
+"""Runs a lab in a process of the target Python, and collects what came of each cell."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indexes.model.errors import SourceError
+from navigator.labs.cells import Cell, Lab
+
+_START = (
+    "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
+    " from navigator.labs.execute import main; sys.exit(main(sys.argv[2 + count]))"
+)
+"""Our own folders come last: torch and its friends are those of the target Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """What came of a code cell."""
+
+    output: str = ""
+    checked: tuple[int, ...] = ()
+    """The lines of the claims that held."""
+    skipped: str = ""
+    """Why it was not run."""
+    error_line: int = 0
+    error: str = ""
+    """The line and message of the exception that ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabRun:
+    """What came of a lab."""
+
+    torch_version: str = ""
+    cells: Mapping[int, CellRun] = field(default_factory=dict)
+    """By the cell's number; without those that were not reached."""
+    ended: str = ""
+    """How the process ended, where it was killed or crashed."""
+
+    def holds(self, lab: Lab) -> bool:
+        """Whether every claim of every cell that could be run was checked and holds."""
+        code = [
+            (self.cells.get(at), one) for at, one in enumerate(lab.cells) if not one.is_markdown
+        ]
+        return not self.ended and all(run is not None and _held(run, one) for run, one in code)
+
+
+def _held(run: CellRun, cell: Cell) -> bool:
+    lines = {claim.line for claim in cell.claims}
+    return bool(run.skipped) or (not run.error and lines <= set(run.checked))
+
+
+def run_lab(
+    lab: Lab,
+    python: str,
+    tree: str | None = None,
+    cache: Path | None = None,
+    cell_done: Callable[[int], None] | None = None,
+) -> LabRun:
+    """Runs a lab with a Python that has torch. With its end, all processes that it started end.
+
+    Parameters:
+        tree: The source that torchnav's own functions answer from in the lab.
+        cache: Their cache folder.
+        cell_done: Called with the number of each cell that has ended.
+
+    Raises:
+        SourceError: It can't be run here: the Python has no torch, or the lab needs more.
+    """
+    own = [path for path in sys.path if path]
+    command = [python, "-c", _START, str(len(own)), *own, str(lab.path)]
+    given = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
+    environment = {**os.environ, **{name: value for name, value in given.items() if value}}
+    with _started(command, environment) as process:
+        try:
+            version, cells = _collected(_events(process), lab, cell_done)
+            process.wait()
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return LabRun(version, cells, _ended(process.returncode, cells))
+
+
+def _started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    """The process, which leads a group: an interrupt is for us alone, who then end the group."""
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SourceError(f"{command[0]}: {error.strerror or error}") from error
+
+
+def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+    assert process.stdout is not None
+    yield from map(json.loads, process.stdout)
+
+
+def _collected(
+    events: Iterator[dict[str, Any]], lab: Lab, cell_done: Callable[[int], None] | None
+) -> tuple[str, dict[int, CellRun]]:
+    begun = next(events, None)
+    if begun is None:
+        raise SourceError(f"{lab.name} can't be run: what the Python said is above")
+    if begun["unmet"]:
+        raise SourceError(f"{lab.name} {begun['unmet']}; --no-run shows it all the same")
+    cells = {}
+    for one in events:
+        cells[one["cell"]] = _cell_run(one)
+        if cell_done:
+            cell_done(one["cell"])
+    return begun["torch"], cells
+
+
+def _cell_run(event: dict[str, Any]) -> CellRun:
+    error = event["error"] or {"line": 0, "message": ""}
+    checked = tuple(event["checked"])
+    return CellRun(event["output"], checked, event["skipped"], error["line"], error["message"])
+
+
+def _ended(status: int, cells: Mapping[int, CellRun]) -> str:
+    """How a process ended that did not say how."""
+    if status < 0:
+        return f"killed by {signal.Signals(-status).name}"
+    failed = any(run.error for run in cells.values())
+    return f"exit status {status}" if status and not failed else ""
