@@ -121,7 +121,7 @@ def explain(
     modified = _MODIFIED.search(text)
     if modified is not None:
         found = tuple(_causes(writes, names, index))
-        note = "" if found else "the graph of the failed pass was not found"
+        note = "" if found else f"what a node of torch {torch.__version__} saved was not found"
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
     said_by = _said_by(error, index)
@@ -210,8 +210,8 @@ def _refused(node: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
 
 def _expected(node: Any, attribute: str, saved: Sequence[Any]) -> int | None:
     """The version that was saved, where torch refuses to give the value for it."""
-    if any(one.unpack_hook is not None for one in saved):  # to unpack it would run the hook
-        return None
+    if any(getattr(one, "unpack_hook", True) is not None for one in saved):
+        return None  # to unpack it would run the hook; before torch 2.8 nothing tells of one
     try:
         getattr(node, attribute)
     except REFUSALS as error:
@@ -221,7 +221,7 @@ def _expected(node: Any, attribute: str, saved: Sequence[Any]) -> int | None:
 
 
 def _has_data(saved: Any) -> bool:
-    return isinstance(saved.data, torch.Tensor)
+    return isinstance(getattr(saved, "data", None), torch.Tensor)
 
 
 def _needing(source: NodeSource, saved: Sequence[str]) -> Iterator[Formula]:
