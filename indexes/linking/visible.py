@@ -219,9 +219,10 @@ def library_of(call: Call) -> str:
     first = call.qualifier.lstrip(":").partition("::")[0]
     if named := _QUALIFIED_LIBRARIES.get(first):
         return named
-    if not is_plain(call):
-        return _given_library(call)
-    return _library_by_name(call.name)
+    by_name = _library_by_name(call.name)
+    if is_plain(call) or by_name in APPLE:  # PyTorch's own namespaces hold Apple's: mps::
+        return by_name
+    return _given_library(call)
 
 
 def _given_library(call: Call) -> str:

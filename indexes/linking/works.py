@@ -39,7 +39,7 @@ _SET_UP = regex(
 """What vendors call functions that prepare, ask and tidy up, and types that they construct."""
 _RUNS = {
     "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
-    "MPSGraph": regex(r"^run|encode"),
+    "MPSGraph": regex(r"(?:::|^)run|encode"),
     "Metal": regex(r"dispatch|encode|exec"),
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),

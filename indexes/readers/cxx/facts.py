@@ -106,7 +106,7 @@ class CppFacts:
 
 BIND = "bind"
 """The method by which a ``LibraryFact`` is told that is a function given to Python."""
-_DIRECTIVE = regex(r"\busing namespace ([\w:]+)\s*;")
+_DIRECTIVE = regex(r"\b(?:using namespace|namespace (\w+)\s*=)\s*([\w:]+)\s*;")
 
 
 class _Assembler:
@@ -200,12 +200,13 @@ class _Assembler:
         return fact
 
     def _directives(self, found: Found) -> None:
-        """``using namespace mps;`` in a body: kept as if it stood around it."""
+        """``using namespace mps;`` and ``namespace native_mps = at::native::mps;`` in a body: kept
+        as if they stood around it."""
         plain = self.scan.plain
-        if plain.find("using namespace", found.body, found.end) >= 0:
+        if plain.find("namespace ", found.body, found.end) >= 0:
             for one in _DIRECTIVE.finditer(plain, found.body, found.end):
                 place = (found.scope, self.line(one.start()))
-                self.facts.aliases.append(AliasFact("", one[1], *place, inside=1))
+                self.facts.aliases.append(AliasFact(one[1] or "", one[2], *place, inside=1))
 
     def _body_reader(self, path: str) -> Reader:
         scan, lexed = self.scan, self.scan.lexed

@@ -47,11 +47,12 @@ _MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
 # It begins with a plain set of characters, through which the engine skips.
 _SIGN = regex(
     r"([-+*/%&|^<>=!](?:(?<= [-+*/%&|^<>])|(?<= [<>=!])=)) "
-    r"(?=(\d[\d.]*|[A-Za-z_]\w*)(\s?[-+*/%&|^<>=(\[.:])?)",
+    r"(?=(\d[\d.]*|[A-Za-z_]\w*)(->|\s?[-+*/%&|^<>=(\[.:])?)",
     ASCII,
 )
 _LEFT = regex(r"(?<![\w.>:])[A-Za-z_]\w*$|[)\]]$", ASCII)
 _BESIDE = regex(r"[-+*/%&|^<>=)]\s", ASCII)
+_NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
 _LONGEST_NAME = 160
 _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
 """A brace that may stand behind a name or its template arguments."""
@@ -276,6 +277,8 @@ class _Reading:
                     self._side(right, found.start(2), behind),
                 ]
                 behind_last = found.end()
+                if _NOTHING.match(self.plain, found.start(2)):
+                    continue  # an optional is compared, not the tensor in it
                 if any(mark == "T" or mark[:1] == "." for mark in marks):
                     row = (at, f"operator{sign}", "", "call", "", " ".join(marks), "")
                     self._rows.append(row)
@@ -286,7 +289,8 @@ class _Reading:
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
         mark = word_mark(name) if name[0].isdigit() else self.known.declared(name, at)
-        if mark is None or len(mark) > 1 or (beside and (mark != "T" or beside[-1] in "([.:")):
+        is_member = beside == "->" or (beside or "")[-1:] in tuple("([.:")
+        if mark is None or len(mark) > 1 or (beside and (mark != "T" or is_member)):
             return UNKNOWN
         return mark
 

@@ -110,8 +110,15 @@ Tensor edges_of_lists(const Tensor& x, const Tensor& mask) { return x.index({mas
 Tensor edges_without_lists(const Tensor& x, const Places& places) { return x.index(places); }
 Tensor edges_of_signs_behind_calls(const Tensor& x, const Tensor& y, const Place& place) {
   place.mul(y) + 1;
+  x.mul(y) == y->place();
   return x.mul(y) * y;
 }
+void edges_of_local_aliases(const Tensor& x) {
+  namespace local = at::native::mps;
+  local::run_graph(x);
+  local::runMPSGraph(x);
+}
+bool edges_of_optionals(const std::optional<Tensor>& x) { return x == c10::nullopt; }
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
@@ -209,6 +216,17 @@ def test_signs_between_tensors_are_calls(index: Index) -> None:
     signs = [(one.definition.name, one.definition.parameters) for one in called if one]
     assert ("operator*", "const Tensor& x, const Scalar& y") in signs
     assert ("operator-", "const Tensor& x, const Tensor& y") in signs
+
+
+def test_a_namespace_has_another_name_in_a_body(index: Index) -> None:
+    assert said(index, "edges_of_local_aliases") == [
+        ("call", "local::run_graph", "run_graph:25"),
+        ("library", "local::runMPSGraph", "MPSGraph"),
+    ]
+
+
+def test_an_optional_that_is_compared_with_nothing_is_no_tensor(index: Index) -> None:
+    assert said(index, "edges_of_optionals") == []
 
 
 def test_signs_behind_calls_that_return_tensors(index: Index) -> None:
