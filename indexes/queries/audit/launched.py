@@ -9,6 +9,8 @@ from functools import cached_property
 
 from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node
+from indexes.model.answers import Place
+from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.unread import UnreadBodies
@@ -59,12 +61,19 @@ def _ask(index: Index, path: str, unreached: Unreached, done: LedBack) -> None:
         done.generated += len(functions)
         return
     for name, line in functions:
-        places = index.at(path, line)
+        places = _places(index, path, line)
         if any(place.operators for place in places):
             done.operators += 1
             continue
         said, reason = f"{path}:{line}: {name}", unreached.reason(name, path)
         (done.reasons if reason else done.silent).append(f"{said}: {reason}" if reason else said)
+
+
+def _places(index: Index, path: str, line: int) -> tuple[Place, ...]:
+    try:
+        return index.at(path, line)
+    except NotFound:  # of a function that was not read
+        return ()
 
 
 class Unreached:

@@ -43,6 +43,7 @@ _NOISE = regex(
 _DIRECTIVE = regex(r"#\s*([a-z]+)\s*", ASCII)
 _DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?", ASCII)
 _COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
+_STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
 _CONTINUATION = regex(r"\\\r?\n")
 _SIMPLE = regex(r"\w+(\([^()]*\))?", ASCII)
 _GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
@@ -190,6 +191,8 @@ def lex(text: str) -> Lexed:
     def replace(match: Match[str]) -> str:
         found = match[0]
         first = found[0]
+        if first == "#" and text.endswith("\\\n", 0, _line_start(text, match.start())):
+            return " " + _STRING.sub(lambda one: f'"{_blank(one[0][1:-1])}"', found[1:])
         if first == "#" and not found.startswith("#include"):
             directive(found, match.start())
         if first == '"' and len(found) > 1 and not _is_page(match):
@@ -201,6 +204,12 @@ def lex(text: str) -> Lexed:
 
     lexed.clean = _NOISE.sub(replace, text)
     return lexed
+
+
+def _line_start(text: str, at: int) -> int:
+    """Where the line begins that ``at`` stands in: what a backslash joins to the line before is no
+    directive."""
+    return text.rfind("\n", 0, at) + 1
 
 
 def _is_page(string: Match[str]) -> bool:

@@ -180,6 +180,17 @@ Tensor f() { return x; }
     assert ("at::native", "f", 8) in where(text)
 
 
+def test_what_a_backslash_joins_to_the_line_before_is_no_directive() -> None:
+    text = """
+namespace at {
+  static_assert(is_plain(type), \\
+    #type " must be plain)")
+void f(int n) { }
+}
+"""
+    assert where(text) == [("at", "f", 5)]
+
+
 def test_initialisers_and_lambdas_at_namespace_scope_are_no_functions() -> None:
     text = """
 static const int table[] = { 1, 2 };
