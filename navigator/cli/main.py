@@ -38,6 +38,7 @@ COMMANDS = {
     "impact": ("impact:impact", "Downstream effects: operators, APIs, tests."),
     "affected": ("impact:affected", "What your changes affect, with tests to run."),
     "table": ("table:table", "The dispatch table of an operator, and why."),
+    "generated": ("generated:generated", "What torchgen writes for an operator."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),

@@ -30,7 +30,7 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
     fallback, and the line that registers it. NAME may be any spelling, as for `op`.
     """
     index = settings.index()
-    answer = index.table(_operator(index, name, overload))
+    answer = index.table(operator_meant(index, name, overload))
     differences = None
     if live:
         from navigator.live.torch_table import differences as compared
@@ -42,7 +42,7 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
     )
 
 
-def _operator(index: Index, name: str, overload: str | None) -> str:
+def operator_meant(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; a name of another namespace stays as it is."""
     match = index.resolve(name)
     wanted = None if overload is None else overload.replace("default", "")
