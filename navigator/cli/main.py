@@ -39,6 +39,7 @@ COMMANDS = {
     "affected": ("impact:affected", "What your changes affect, with tests to run."),
     "table": ("table:table", "The dispatch table of an operator, and why."),
     "generated": ("generated:generated", "What torchgen writes for an operator."),
+    "explain": ("explain:explain", "What a field of the YAML files means."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),

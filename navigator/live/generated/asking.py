@@ -7,7 +7,6 @@ import json
 import os
 import re
 import sqlite3
-import sys
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -29,10 +28,11 @@ _PARTS = ("aten", "autograd")
 _TIMEOUT = 600.0
 """Seconds."""
 _START = (
-    "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
-    " from navigator.live.generated.dump import main; main(*sys.argv[2 + count :])"
+    "import sys; root = sys.argv[1]; sys.path[:] = [root, *filter(None, sys.path)];"
+    " from navigator.live.generated.dump import main;"
+    " sys.path.remove(root); main(*sys.argv[2:])"
 )
-"""Our own folders come last: the modules of the generators are their own."""
+"""Our own folder is there for our own modules alone, and the current folder never."""
 _OF_CHECKOUT = (
     "aten/src/ATen/templates",
     "aten/src/ATen/native/native_functions.yaml",
@@ -93,8 +93,8 @@ def _whose(source: Source, root: str) -> tuple[str, str]:
 
 def _run(root: str) -> list[dict[str, Any]]:
     """Runs the generators, the two halves beside each other."""
-    own = [path for path in sys.path if path]
-    command = ["-c", _START, str(len(own)), *own, root and os.path.abspath(root)]
+    own = str(Path(__file__).parents[3])
+    command = ["-c", _START, own, root and os.path.abspath(root)]
     python = target_python().path
     with ThreadPoolExecutor(len(_PARTS)) as pool:
         asked = [pool.submit(ask, python, *command, part, timeout=_TIMEOUT) for part in _PARTS]
@@ -193,12 +193,14 @@ class _Reader:
 
     def _named(self, words: str) -> tuple[Because, ...]:
         """The collections in a condition that name the operator."""
-        words_of = set(re.findall(r"\w+", words))
-        return tuple(
-            Because(f"{name} has {self._op.partition('.')[0]}", Location(path, line))
+        wanted = set(re.findall(r"\w+", words))
+        places = {
+            (name, path, line): None
             for name, path, line, ops in self._fact("named")
-            if name in words_of and self._op in ops
-        )
+            if name in wanted and self._op in ops
+        }
+        has = f"has {self._op.partition('.')[0]}"
+        return tuple(Because(f"{name} {has}", Location(*place)) for name, *place in places)
 
     def _fact(self, name: str) -> Any:
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
