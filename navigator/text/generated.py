@@ -74,7 +74,7 @@ def _chosen(answer: Generated, only: str) -> list[Piece]:
         for name, one in absent.items():
             if name.lower().startswith(only.lower()):
                 raise NotFound(f"{name} has nothing for {answer.op}: {' '.join(_why(one))}")
-        names = sorted({one.family for one in answer.pieces})
+        names = sorted({one.family for one in answer.pieces}, key=_rank)[:8]
         raise NotFound(f"no generated file begins with {only}", near(only, names) or tuple(names))
     return found
 

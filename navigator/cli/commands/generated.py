@@ -25,7 +25,7 @@ def generated(settings: Settings, name: str, overload: str | None, only: str, fu
     Each piece with the file and lines where a build would have it, the line of the template
     that it fills, and the function that makes it; for files that have nothing for the
     operator, why. Runs the generators of the tree, in a process of its own that can write
-    nothing; the first time takes up to a minute.
+    nothing; the first time takes a minute or two.
     """
     index = settings.index()
     op = operator_meant(index, name, overload)

@@ -54,7 +54,7 @@ def generated(
     path = (cache or cache_folder()) / "generated" / f"{digest([*paths, *_own()])}.db"
     if not path.is_file():
         if tell:
-            tell("running torchgen and the autograd generators: once for this tree, up to a minute")
+            tell("running torchgen and the autograd generators: once for this tree, in a minute or two")
         save(path, _run(root))
     else:
         os.utime(path)

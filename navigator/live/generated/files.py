@@ -67,7 +67,7 @@ class Files:
         """Replaces how the generators read templates and write files."""
         for manager in managers:
             manager._write_if_changed = lambda _self, filename, contents: self._written(  # type: ignore[attr-defined]
-                str(filename).replace(os.sep, "/"), contents
+                _posix(filename), contents
             )
             for name in _WRITERS:
                 if function := getattr(manager, name, None):
@@ -75,7 +75,7 @@ class Files:
         read, fill = template.from_file, template.substitute
 
         def from_file(filename: Any) -> Any:
-            path = str(filename).replace(os.sep, "/")
+            path = _posix(filename)
             if path not in self.files:
                 return read(filename)
             self._templates.add(path)
@@ -126,20 +126,24 @@ class Files:
     def _parts(self, template: Any, env: Mapping[str, Any], fill: Any) -> list[Part]:
         """The parts of a filled template, one a placeholder, in order."""
         parts, line, end, pattern = [], 1, 0, template.pattern
-        held = self.files.get(template.filename.replace(os.sep, "/"))
+        held = self.files.get(_posix(template.filename))
         for found in template.substitution.finditer(pattern):
             line += pattern.count("\n", end, found.start())
             end = found.end()
             name = found.group(2).strip("{},")
             own = pattern.count("\n", 0, found.start()) + 1
             origin = held.part(own) if held else None
-            path = origin.template if origin else self._where(template.filename)
+            path = origin.template if origin else self._where(str(template.filename))
             parts.append(Part(line, name, path, origin.line if origin else own))
             line += _filling(template, found, env, fill).count("\n")
         return parts
 
 
 _WRITERS = ("write_sharded_with_template", "write_sharded", "write_with_template", "write")
+
+
+def _posix(path: Any) -> str:
+    return str(path).replace(os.sep, "/")
 
 
 def _filling(template: Any, found: Any, env: Mapping[str, Any], fill: Any) -> str:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from types import ModuleType
 
 _COMMENT_LINES = 8
+_MOST = 3
 _LONGEST = 400
 """Characters of a condition."""
 
@@ -28,10 +29,26 @@ def reason(path: str, line: int) -> tuple[str, str]:
     returned = _source(path, statement)
     tests = list(_tests(path, inner))
     if not tests:
-        return returned, _comment(path, statement.lineno)
+        grows = " or ".join(_growing(path, inner, statement)[:_MOST])
+        words = f"{returned}, which grows only if {grows}" if grows else returned
+        return words, _comment(path, statement.lineno)
     words = f"if {' and '.join(tests)}: {returned}"
     above = next(one for one in reversed(inner[:-1]) if isinstance(one, ast.If))
     return words, _comment(path, statement.lineno) or _comment(path, above.lineno)
+
+
+def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
+    """The conditions under which something is added to the text or list that is returned; none
+    where that is done without one."""
+    value = statement.value if isinstance(statement, ast.Return) else None
+    functions = [one for one in inner if isinstance(one, ast.FunctionDef)]
+    if not isinstance(value, ast.Name) or not functions:
+        return []
+    found: dict[str, None] = {}
+    for one in ast.walk(functions[-1]):
+        if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == value.id:
+            found[" and ".join(_tests(path, _within(path, one.lineno)))] = None
+    return [] if "" in found else list(found)
 
 
 def _tests(path: str, inner: list[ast.AST]) -> Iterator[str]:
