@@ -27,6 +27,7 @@ from navigator.live.torchgen_check import package_in
 _PARTS = ("aten", "autograd")
 _TIMEOUT = 600.0
 """Seconds."""
+_RUNNING = "running torchgen and the autograd generators: once for this tree, in a minute or two"
 _START = (
     "import sys; root = sys.argv[1]; sys.path[:] = [root, *filter(None, sys.path)];"
     " from navigator.live.generated.dump import main;"
@@ -54,7 +55,7 @@ def generated(
     path = (cache or cache_folder()) / "generated" / f"{digest([*paths, *_own()])}.db"
     if not path.is_file():
         if tell:
-            tell("running torchgen and the autograd generators: once for this tree, in a minute or two")
+            tell(_RUNNING)
         save(path, _run(root))
     else:
         os.utime(path)
