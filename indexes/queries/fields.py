@@ -63,7 +63,7 @@ class Fields:
         """
         found = self._all(field)
         if not found:
-            raise NotFound(f"no document of this tree explains {field}", near(field, self.names()))
+            raise NotFound(self._unexplained(field), near(field, self.names()))
         return Explanation(field, tuple(found), tuple(self._absent()))
 
     def at(self, path: str, line: int) -> Explanation:
@@ -84,6 +84,8 @@ class Fields:
         value = self._source.text(path).split("\n")[line - 1].partition(":")[2]
         for word in dict.fromkeys(re.findall(r"\w+", value)):
             passages += self._of_word(word, path)[:1] if word != found else []
+        if not passages:
+            raise NotFound(self._unexplained(found))
         return Explanation(found, tuple(dict.fromkeys(passages)), tuple(self._absent()))
 
     def _of_word(self, word: str, path: str) -> list[Passage]:
@@ -91,6 +93,11 @@ class Fields:
         if path == self._derivatives:
             return self._in_header(word) if word in self._in_formulas else []
         return [*self._in_tags(word)]
+
+    def _unexplained(self, field: str) -> str:
+        lacking = " or ".join(self._absent())
+        without = f": it has no {lacking}" if lacking else ""
+        return f"no document of this tree explains {field}{without}"
 
     def _all(self, field: str) -> list[Passage]:
         found = [*self._in_readme(field), *self._in_model(field)]
