@@ -114,6 +114,7 @@ class _Reader:
         self._db = db
         self._op = op
         self._texts: dict[int, list[str]] = {}
+        self._facts: dict[str, Any] = {}
 
     def answer(self, source: SourceInfo, whose: str, note: str) -> Generated:
         """All that is kept of the operator."""
@@ -204,8 +205,10 @@ class _Reader:
         return tuple(Because(f"{name} {has}", Location(*place)) for name, *place in places)
 
     def _fact(self, name: str) -> Any:
-        row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return json.loads(row[0])
+        if name not in self._facts:
+            row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+            self._facts[name] = json.loads(row[0])
+        return self._facts[name]
 
 
 _NO_ENTRY = "no entry of derivatives.yaml is matched to it"

@@ -153,7 +153,7 @@ class Recorder:
             return
         kept = _parts(call, texts, isinstance(result, str))
         refusals = [one for one in call.refusals if one.operators < call.operators]
-        if not call.texts and (call.refusals or _empty(result)):
+        if _empty(result) or (call.refusals and not call.texts):
             refusals = (
                 refusals or call.refusals[-1:] or [self._refused_by(call, function, args, named)]
             )
