@@ -153,7 +153,7 @@ class _Reader:
     def _absences(self, has: set[str]) -> Iterator[Absence]:
         """Each reason once, with all the files that it holds for."""
         families: dict[int, list[str]] = defaultdict(list)
-        every = set(self._all_families())
+        every = set(self._fact("families"))
         rows = "SELECT family, reason FROM absent WHERE op = ? ORDER BY family"
         for family, reason in self._db.execute(rows, (self._op,)):
             if family in every:
@@ -162,10 +162,6 @@ class _Reader:
             yield self._refused(tuple(names), reason)
         known = {*has, *(one for names in families.values() for one in names)}
         yield from self._not_asked(sorted(every - known))
-
-    def _all_families(self) -> list[str]:
-        rows = "SELECT DISTINCT f.family FROM pieces p JOIN files f ON f.id = p.file"
-        return [one for (one,) in self._db.execute(rows)]
 
     def _refused(self, families: tuple[str, ...], number: int) -> Absence:
         row = self._db.execute("SELECT value FROM reasons WHERE id = ?", (number,)).fetchone()

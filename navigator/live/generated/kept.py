@@ -77,7 +77,10 @@ def _fill(db: sqlite3.Connection, parts: list[dict[str, Any]]) -> None:
         db.executemany("INSERT INTO functions VALUES(?,?,?,?)", functions)
         reasons = ([base + at, json.dumps(one)] for at, one in enumerate(part["reasons"]))
         db.executemany("INSERT INTO reasons VALUES(?,?)", reasons)
+    every = "SELECT DISTINCT family FROM pieces p JOIN files f ON f.id = p.file ORDER BY 1"
+    families = [one for (one,) in db.execute(every)]
     facts = {name: _merged(part[name] for part in parts) for name in _FACTS}
+    facts["families"] = families
     db.executemany("INSERT INTO facts VALUES(?,?)", [(k, json.dumps(v)) for k, v in facts.items()])
 
 
