@@ -153,7 +153,7 @@ class Recorder:
             return
         kept = _parts(call, texts, isinstance(result, str))
         refusals = [one for one in call.refusals if one.operators < call.operators]
-        if _made_nothing(call, result):
+        if _empty(result) or (call.refusals and not call.texts):
             own = refusals or call.refusals[-1:]
             refusals = own or [self._refused_by(call, function, args, named)]
         self._pass_on(call, kept, refusals)
@@ -253,14 +253,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from strings(one)
-
-
-def _made_nothing(call: Call, result: Any) -> bool:
-    """Whether a call answered with nothing: with an empty list, whatever helpers said; without an
-    answer, or with words around nothing, where no call below made anything."""
-    if isinstance(result, (list, tuple, dict)) and _empty(result):
-        return True
-    return not call.texts and bool(call.refusals or _empty(result))
 
 
 def _empty(value: Any) -> bool:

@@ -21,7 +21,9 @@ class Schema:
 class NativeFunction:
     func: Schema
     method: bool
-    root_name: str = "x"
+    @property
+    def root_name(self):
+        return self.func.name.rstrip("_")
 """
 TEMPLATE = """
 import re
