@@ -213,10 +213,11 @@ def _parts(call: Call, texts: list[str], one_text: bool) -> list[Text]:
     """What a call made that is about operators: what the calls below it made, where those are
     about fewer operators or where it cut that into lines; else its own texts."""
     narrower = [one for one in call.texts if one.operators < call.operators]
-    if narrower and not one_text:
-        return narrower
     own = [(one, "\n".join(lines_of(one))) for one in texts]
     inner = ["\n".join(lines_of(one.text)) for one in call.texts]
+    if narrower and not one_text:
+        free = [text for text, flat in own if "\n" in flat and not any(i in flat for i in inner)]
+        return [*narrower, *(Text(call.operators, one, call.by) for one in free)]
     cut = any("\n" in one and not any(one in flat for _, flat in own) for one in inner)
     if cut and not one_text:
         return call.texts
