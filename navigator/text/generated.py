@@ -151,7 +151,7 @@ def _why(one: Absence) -> Iterator[str]:
     """The reason, the comment beside it, and what it rests on."""
     place = f" ({one.location})" if one.location else ""
     asked = f"{one.function} gave nothing: " if one.function else ""
-    yield f"{asked}{one.reason or 'nothing there asks about this operator'}{place}"
+    yield f"{asked}{one.reason or 'no reason was found where it is written'}{place}"
     if one.comment:
         yield f"# {one.comment}"
     for because in one.because:
