@@ -39,6 +39,8 @@ COMMANDS = {
     "affected": ("impact:affected", "What your changes affect, with tests to run."),
     "table": ("table:table", "The dispatch table of an operator, and why."),
     "key": ("key:key", "A dispatch key: who sets it, what runs for it."),
+    "generated": ("generated:generated", "What torchgen writes for an operator."),
+    "explain": ("explain:explain", "What a field of the YAML files means."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
     "map": ("map:map_", "What lives in which folder; a call's way."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),

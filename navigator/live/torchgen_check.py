@@ -42,13 +42,14 @@ class TreeFinder:
         return None
 
 
-def limit() -> None:
-    """Ends this process, rather than anything around it, if the tree's code runs away."""
+def limit(seconds: int = _SECONDS) -> None:
+    """Ends this process, rather than anything around it, if the tree's code runs away; it can
+    write no file from now on."""
     try:
         import resource
     except ImportError:  # Windows: the parent's time limit is left
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 

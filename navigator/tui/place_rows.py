@@ -43,6 +43,19 @@ def of_hit(hit: Hit) -> PlaceRow:
     return PlaceRow(hit.name, hit.location, hit.kind, hit.detail, hit.op)
 
 
+def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow]]:
+    """A title, and what the documents of the tree say of the field on a line of a YAML file."""
+    from indexes.queries.fields import Fields
+    from indexes.source.source import Source
+
+    found = Fields(Source.find(session.info.root)).at(path, line)
+    rows = [
+        PlaceRow(one.text.strip().split("\n")[0].strip("#-` "), one.location, comment=one.text)
+        for one in found.passages
+    ]
+    return f"what {found.field} means", rows
+
+
 def of_definition(one: Definition) -> PlaceRow:
     """One of several definitions, told apart by parameters and ``#if`` guards."""
     parameters = f"({one.parameters})" if one.parameters else ""

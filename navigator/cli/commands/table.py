@@ -43,7 +43,7 @@ def table(
     named = when or _given_with(settings)
     switches = _switches(named) if named else None
     index = settings.index()
-    op = _operator(index, name, overload)
+    op = operator_meant(index, name, overload)
     if switches is not None:
         _paths(settings, index.switch_paths(op, switches, device), live)
         return
@@ -102,7 +102,7 @@ def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
     )
 
 
-def _operator(index: Index, name: str, overload: str | None) -> str:
+def operator_meant(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; a name of another namespace stays as it is."""
     match = index.resolve(name)
     wanted = None if overload is None else overload.replace("default", "")

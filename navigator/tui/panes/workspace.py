@@ -18,7 +18,7 @@ from navigator.tui.context import Context
 from navigator.tui.editor import open_editor
 from navigator.tui.history import Visit
 from navigator.tui.keys import second_stroke
-from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
+from navigator.tui.place_rows import PlaceRow, meanings, of_field, of_hit, target_of
 from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.source.source_view import SourceView
 from navigator.tui.widgets.key_bar import KeyBar
@@ -50,6 +50,9 @@ class Workspace(Container):
         Binding("V", "app.list('compare')", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("M", "app.list('gaps')", "Gaps", tooltip="What is missing", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
+        Binding(
+            "F", "field", "Field", tooltip="What the YAML field here means", show=False, id="field"
+        ),
         Binding(
             "slash", "search", "Search", key_display="/", show=False, priority=True, id="search"
         ),
@@ -263,6 +266,20 @@ class Workspace(Container):
             self.post_message(self.Offered(self, f"definitions of {name}", rows))
         else:
             say(self, f"no definition of {name} in this tree")
+
+    def action_field(self) -> None:
+        """Offer what the documents of the tree say of the field on this line of a YAML file."""
+        here, session = self.here(), self.context.session
+        if here is None or here.path is None:
+            say(self, "there is no source here")
+        elif session is not None:
+            path, line = here.path, here.line
+            ask(
+                self,
+                "names",
+                lambda: of_field(session, path, line),
+                lambda found: self.post_message(self.Offered(self, *found)),
+            )
 
     def action_references(self) -> None:
         """Offer all uses of a name."""

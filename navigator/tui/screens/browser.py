@@ -41,7 +41,7 @@ class BrowserScreen(Screen[None]):
         Binding("d", "table", "Dispatch table", id="table"),
         Binding("T", "app.list('tensorimpl')", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "app.list('engine')", "Autograd engine", show=False, id="engine"),
-        Binding("F", "app.list('map')", "Folders of the tree", show=False, id="map"),
+        Binding("D", "app.list('map')", "Folders of the tree", show=False, id="map"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),

@@ -13,7 +13,7 @@ from tests.navigator.tui.conftest import Sit
 async def test_down_a_folder_up_again_and_into_a_file(sit: Sit, size: tuple[int, int]) -> None:
     async with sit(*size) as person:
         await person.asks_for("relu")
-        await person.presses("F")
+        await person.presses("D")
         await person.sees("folders of the tree", "aten")
         pane = person.app.screen.query_one(FolderMapPane)
         while person.pane(PlacesWorkspace).name_here() != "torch":

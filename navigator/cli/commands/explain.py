@@ -1,0 +1,49 @@
+"""``torchnav explain``: what a field of the YAML files means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from indexes.queries.fields import Explanation, Fields, Passage
+from indexes.serialize.answers import envelope, shape
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.clean import clean
+
+shape(Passage, "path line end_line text")
+
+
+@click.command()
+@click.argument("field")
+@json_option
+@pass_settings
+def explain(settings: Settings, field: str) -> None:
+    """What a field of native_functions.yaml or derivatives.yaml means.
+
+    FIELD is also a tag, a name that formulas can use (`grad`, `wrap_opt_if`), or the line
+    of an entry, `native_functions.yaml:552`. Quoted from the tree's own documents.
+    """
+    source = settings.source()
+    fields = Fields(source)
+    path, _, line = field.rpartition(":")
+    placed = source.locate(path.rpartition("/")[2]) if path and line.isdigit() else None
+    answer = fields.at(placed, int(line)) if placed else fields.explain(field)
+    settings.answer(
+        lambda: envelope(
+            source.info, field=answer.field, passages=answer.passages, absent=answer.absent
+        ),
+        lambda: _lines(answer),
+    )
+
+
+def _lines(answer: Explanation) -> Iterator[str]:
+    yield clean(answer.field)
+    for one in answer.passages:
+        yield ""
+        yield clean(f"{one.location} to line {one.location.end_line}")
+        for line in one.text.split("\n"):
+            yield clean(f"    {line}".rstrip())
+    for path in answer.absent:
+        yield ""
+        yield f"not in this source: {path}"

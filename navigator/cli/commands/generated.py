@@ -1,0 +1,36 @@
+"""``torchnav generated``: what torchgen writes for an operator."""
+
+from __future__ import annotations
+
+import click
+
+from navigator.cli.commands.table import operator_meant
+from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.live.generated.as_json import generated_json
+from navigator.live.generated.asking import generated as asked
+from navigator.text.answers import source_lines
+from navigator.text.generated import generated_lines
+
+
+@click.command()
+@click.argument("name")
+@click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
+@click.option("--only", default="", metavar="FILE", help="Show one file's code: VariableType.")
+@click.option("--full", is_flag=True, help="Show the code of every piece.")
+@json_option
+@pass_settings
+def generated(settings: Settings, name: str, overload: str | None, only: str, full: bool) -> None:
+    """The C++ that torchgen and the autograd generators write for an operator.
+
+    Each piece with the file and lines where a build would have it, the line of the template
+    that it fills, and the function that makes it; for files that have nothing for the
+    operator, why. Runs the generators of the tree, in a process of its own that can write
+    nothing; the first time takes a minute or two.
+    """
+    index = settings.index()
+    op = operator_meant(index, name, overload)
+    answer = asked(index.source, op, settings.cache, lambda line: say(f"torchnav: {line}"))
+    settings.answer(
+        lambda: generated_json(answer),
+        lambda: [*generated_lines(answer, full, only), "", *source_lines(index.info)],
+    )

@@ -1,0 +1,211 @@
+"""What torchgen writes for an operator: runs the generators once for each content of a tree, in a
+process of its own, and answers from what they wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.vocabulary import Location, SourceInfo
+from indexes.source.source import Source, cache_folder
+from indexes.source.torch_install import installed_torch, target_python
+from navigator.live.asking import ask
+from navigator.live.generated.answer import Absence, Because, Generated, Piece
+from navigator.live.generated.kept import digest, save
+from navigator.live.torchgen_check import package_in
+
+_PARTS = ("aten", "autograd")
+_TIMEOUT = 600.0
+"""Seconds."""
+_RUNNING = "running torchgen and the autograd generators: once for this tree, in a minute or two"
+_START = (
+    "import sys; root = sys.argv[1]; sys.path[:] = [root, *filter(None, sys.path)];"
+    " from navigator.live.generated.dump import main;"
+    " sys.path.remove(root); main(*sys.argv[2:])"
+)
+"""Our own folder is there for our own modules alone, and the current folder never."""
+_OF_CHECKOUT = (
+    "aten/src/ATen/templates",
+    "aten/src/ATen/native/native_functions.yaml",
+    "aten/src/ATen/native/tags.yaml",
+    "tools/autograd",
+)
+
+
+def generated(
+    source: Source, op: str, cache: Path | None = None, tell: Callable[[str], None] | None = None
+) -> Generated:
+    """What the generators of a tree write for an operator, its name as in native_functions.yaml.
+
+    Raises:
+        SourceError: In one line, when they can't be run.
+        NotFound: When they know no such operator.
+    """
+    root, paths = _generators(source)
+    path = (cache or cache_folder()) / "generated" / f"{digest([*paths, *_own()])}.db"
+    if not path.is_file():
+        if tell:
+            tell(_RUNNING)
+        save(path, _run(root))
+    else:
+        os.utime(path)
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return _Reader(db, op).answer(source.info, *_whose(source, root))
+
+
+def _generators(source: Source) -> tuple[str, list[Path]]:
+    """The tree whose generators are run, empty for the installed ones, and what they are."""
+    root = Path(source.top)
+    if source.kind != "wheel" and (package := package_in(source.top)):
+        if not (root / "tools/autograd/gen_autograd.py").is_file():
+            raise SourceError("this tree has torchgen and no tools/autograd/gen_autograd.py")
+        return source.top, [root / package.replace(".", "/"), *(root / one for one in _OF_CHECKOUT)]
+    torch = installed_torch()
+    if torch is None:
+        raise SourceError("this tree has no torchgen, and there is no installed torch with one")
+    return "", [torch.root / "torchgen"]
+
+
+def _own() -> list[Path]:
+    return [Path(__file__).parent]
+
+
+def _whose(source: Source, root: str) -> tuple[str, str]:
+    """Whose generators were run, and a note where they are not the tree's."""
+    if root:
+        return f"{package_in(root)} and tools/autograd of this tree", ""
+    torch = installed_torch()
+    version = torch.version if torch else ""
+    whose = f"torchgen of the installed torch {version}"
+    if source.kind == "wheel" or version.partition("+")[0] == source.info.version:
+        return whose, ""
+    return whose, f"this tree, {source.info.version}, has no torchgen: its own may write otherwise"
+
+
+def _run(root: str) -> list[dict[str, Any]]:
+    """Runs the generators, the two halves beside each other."""
+    own = str(Path(__file__).parents[3])
+    command = ["-c", _START, own, root and os.path.abspath(root)]
+    python = target_python().path
+    with ThreadPoolExecutor(len(_PARTS)) as pool:
+        asked = [pool.submit(ask, python, *command, part, timeout=_TIMEOUT) for part in _PARTS]
+        found: list[dict[str, Any]] = [one.result() for one in asked]
+    for one in found:
+        if "unable" in one:
+            whose = "of this tree" if root else "of the installed torch"
+            raise SourceError(f"the generators {whose} can't be run: {one['unable']}")
+    return found
+
+
+class _Reader:
+    """Reads one operator's answer from what is kept."""
+
+    def __init__(self, db: sqlite3.Connection, op: str) -> None:
+        self._db = db
+        self._op = op
+        self._texts: dict[int, list[str]] = {}
+        self._facts: dict[str, Any] = {}
+
+    def answer(self, source: SourceInfo, whose: str, note: str) -> Generated:
+        """All that is kept of the operator."""
+        pieces = tuple(self._pieces())
+        if not pieces:
+            raise NotFound(
+                f"the generators write nothing for {self._op}: not in the YAML they read"
+            )
+        absences = tuple(self._absences({one.family for one in pieces}))
+        return Generated(self._op, source, whose, note, pieces, absences)
+
+    def _pieces(self) -> Iterator[Piece]:
+        rows = self._db.execute(
+            "SELECT p.file, f.path, f.family, first, last, template, p.line, placeholder,"
+            " g.name, g.path, g.line FROM pieces p JOIN files f ON f.id = p.file"
+            " JOIN functions g ON g.id = p.function WHERE op = ? ORDER BY p.file, first",
+            (self._op,),
+        )
+        for file, path, family, first, last, template, line, placeholder, name, maker, at in rows:
+            yield Piece(
+                Location(path, first, last),
+                family,
+                "\n".join(self._lines(file)[first - 1 : last]),
+                Location(template, line) if template else None,
+                placeholder,
+                Location(maker, at),
+                name,
+            )
+
+    def _lines(self, file: int) -> list[str]:
+        if file not in self._texts:
+            row = self._db.execute("SELECT text FROM files WHERE id = ?", (file,)).fetchone()
+            self._texts[file] = zlib.decompress(row[0]).decode().split("\n")
+        return self._texts[file]
+
+    def _absences(self, has: set[str]) -> Iterator[Absence]:
+        """Each reason once, with all the files that it holds for."""
+        families: dict[int, list[str]] = defaultdict(list)
+        every = set(self._fact("families"))
+        rows = "SELECT family, reason FROM absent WHERE op = ? ORDER BY family"
+        for family, reason in self._db.execute(rows, (self._op,)):
+            if family in every:
+                families[reason].append(family)
+        for reason, names in families.items():
+            yield self._refused(tuple(names), reason)
+        known = {*has, *(one for names in families.values() for one in names)}
+        yield from self._not_asked(sorted(every - known))
+
+    def _refused(self, families: tuple[str, ...], number: int) -> Absence:
+        row = self._db.execute("SELECT value FROM reasons WHERE id = ?", (number,)).fetchone()
+        name, path, line, words, comment, *asked = json.loads(row[0])
+        because = tuple(
+            Because(": ".join(one for one in (condition, note) if one), Location(where, at))
+            for where, at, condition, note in asked
+        )
+        named = self._named(words)
+        return Absence(families, words, Location(path, line), name, comment, (*named, *because))
+
+    def _not_asked(self, families: list[str]) -> Iterator[Absence]:
+        """For files whose generator was not asked about the operator: what stands around it."""
+        same: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+        nodes, writers = self._fact("nodes"), dict(self._fact("writers"))
+        for family in families:
+            if family in nodes:
+                matched = self._op in self._fact("matched")
+                same["", "", 0, _NO_NODE if matched else _NO_ENTRY].append(family)
+                continue
+            path, line, conditions = writers[family][0]
+            words = " and ".join(dict.fromkeys(conditions))
+            same[f"condition there: {words}" if words else "", path, line, ""].append(family)
+        for (words, path, line, comment), names in same.items():
+            place = Location(path, line) if path else None
+            yield Absence(tuple(names), words or comment, place, "", "", self._named(words))
+
+    def _named(self, words: str) -> tuple[Because, ...]:
+        """The collections in a condition that name the operator."""
+        wanted = set(re.findall(r"\w+", words))
+        places = {
+            (name, path, line): None
+            for name, path, line, ops in self._fact("named")
+            if name in wanted and self._op in ops
+        }
+        has = f"has {self._op.partition('.')[0]}"
+        return tuple(Because(f"{name} {has}", Location(*place)) for name, *place in places)
+
+    def _fact(self, name: str) -> Any:
+        if name not in self._facts:
+            row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+            self._facts[name] = json.loads(row[0])
+        return self._facts[name]
+
+
+_NO_ENTRY = "no entry of derivatives.yaml is matched to it"
+_NO_NODE = "its entry of derivatives.yaml makes no Node"

@@ -1,0 +1,219 @@
+"""What the generators write, as one JSON object: files, the pieces of each operator in them, and
+why an operator has none in the others.
+
+Runs in the Python that has torchgen: ``dump.py ROOT PART``; ``ROOT`` is empty for the installed
+torchgen, ``PART`` is ``aten`` or ``autograd``. It has limits, and can write nothing to a disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from navigator.live.generated.calls import Call, Function, Recorder, Refusal, Text, lines_of
+from navigator.live.generated.files import Files
+from navigator.live.generated.reasons import collections, filters, reason, returned
+from navigator.live.generated.running import Generators
+from navigator.live.torchgen_check import limit, silenced
+
+_SECONDS = 300
+_BROAD = 16
+"""A call that led to more families of files was not asked about one of them."""
+_COMMON = 8
+"""A text that is made for operators of more names is that of none: ``namespace at {``."""
+_Range = tuple[int, int, int, int]
+"""File, first line, last line, function."""
+
+
+class Dump:
+    """Joins what was returned with what was written."""
+
+    def __init__(self, generators: Generators, recorder: Recorder, files: Files) -> None:
+        self._where = generators.where
+        self._modules = list(generators.modules())
+        self._recorder = recorder
+        self._files = files
+        self._written = files.written()
+        self._functions: dict[Function, int] = {}
+        self._reasons: dict[tuple[Any, ...], int] = {}
+        self._families_of: dict[Function, set[str]] = defaultdict(set)
+        self._words: dict[int, str] = {}
+        self._reason_numbers: dict[tuple[Any, ...], int] = {}
+
+    def answer(self) -> dict[str, Any]:
+        """All of it, with numbers in place of what is repeated."""
+        pieces = self._pieces()
+        absent = self._absent(pieces)
+        return {
+            "files": [[one.path, one.family, one.text] for one in self._written],
+            "pieces": [row for op in sorted(pieces) for row in self._rows(op, pieces[op])],
+            "absent": absent,
+            "functions": [[one.name, one.path, one.line] for one in self._functions],
+            "reasons": list(self._reasons),
+            "writers": self._writers(),
+            "named": self._named(sorted(pieces)),
+            "nodes": self._nodes(),
+            "matched": sorted(set().union(*self._recorder.links.values())),
+        }
+
+    def _pieces(self) -> dict[str, set[_Range]]:
+        """Operator -> where in the files its pieces stand; none within another."""
+        texts = self._by_first_line()
+        found: dict[str, set[_Range]] = defaultdict(set)
+        for number, file in enumerate(self._written):
+            lines = [
+                (line, at)
+                for at, one in enumerate(file.text.split("\n"), 1)
+                if (line := one.strip())
+            ]
+            for at, (line, first) in enumerate(lines):
+                for text, wanted in texts.get(line, ()):
+                    here = lines[at : at + len(wanted)]
+                    if [one for one, _ in here] == wanted:
+                        where = (number, first, here[-1][1], self._function(text, file.family))
+                        for operator in self._operators(text):
+                            found[operator].add(where)
+        return {op: set(_outermost(ranges)) for op, ranges in found.items()}
+
+    def _by_first_line(self) -> dict[str, list[tuple[Text, list[str]]]]:
+        found: dict[str, list[tuple[Text, list[str]]]] = defaultdict(list)
+        names: dict[str, set[str]] = defaultdict(set)
+        texts = dict.fromkeys(self._recorder.texts)
+        for text in texts:
+            names[text.text] |= {one.partition(".")[0].rstrip("_") for one in text.operators}
+        for text in (one for one in texts if len(names[one.text]) <= _COMMON):
+            lines = list(lines_of(text.text))
+            if not all(line.startswith("#include") for line in lines):
+                found[lines[0]].append((text, lines))
+        return found
+
+    def _function(self, text: Text, family: str) -> int:
+        by = self._recorder.makers.get(text.text.strip(), text.by)
+        self._families_of[text.by].add(family)
+        return self._functions.setdefault(by, len(self._functions))
+
+    def _operators(self, text: Text) -> set[str]:
+        """Those that a text is of; that of a Node is of all that use it."""
+        found = set()
+        for one in text.operators:
+            found |= self._recorder.links.get(one, set()) if one.startswith("node:") else {one}
+        return found
+
+    def _rows(self, operator: str, ranges: set[_Range]) -> Iterator[list[Any]]:
+        for number, first, last, function in sorted(ranges):
+            part = self._written[number].part(first)
+            template = [part.template, part.line, part.name] if part else ["", 0, ""]
+            yield [operator, number, first, last, function, *template]
+
+    def _absent(self, pieces: dict[str, set[_Range]]) -> list[list[Any]]:
+        """(operator, family, reason) for what a generator was asked and did not write."""
+        has = {op: {self._written[one[0]].family for one in pieces[op]} for op in pieces}
+        best: dict[tuple[str, str], tuple[bool, bool, int, int]] = {}
+        for refusal, asker, writing in self._recorder.refusals:
+            families = [writing] if writing else _families(asker)
+            if not 0 < len(families) <= _BROAD:
+                continue
+            number = self._reason(refusal)
+            for family in families:
+                rank = (*self._distance(refusal, family), len(families), number)
+                for op in self._operators(Text(refusal.operators, "", refusal.by)):
+                    if family not in has.get(op, ()):
+                        best[op, family] = min(best.get((op, family), rank), rank)
+        return [[op, family, number] for (op, family), (*_, number) in sorted(best.items())]
+
+    def _distance(self, refusal: Refusal, family: str) -> tuple[bool, bool]:
+        """How far a refusal is from a reason: what makes the file's pieces says it best."""
+        makes = family in self._families_of.get(refusal.by, ())
+        return not makes, not self._words[self._reason(refusal)].startswith("if ")
+
+    def _reason(self, refusal: Refusal) -> int:
+        key = (refusal.by, refusal.lines, refusal.asked)
+        if key not in self._reason_numbers:
+            self._reason_numbers[key] = self._told(refusal)
+        return self._reason_numbers[key]
+
+    def _told(self, refusal: Refusal) -> int:
+        by = refusal.by
+        line = returned(by.file, refusal.lines) or by.line
+        row: list[Any] = [by.name, by.path, line, *reason(by.file, line)]
+        for path, at in refusal.asked:
+            condition, note = reason(path, at)
+            if condition.startswith("if ") or note:
+                row.append((self._where(path), at, condition, note))
+                break
+        number = self._reasons.setdefault(tuple(row), len(self._reasons))
+        self._words[number] = row[3]
+        return number
+
+    def _writers(self) -> dict[str, list[list[Any]]]:
+        """Family -> where it is written, and under which conditions."""
+        return {
+            family: [[self._where(path), line, filters(path, line)] for path, line in places]
+            for family, places in self._files.writers.items()
+        }
+
+    def _nodes(self) -> list[str]:
+        """The families of files that have something for each Node."""
+        makers = {
+            one.by for one in self._recorder.texts if any("node:" in o for o in one.operators)
+        }
+        return sorted({family for by in makers for family in self._families_of.get(by, ())})
+
+    def _named(self, operators: list[str]) -> list[list[Any]]:
+        """(collection, path, line, operators) for what generators name operators in."""
+        by_name: dict[str, list[str]] = defaultdict(list)
+        for op in operators:
+            base = op.partition(".")[0]
+            for spelling in {op, base, op.replace(".", "_"), base.rstrip("_")}:
+                by_name[spelling].append(op)
+        found = []
+        for name, path, line, names in collections(self._modules):
+            ops = sorted({op for one in names for op in by_name.get(one, ())})
+            if ops:
+                found.append([name, self._where(path), line, ops])
+        return found
+
+
+def _families(asker: Call | None) -> list[str]:
+    """The families of files that were written in the call that asked, or in the next around it."""
+    while asker is not None and not asker.families:
+        asker = asker.above
+    return list(asker.families) if asker else []
+
+
+def _outermost(ranges: set[_Range]) -> Iterator[_Range]:
+    end: tuple[int, int] = (-1, -1)
+    for one in sorted(ranges, key=lambda one: (one[0], one[1], -one[2])):
+        if one[0] != end[0] or one[2] > end[1]:
+            yield one
+            end = one[0], one[2]
+
+
+def main(root: str, part: str) -> None:
+    """Answers on stdout; ``absent`` is why nothing could be run."""
+    with silenced() as out, tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        limit(_SECONDS)
+        sys.dont_write_bytecode = True
+        json.dump(_answer(root, part), out)
+        os.chdir("/")
+
+
+def _answer(root: str, part: str) -> dict[str, Any]:
+    try:
+        generators = Generators(root)
+        recorder, files = generators.run(part)
+        return Dump(generators, recorder, files).answer()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 the tree's own code fails as it likes
+        words = re.sub(r"\s+", " ", str(error)).strip()
+        return {"unable": f"{type(error).__name__}: {words}"}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

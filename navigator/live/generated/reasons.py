@@ -1,0 +1,155 @@
+"""Why a generator wrote nothing for an operator, in the words of its own source.
+
+Runs in the Python that has torchgen: the standard library alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from types import ModuleType
+
+_COMMENT_LINES = 8
+_MOST = 3
+_LONGEST = 400
+"""Characters of a condition."""
+
+
+def reason(path: str, line: int) -> tuple[str, str]:
+    """The condition under which a function returns at a line, and the comment there."""
+    inner = _within(path, line)
+    statement = next((one for one in reversed(inner) if isinstance(one, ast.stmt)), None)
+    if statement is None:
+        return linecache.getline(path, line).strip(), ""
+    returned = _source(path, statement)
+    tests = list(_tests(path, inner))
+    if not tests:
+        grows = " or ".join(_growing(path, inner, statement)[:_MOST])
+        words = f"{returned}, which grows only if {grows}" if grows else returned
+        return words, _comment(path, statement.lineno)
+    words = f"if {' and '.join(tests)}: {returned}"
+    above = next(one for one in reversed(inner[:-1]) if isinstance(one, ast.If))
+    return words, _comment(path, statement.lineno) or _comment(path, above.lineno)
+
+
+def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
+    """The conditions under which something is added to the text or list that is returned; none
+    where that is done without one."""
+    value = statement.value if isinstance(statement, ast.Return) else None
+    functions = [one for one in inner if isinstance(one, ast.FunctionDef)]
+    if not isinstance(value, ast.Name) or not functions:
+        return []
+    found: dict[str, None] = {}
+    for one in ast.walk(functions[-1]):
+        if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == value.id:
+            found[" and ".join(_tests(path, _within(path, one.lineno)))] = None
+    return [] if "" in found else list(found)
+
+
+def _tests(path: str, inner: list[ast.AST]) -> Iterator[str]:
+    """The conditions that hold at a statement, in its own function, outermost first."""
+    functions = [at for at, one in enumerate(inner) if isinstance(one, ast.FunctionDef)]
+    own = inner[functions[-1] + 1 :] if functions else inner
+    for one, below in pairwise(own):
+        if isinstance(one, ast.If) and below is not one.test:
+            test = _source(path, one.test)
+            yield test if below in one.body else f"not ({test})"
+
+
+def returned(path: str, lines: Iterable[int]) -> int:
+    """The last of the lines that returns; 0 for none."""
+    found = (line for line in reversed(list(lines)) if _returns(path, line))
+    return next(found, 0)
+
+
+def _returns(path: str, line: int) -> bool:
+    statements = [one for one in _within(path, line) if isinstance(one, ast.stmt)]
+    return bool(statements) and isinstance(statements[-1], ast.Return)
+
+
+def filters(path: str, line: int) -> list[str]:
+    """The conditions that stand around the call at a line and in its arguments."""
+    inner = _within(path, line)
+    calls = [one for one in inner if isinstance(one, ast.Call)]
+    given = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
+    found = [_source(path, test) for one in given for part in one.generators for test in part.ifs]
+    return [*_around(path, inner), *found]
+
+
+def _around(path: str, inner: list[ast.AST]) -> Iterator[str]:
+    for at, one in enumerate(inner):
+        if isinstance(one, ast.For) and at + 1 < len(inner):
+            yield from _guards(path, one, inner[at + 1])
+        if isinstance(one, ast.If) and inner[at + 1 :][:1] != [one.test]:
+            holds = inner[at + 1] in one.body
+            yield _source(path, one.test) if holds else f"not ({_source(path, one.test)})"
+
+
+def _guards(path: str, loop: ast.For, until: ast.AST) -> Iterator[str]:
+    """The conditions under which a loop goes on to its next before it comes to a statement."""
+    for statement in loop.body:
+        if statement is until:
+            return
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue):
+            yield f"not ({_source(path, statement.test)})"
+
+
+def collections(modules: Iterable[ModuleType]) -> Iterator[tuple[str, str, int, list[str]]]:
+    """The collections of names at the top of modules: (name, path, line, names)."""
+    for module in modules:
+        path = inspect.getsourcefile(module) or ""
+        lines = _assigned(path)
+        for name, value in vars(module).items():
+            if name in lines and isinstance(value, (set, frozenset, list, tuple, dict)):
+                yield name, path, lines[name], [one for one in value if isinstance(one, str)]
+
+
+@cache
+def _assigned(path: str) -> dict[str, int]:
+    """What a module assigns at its top, with the lines."""
+    found: dict[str, int] = {}
+    for one in _tree(path).body:
+        targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", None)]
+        found |= {each.id: one.lineno for each in targets if isinstance(each, ast.Name)}
+    return found
+
+
+@cache
+def _tree(path: str) -> ast.Module:
+    return ast.parse("".join(linecache.getlines(path)))
+
+
+@cache
+def _within(path: str, line: int) -> list[ast.AST]:
+    """The nodes that a line is in, outermost first."""
+    found: list[ast.AST] = []
+    node: ast.AST | None = _tree(path)
+    while node is not None:
+        inside = (one for one in ast.iter_child_nodes(node) if _spans(one, line))
+        if node := next(inside, None):
+            found.append(node)
+    return found
+
+
+def _spans(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0)
+
+
+def _source(path: str, node: ast.AST) -> str:
+    """The source of a node in one line."""
+    text = ast.get_source_segment("".join(linecache.getlines(path)), node) or ""
+    flat = re.sub(r"\s+", " ", re.sub(r"(?m)\s*#.*$", "", text)).strip()
+    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]} ..."
+
+
+def _comment(path: str, line: int) -> str:
+    """The comment right above a line."""
+    found: list[str] = []
+    while (above := linecache.getline(path, line - 1 - len(found)).strip()).startswith("#"):
+        found.insert(0, above.lstrip("# "))
+    return " ".join(found[-_COMMENT_LINES:])

@@ -1,0 +1,170 @@
+"""What torchgen writes for an operator as text: an overview, then the code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound
+from indexes.queries.naming.near import near
+from navigator.text.answers import wrap
+from navigator.text.clean import clean
+
+if TYPE_CHECKING:
+    from indexes.model.vocabulary import Location
+    from navigator.live.generated.answer import Absence, Generated, Piece
+
+_ORDER = (
+    "python_variable",
+    "python_torch",
+    "python_",
+    "TensorBody",
+    "Function.h",
+    "Operator.h",
+    "Operators.cpp",
+    "RegisterBackendSelect",
+    "TraceType",
+    "ADInplaceOrView",
+    "VariableType",
+    "Functions.",
+    "RegisterCPU",
+    "RegisterComposite",
+    "Register",
+    "NativeMetaFunction",
+    "NativeFunction",
+)
+"""How a call goes down, by the beginnings of the names of files; what is not named comes last."""
+_OFF_THE_ROAD = ("python_functions", "python_return", "RegisterSchema", "RegisterFunctional")
+_STOPS = 13
+"""Of these, how many a call passes."""
+_HINT = "more: --full for the code of all pieces, --only NAME for those of one file"
+
+
+def generated_lines(answer: Generated, full: bool, only: str) -> Iterator[str]:
+    """The overview, then the code: of the way of a call, of all pieces, or of those in one file.
+
+    Raises:
+        NotFound: When ``only`` names none of the files.
+    """
+    pieces = sorted(answer.pieces, key=lambda one: (_rank(one.family), one.location))
+    if only:
+        pieces = _chosen(answer, only)
+    else:
+        yield from _overview(answer, pieces, full)
+    for piece in pieces if full or only else _way(pieces):
+        yield from _code(piece)
+    if not (full or only):
+        yield from ("", _HINT)
+
+
+def _rank(name: str) -> int:
+    if not name.startswith(_OFF_THE_ROAD):
+        for at, beginning in enumerate(_ORDER):
+            if name.startswith(beginning):
+                return at
+    return len(_ORDER)
+
+
+def _chosen(answer: Generated, only: str) -> list[Piece]:
+    found = [one for one in answer.pieces if one.family.lower().startswith(only.lower())]
+    if not found:
+        absent = {name: one for one in answer.absences for name in one.families}
+        for name, one in absent.items():
+            if name.lower().startswith(only.lower()):
+                raise NotFound(f"{name} has nothing for {answer.op}: {' '.join(_why(one))}")
+        names = sorted({one.family for one in answer.pieces}, key=_rank)[:8]
+        raise NotFound(f"no generated file begins with {only}", near(only, names) or tuple(names))
+    return found
+
+
+def _way(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces that a call passes: of the kernel's registrations the first alone."""
+    registered = next((one.family for one in pieces if one.family.startswith("Register")), "")
+    for one in pieces:
+        skipped = one.family.startswith("Register") and one.family != registered
+        if (_rank(one.family) < _STOPS and not skipped) or one.family == registered:
+            yield one
+
+
+def _overview(answer: Generated, pieces: Iterable[Piece], full: bool) -> Iterator[str]:
+    yield clean(f"{answer.op}: what {answer.generators} writes, as a call goes down")
+    if answer.note:
+        yield from wrap(answer.note, "  ")
+    yield ""
+    yield _columns("file:lines", "template:line", "generator:line")
+    for _, group in groupby(pieces, lambda one: one.location.path):
+        yield _row(list(group))
+    yield from _absences(answer, full)
+
+
+def _absences(answer: Generated, full: bool) -> Iterator[str]:
+    """Why files have nothing: those on the way of a call, without ``full``."""
+    python = any(one.family.startswith("python_") for one in answer.pieces)
+    ranked = sorted(answer.absences, key=lambda one: min(map(_rank, one.families)))
+    shown = [one for one in ranked if full or any(_asked(name, python) for name in one.families)]
+    if not shown:
+        return
+    yield ""
+    yield "nothing for it in"
+    for one in shown:
+        yield from _absence(one)
+    rest = sum(len(one.families) for one in ranked if one not in shown)
+    if rest:
+        yield f"  and {rest} files more: --full"
+
+
+def _asked(family: str, python: bool) -> bool:
+    """Whether a reader misses a file on the way of a call."""
+    return _rank(family) < _STOPS and not (python and family.startswith("python_"))
+
+
+def _row(pieces: Sequence[Piece]) -> str:
+    """The pieces of one file."""
+    places = [one.location for one in pieces]
+    lines = ",".join(f"{a}-{b}" if b > a else f"{a}" for _, a, b in places)
+    templates = _listed(one.template for one in pieces if one.template)
+    generators = _listed(one.generator for one in pieces)
+    return _columns(f"{os.path.basename(places[0].path)}:{lines}", templates or "-", generators)
+
+
+def _columns(file: str, template: str, generator: str) -> str:
+    return clean(f"  {file:<41} {template:<27} {generator}")
+
+
+def _listed(places: Iterable[Location]) -> str:
+    """Places in short: the name of each file once, with its lines."""
+    lines: dict[str, dict[int, None]] = {}
+    for one in places:
+        lines.setdefault(os.path.basename(one.path), {})[one.line] = None
+    return " ".join(f"{name}:{','.join(map(str, found))}" for name, found in lines.items())
+
+
+def _absence(one: Absence) -> Iterator[str]:
+    yield from wrap(" ".join(one.families), "  ")
+    for line in _why(one):
+        yield from wrap(line, "      ")
+
+
+def _why(one: Absence) -> Iterator[str]:
+    """The reason, the comment beside it, and what it rests on."""
+    place = f" ({one.location})" if one.location else ""
+    asked = f"{one.function} gave nothing: " if one.function else ""
+    yield f"{asked}{one.reason or 'no reason was found where it is written'}{place}"
+    if one.comment:
+        yield f"# {one.comment}"
+    for because in one.because:
+        yield f"{because.text} ({because.location})"
+
+
+def _code(piece: Piece) -> Iterator[str]:
+    where = piece.location
+    yield ""
+    yield clean(f"{where} to line {where.end_line}" if where.end_line > where.line else str(where))
+    if piece.template:
+        yield clean(f"    template   {piece.template} ${{{piece.placeholder}}}")
+    yield clean(f"    generator  {piece.generator} {piece.function}")
+    yield ""
+    for line in piece.text.split("\n"):
+        yield clean(line)
