@@ -93,9 +93,9 @@ def _overview(answer: Generated, pieces: Iterable[Piece], full: bool) -> Iterato
     if answer.note:
         yield from wrap(answer.note, "  ")
     yield ""
-    yield _columns("file:lines", "template:line", "generator:line")
+    yield from _columns("file:lines", "template:line", "generator:line")
     for _, group in groupby(pieces, lambda one: one.location.path):
-        yield _row(list(group))
+        yield from _row(list(group))
     yield from _absences(answer, full)
 
 
@@ -120,17 +120,26 @@ def _asked(family: str, python: bool) -> bool:
     return _rank(family) < _STOPS and not (python and family.startswith("python_"))
 
 
-def _row(pieces: Sequence[Piece]) -> str:
+def _row(pieces: Sequence[Piece]) -> Iterator[str]:
     """The pieces of one file."""
     places = [one.location for one in pieces]
     lines = ",".join(f"{a}-{b}" if b > a else f"{a}" for _, a, b in places)
     templates = _listed(one.template for one in pieces if one.template)
     generators = _listed(one.generator for one in pieces)
-    return _columns(f"{os.path.basename(places[0].path)}:{lines}", templates or "-", generators)
+    yield from _columns(f"{os.path.basename(places[0].path)}:{lines}", templates or "-", generators)
 
 
-def _columns(file: str, template: str, generator: str) -> str:
-    return clean(f"  {file:<41} {template:<27} {generator}")
+def _columns(file: str, template: str, generator: str) -> Iterator[str]:
+    """A row of the table; in two lines where the first column is too narrow."""
+    rest = f"{template:<27} {generator}"
+    if len(file) > _FILE:
+        yield clean(f"  {file}")
+        file = ""
+    yield clean(f"  {file:<{_FILE}} {rest}")
+
+
+_FILE = 41
+"""Columns of the file and its lines."""
 
 
 def _listed(places: Iterable[Location]) -> str:
