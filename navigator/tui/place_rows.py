@@ -44,11 +44,17 @@ def of_hit(hit: Hit) -> PlaceRow:
 
 
 def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow]]:
-    """A title, and what the documents of the tree say of the field on a line of a YAML file."""
-    from indexes.queries.fields import Fields
+    """A title, and what the tree says of the field on a line of a YAML file, or of the macro on a
+    line of C++."""
+    from indexes.queries.explaining.fields import Fields
+    from indexes.queries.explaining.macros import on_line
     from indexes.source.source import Source
 
-    found = Fields(Source.find(session.info.root)).at(path, line)
+    source = Source.find(session.info.root)
+    if path.endswith(".yaml"):
+        found = Fields(source).at(path, line)
+    else:
+        found = on_line(session.index, source, path, line)
     rows = [
         PlaceRow(one.text.strip().split("\n")[0].strip("#-` "), one.location, comment=one.text)
         for one in found.passages

@@ -1,4 +1,4 @@
-"""``torchnav explain``: what a field of the YAML files means."""
+"""``torchnav explain``: what a field of the YAML files, or a macro, means."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import click
 
-from indexes.queries.fields import Explanation, Fields, Passage
+from indexes.queries.explaining.fields import Explanation, Fields, Passage
 from indexes.serialize.answers import envelope, shape
+from indexes.source.source import Source
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.clean import clean
 
@@ -21,20 +22,31 @@ shape(Passage, "path line end_line text")
 def explain(settings: Settings, field: str) -> None:
     """What a field of native_functions.yaml or derivatives.yaml means.
 
-    FIELD is also a tag, a name that formulas can use (`grad`, `wrap_opt_if`), or the line
-    of an entry, `native_functions.yaml:552`. Quoted from the tree's own documents.
+    FIELD is also a tag, a name that formulas can use (`grad`, `wrap_opt_if`), the line of an
+    entry, `native_functions.yaml:552`, or a macro, `TORCH_IMPL_FUNC`. Quoted from the tree's
+    own documents and comments.
     """
     source = settings.source()
-    fields = Fields(source)
-    path, _, line = field.rpartition(":")
-    placed = source.locate(path.rpartition("/")[2]) if path and line.isdigit() else None
-    answer = fields.at(placed, int(line)) if placed else fields.explain(field)
+    answer = _macro(settings, field) if field.isupper() else _field(source, field)
     settings.answer(
         lambda: envelope(
             source.info, field=answer.field, passages=answer.passages, absent=answer.absent
         ),
         lambda: _lines(answer),
     )
+
+
+def _field(source: Source, field: str) -> Explanation:
+    path, _, line = field.rpartition(":")
+    placed = source.locate(path.rpartition("/")[2]) if path and line.isdigit() else None
+    fields = Fields(source)
+    return fields.at(placed, int(line)) if placed else fields.explain(field)
+
+
+def _macro(settings: Settings, name: str) -> Explanation:
+    from indexes.queries.explaining.macros import explain as explained
+
+    return explained(settings.index(), settings.source(), name)
 
 
 def _lines(answer: Explanation) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import NotFound
-from indexes.queries.fields import Fields
+from indexes.queries.explaining.fields import Fields
 from indexes.source.source import Source
 
 README = """# ATen
