@@ -46,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dot", action="store_true")
     parser.add_argument("--order", action="store_true")
     parser.add_argument("--to", default="")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("what")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     return parser
@@ -72,8 +73,25 @@ def _graph(given: argparse.Namespace) -> str:
         tensor, names = _loss(script, name, lines, given.arguments)
         found = linked(tensor, variables(names), lines.of, tree=given.tree, run=given.order)
     if given.to:
-        return "\n".join(chain_lines(found, given.to))
+        checked = _checked(given, script, name) if given.check else []
+        return "\n".join([*chain_lines(found, given.to), *checked])
     return found.as_json() if given.json else found.dot() if given.dot else str(found)
+
+
+def _checked(given: argparse.Namespace, script: str, name: str) -> list[str]:
+    """The gradient of the variable against differences of the loss: the program runs again."""
+    from navigator.objects.graph import Lines
+    from navigator.objects.numeric import check
+    from navigator.text.graphs import check_lines
+
+    if not script:
+        raise TypeError("--check runs a program again: name a script")
+
+    def run(mode: Any) -> tuple[Any, Mapping[str, Any]]:
+        with _OUTPUT(sys.stderr), mode:
+            return _loss(script, name, Lines(ends=not name), given.arguments)
+
+    return [*check_lines(check(run, given.to))]
 
 
 def _cause(given: argparse.Namespace) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from indexes.queries.node_formulas import NodeSource
     from navigator.objects.graph import GraphNode
     from navigator.objects.linked_graph import LinkedGraph
+    from navigator.objects.numeric import NumericCheck
 
 _MOST_WAYS = 20
 """From a loss to one variable; through blocks with shortcuts they double with each."""
@@ -143,6 +144,15 @@ def _factor(graph: LinkedGraph, number: int, at: int) -> Iterator[str]:
     told = f"{source.formulas[at][0]}: {formula.text}  {formula.location}" if formula else ""
     yield clean(f"  #{number} {node.name}  {shapes}")
     yield from ([clean(f"      {told}")] if told else [])
+
+
+def check_lines(found: NumericCheck) -> Iterator[str]:
+    """Both derivatives along the direction, and whether they agree."""
+    said = "they agree" if found.agrees else "THEY DIFFER"
+    yield ""
+    yield clean(f"checked along a random direction of length 1 from {found.variable}: {said}")
+    yield f"  by the graph               {found.by_graph:.6g}"
+    yield f"  by differences of the loss {found.by_difference:.6g}  (step {found.step:.2g})"
 
 
 def dot_lines(graph: LinkedGraph) -> Iterator[str]:

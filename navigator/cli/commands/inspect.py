@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from indexes.model.errors import SourceError
+from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.session import Settings, json_option, pass_settings
 
@@ -38,19 +38,29 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
 @click.argument("what")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
+@click.option("--check", is_flag=True, help="With --to: also by differences of the loss.")
 @click.option("--order", is_flag=True, help="Run the backward pass, for the order of its nodes.")
 @click.option("--dot", is_flag=True, help="In Graphviz' language: ... | dot -Tsvg -o graph.svg")
 @json_option
 @pass_settings
 def graph(
-    settings: Settings, what: str, arguments: tuple[str, ...], to: str, order: bool, dot: bool
+    settings: Settings,
+    what: str,
+    arguments: tuple[str, ...],
+    to: str,
+    check: bool,
+    order: bool,
+    dot: bool,
 ) -> int:
     """The graph of a backward pass: nodes, formulas, what is saved, the lines that made them.
 
     WHAT is SCRIPT.py, which is run with ARGUMENTS up to its first `backward()`, or
     SCRIPT.py:NAME, or an expression.
     """
-    options = (*(["--to", to] if to else []), *["--order"] * order, *["--dot"] * dot)
+    if check and not to:
+        raise UsageError("--check is of one variable: name it with --to")
+    flags = {"--check": check, "--order": order, "--dot": dot}
+    options = (*(["--to", to] if to else []), *(name for name, on in flags.items() if on))
     return _ask(settings, "graph", options, what, arguments)
 
 
@@ -60,10 +70,12 @@ def graph(
 @json_option
 @pass_settings
 def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
-    """Why a program fails with "modified by an inplace operation" and the like.
+    """Why a program ends with an error.
 
-    SCRIPT is run again with ARGUMENTS, without anomaly mode: who wrote to a value that
-    the backward pass needed, through which view, and which formula needed it.
+    SCRIPT is run again with ARGUMENTS. After "modified by an inplace operation", without
+    anomaly mode: who wrote to a value that the backward pass needed, through which view, and
+    which formula needed it. After another error: the call that failed, its tensors, the line
+    of PyTorch that checks, and the operators on the way.
     """
     return _ask(settings, "why", (), script, arguments)
 
