@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexes.source.files import read_text
+
 NEEDS = ("compiler", "processes", "CUDA", "torch")
 """What a lab or a cell can need: a C++ compiler, two processes, a GPU, a version of torch."""
 
@@ -85,7 +87,7 @@ def read_lab(path: Path) -> Lab:
         SyntaxError: A code cell is no Python.
         ValueError: It does not begin with a title.
     """
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     cells = tuple(_cells(text))
     first = cells[0].text if cells and cells[0].is_markdown else ""
     title, _, rest = first.partition("\n")
