@@ -35,8 +35,10 @@ _ALWAYS = regex(
     r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
 _DEVICES = {
-    "CUDA": regex(r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d"),
-    "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b"),
+    "CUDA": regex(
+        r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d|::Cusolver\b"
+    ),
+    "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b|^cpu$"),
     "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b|USE_MPS"),
 }
 _SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|_acl\b|_v7\b", re.IGNORECASE)
@@ -123,6 +125,20 @@ def _split(text: str, operator: str) -> list[str]:
             start = found.end()
         depth += (found[0] in "([{") - (found[0] in ")]}")
     return [*parts, text[start:]]
+
+
+_FLAG = regex(r"(!?)\s*(\w+)$")
+
+
+@lru_cache(8192)
+def flag_of(choice: Choice) -> tuple[str, bool] | None:
+    """The one name that an arm depends on, in small letters without underscores, and whether it is
+    taken where that is true; None for a condition of more."""
+    found = _FLAG.match(_unwrapped(_HEAD.sub("", choice.text).strip()))
+    if not found or choice.arm == "case":
+        return None
+    name = found[2].replace("_", "").lower()
+    return name, (choice.arm not in ("else", "otherwise")) is not bool(found[1])
 
 
 _DIFFERS = regex(r"!=")

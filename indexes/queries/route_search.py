@@ -10,12 +10,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import Defaults, holds, is_special, taken
+from indexes.linking.usual import Defaults, flag_of, holds, is_special, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, Works, is_check, is_generic
 from indexes.model.answers import RouteKind
@@ -54,6 +55,8 @@ _SHORTEST = 3
 _DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _ELEMENTS = 8.0
 """What an operator of single elements costs in one that is none."""
+_BESIDE_STUB = 6.0
+"""What an operator costs in a kernel that calls a stub which is named after its own."""
 _POINTWISE = "pointwise"
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _WEAK = 6.0
@@ -233,6 +236,8 @@ class Search:
             price += self._edge_price(step.why, walk)
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
+        elif lower.kind == "stub":
+            price -= (_STEP - 0.1) * _is_stub_of(str(lower.what), walk.native.name)
         elif isinstance(lower.what, int):
             price += self._function_price(lower.what, walk, walk.base[step.upper], step)
         return price
@@ -245,11 +250,19 @@ class Search:
         if lower is None or same or isinstance(step.why, KernelRow):
             return 0.0
         price = ASIDE.get(self.works.of(step.lower), 0.0)
+        price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         if not _are_kin(walk.base[step.upper], lower.name):
             family = walk.native.python_module
             price += 1.0 * (family not in (None, lower.python_module))
             price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
         return price
+
+    def _has_own_stub(self, node: Node, walk: Walk) -> bool:
+        """Whether a kernel leads to a stub that is named after the operator: that computes, and
+        other operators which it calls prepare for that or finish it."""
+        edges = self.facts.edges(node.what) if isinstance(node.what, int) else ()
+        stubs = (str(edge.target) for edge in edges if edge.kind == "stub")
+        return any(_is_stub_of(one, walk.native.name) for one in stubs)
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
@@ -258,15 +271,37 @@ class Search:
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
         price = sum(self._choice_price(one, walk) for one in self.choices(edge))
-        return price + _KINDS.get(edge.kind, 0.0)
+        return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)
+
+    def _is_checked(self, edge: Edge) -> bool:
+        """Whether what is called is only checked: it stands in a ``TORCH_CHECK``."""
+        caller = self.facts.by_id(edge.caller)
+        said = self.facts.spoken_in(caller.definition.location.path) if caller else ()
+        return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
 
     def _choice_price(self, choice: Choice, walk: Walk) -> float:
         usual = taken(choice, walk.device, walk.defaults)
+        if usual is None:
+            usual = self._is_own_flag(choice, walk)
         if usual is None:
             return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
         if choice.arm == "case":
             return _CASE * (not self._is_asked(choice, walk)) if usual else _UNUSUAL
         return 0.0 if usual else _UNUSUAL
+
+    def _is_own_flag(self, choice: Choice, walk: Walk) -> bool | None:
+        """Whether an arm is taken that depends on a flag which bears an operator's name, as
+        ``LogSoftMax`` does: it is set for that operator. None for another condition."""
+        name, wanted = flag_of(choice) or ("", False)
+        if name not in self._flags:
+            return None
+        return (name == _plain(walk.native.name)) is wanted
+
+    @cached_property
+    def _flags(self) -> frozenset[str]:
+        """What flags are called that bear the names of operators, of several words."""
+        names = self.facts.bases
+        return frozenset(_plain(one) for one in names if "_" in one.strip("_"))
 
     def _is_asked(self, choice: Choice, walk: Walk) -> bool:
         """Whether the case of a switch has a word of the operator's name."""
@@ -389,6 +424,16 @@ def _are_kin(base: str, name: str) -> bool:
     """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
     name = name.strip("_")
     return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _is_stub_of(stub: str, name: str) -> bool:
+    """Whether a stub is named after an operator: ``cholesky_stub`` and ``linalg_cholesky_ex``."""
+    stem = stub.rpartition("::")[2].removesuffix("_stub")
+    return len(stem) >= _SHORTEST and f"_{stem}_" in f"_{name.strip('_')}_"
 
 
 def _is_of_operator(known: Known, base: str) -> bool:

@@ -52,6 +52,11 @@ class Operators(Definitions):
         sql = "SELECT data FROM ops WHERE base=? ORDER BY position"
         return load_all(self.store.column(sql, (base,)), NativeFunction)
 
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The names of all operators, without overloads."""
+        return frozenset(self.store.column("SELECT DISTINCT base FROM ops"))
+
     def natives(self) -> Sequence[NativeFunction]:
         """Every overload of native_functions.yaml, in YAML order."""
         sql = "SELECT data FROM ops WHERE library=0 ORDER BY position"

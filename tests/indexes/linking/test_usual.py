@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual import holds, taken
+from indexes.linking.usual import flag_of, holds, taken
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -30,6 +30,8 @@ from indexes.model.vocabulary import Choice, Location
         ("defined(CUDNN_VERSION) && CUDNN_VERSION < 8900", False),
         ("!q.numel()", False),
         ("max_seqlen_k > 0", True),
+        ("cpu", False),
+        ("backend == LinalgBackend::Cusolver", True),
     ],
 )
 def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
@@ -64,3 +66,19 @@ def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
 )
 def test_an_arm_is_taken_or_not(text: str, arm: str, usual: bool | None) -> None:
     assert taken(Choice(text, arm, Location("x.cpp", 1)), "CUDA") is usual
+
+
+@pytest.mark.parametrize(
+    ("text", "arm", "flag"),
+    [
+        ("if constexpr (LogSoftMax)", "then", ("logsoftmax", True)),
+        ("if (LogSoftMax)", "else", ("logsoftmax", False)),
+        ("if (!is_log_softmax)", "otherwise", ("islogsoftmax", True)),
+        ("if (x > 1)", "then", None),
+        ("switch (LogSoftMax) case true", "case", None),
+    ],
+)
+def test_the_flag_that_an_arm_depends_on(
+    text: str, arm: str, flag: tuple[str, bool] | None
+) -> None:
+    assert flag_of(Choice(text, arm, Location("x.cpp", 1))) == flag
