@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from pathlib import Path
+
 import pytest
 
 from indexes import Index
@@ -10,6 +14,8 @@ from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
 from indexes.queries.route_search import Search
 from indexes.queries.routes import in_words
+from indexes.source.source import Source
+from tests.tree_marks import TREE
 
 
 def usual(index: Index, operator: str, device: str) -> Route:
@@ -99,3 +105,53 @@ def test_an_operator_without_a_kernel_for_a_device_has_no_way_there(tree_index: 
 )
 def test_conditions_are_said_in_words(text: str, arm: str, words: str) -> None:
     assert in_words(Choice(text, arm, Location("x.cpp", 1)), "CPU") == words
+
+
+YAML = """
+- func: factor(Tensor self) -> Tensor
+  dispatch:
+    CPU: factor_cpu
+
+- func: lower_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CPU: lower_cpu_
+"""
+KERNELS = """
+#include <ATen/native/DispatchStub.h>
+namespace at::native {
+using factor_fn = void (*)(Tensor&);
+DECLARE_DISPATCH(factor_fn, factor_stub);
+DEFINE_DISPATCH(factor_stub);
+static void lower_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
+Tensor& lower_cpu_(Tensor& self) { lower_loop(self); return self; }
+Tensor factor_cpu(const Tensor& self) {
+  Tensor result = self.lower_();
+  TORCH_CHECK(
+      self.lower_().defined(),
+      "factor: a message that is long enough");
+  if (unknown > 3) {
+    factor_stub(self.device().type(), result);
+  }
+  return result;
+}
+static void factor_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
+static void factor_kernel(Tensor& self) { if (way > 2) { factor_loop(self); } }
+REGISTER_DISPATCH(factor_stub, &factor_kernel);
+}
+"""
+
+
+def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
+    tmp_path: Path, cache: Path
+) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    native = root / "aten/src/ATen/native"
+    with (native / "native_functions.yaml").open("a") as file:
+        file.write(YAML)
+    (native / "Factor.cpp").write_text(KERNELS)
+    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
+        route = usual(index, "factor", "CPU")
+        assert route.symbol.endswith("factor_loop")
+        assert names(route)[-2:] == ["factor_stub", "factor_kernel"]
+        (check,) = index.facts.spoken_in("aten/src/ATen/native/Factor.cpp")
+        assert check[0] == "TORCH_CHECK"
