@@ -113,6 +113,7 @@ YAML = """
     CPU: factor_cpu
 
 - func: lower_(Tensor(a!) self) -> Tensor(a!)
+  variants: method
   dispatch:
     CPU: lower_cpu_
 """
