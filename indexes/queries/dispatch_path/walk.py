@@ -41,15 +41,11 @@ class SwitchedPaths:
         """The paths of ``add.Tensor`` for tensors on ``cpu``, the plain one first; for what makes
         tensors, as ``zeros``, also that of its Python function.
 
-        Raises
-        ------
-        NotFound
-            Nothing is registered for the operator.
-        UsageError
-            The tree has no backend of that device.
-        SourceError
-            The tree has no header with sets of dispatch keys, or keys without backends (before
-            PyTorch 1.12).
+        Raises:
+            NotFound: Nothing is registered for the operator.
+            UsageError: The tree has no backend of that device.
+            SourceError: The tree has no header with sets of dispatch keys, or keys without backends
+                (before PyTorch 1.12).
         """
         backend = self._backend(device)
         table = self._dispatch.table(op)
