@@ -75,7 +75,7 @@ _FLOAT = regex(r"\bfloat\b")
 _DOUBLE = regex(r"\bdouble\s*[*&]")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
 _PREPARES = regex(
-    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset)(?:_|$)"
+    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset|check)(?:_|$)"
 )
 """In the name of what is launched: it makes ready what others compute with."""
 _WORDS = regex(r"[a-z]{6,}")
