@@ -163,11 +163,13 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
 
 
 def _raised_from(found: tuple[Message, ...], asked: Pasted) -> tuple[Message, ...]:
-    """Those in the file that the C++ stack names, or all where it names none of theirs."""
-    path, line = asked.raised_from or ("", 0)
+    """Those in the file that the C++ stack names; where it names none of theirs, those in C++."""
+    if asked.raised_from is None:
+        return found
+    path, line = asked.raised_from
     here = tuple(one for one in found if path.endswith(f"/{one.location.path}"))
     exact = tuple(o for o in here if o.location.line <= line <= o.location.end_line)
-    return exact or here or found
+    return exact or here or tuple(one for one in found if not one.location.path.endswith(".py"))
 
 
 def _as_message(one: _Found, is_rest: bool = False) -> Message:

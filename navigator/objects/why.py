@@ -19,7 +19,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import SCHEMA_VERSION, Formula
 from indexes.queries.index import Index
 from indexes.queries.node_formulas import NodeSource, node_source
-from indexes.queries.pasted import message_of
+from indexes.queries.pasted import message_of, pasted
 from indexes.serialize.answers import to_object
 from navigator.objects.graph import Graph, GraphNode, packed, place_json, program_frame, read_graph
 from navigator.objects.members import REFUSALS
@@ -125,11 +125,17 @@ def explain(
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
     said_by = _said_by(error, index)
-    note = "" if said_by else f"no line of {index.info.version} is known to say this"
+    note = "" if any(one.kind != "operator" for one in said_by) else _unsaid(error, index)
     failed = writes.failed if writes.failed and writes.failed.error is error else None
     given = tuple(_given(failed.given, names)) if failed else ()
     call = failed.name if failed else ""
     return Explanation(text, raised, (), made, note, call, given, said_by)
+
+
+def _unsaid(error: BaseException, index: Index) -> str:
+    place = pasted(str(error)).raised_from
+    where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""
+    return f"no line of {index.info.version} ({index.info.kind}) is known to say this{where}"
 
 
 def _said_by(error: BaseException, index: Index) -> tuple[Hit, ...]:

@@ -43,7 +43,7 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
         return match
     found = Messages(index.facts.store).said(query.raw)
     if not found:
-        return None
+        return _raised_elsewhere(query.raw, index)
     if found[0].kind.endswith(_FOR_ALL):
         condition = max(found[0].values, key=len, default="")
         if match := _checks(condition, index):
@@ -70,6 +70,16 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     several = sum(not one.is_rest for one in found)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
     return match if several == 1 else replace(match, confidence="ambiguous")
+
+
+def _raised_elsewhere(text: str, index: Index) -> NameMatch | None:
+    """What a C++ stack tells of a message that no line of this source says."""
+    error, hits = pasted(text), tuple(_on_stack(index, text))
+    if error.raised_from is None or not hits:
+        return None
+    path, line = error.raised_from
+    note = f"raised from {path}:{line} of the torch that ran; no line of this source says it"
+    return NameMatch("error", error.text, hits=hits, note=note, confidence="by rule")
 
 
 def find_dispatch(query: NameQuery, index: Index) -> NameMatch | None:

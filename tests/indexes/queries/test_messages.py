@@ -60,6 +60,14 @@ def test_the_cxx_stack_tells_the_file_and_the_line(tree_index: Index) -> None:
     assert {one.location.line for one in said(other)} == lines
 
 
+def test_python_that_says_the_same_did_not_raise_what_cxx_did(tree_index: Index) -> None:
+    said = Messages(tree_index.facts.store).said
+    text = "cuDNN version 5 is older than 'v8' allows"
+    assert [one.location.path for one in said(text)] == ["torch/backends/cudnn/__init__.py"]
+    stack = f"{text}\nException raised from f at /build/c10/Gone.cpp:3 (most recent call first):\n"
+    assert said(stack) == ()
+
+
 def test_what_nobody_says(tree_index: Index) -> None:
     said = Messages(tree_index.facts.store).said
     assert said("the moon is made of green cheese") == ()

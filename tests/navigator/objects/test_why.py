@@ -142,4 +142,5 @@ def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Inde
     )
 
     assert found.said_by == ()
-    assert found.note == f"no line of {tree_index.info.version} is known to say this"
+    version = tree_index.info.version
+    assert found.note == f"no line of {version} (checkout) is known to say this"
