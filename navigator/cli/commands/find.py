@@ -50,6 +50,8 @@ def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> N
         raise not_found(match, f"nothing matches {text!r}")
     if match.kind == "none":
         say(f"torchnav: nothing is named {text!r}; these names hold it")
+    elif match.kind == "error" and match.note:
+        say(f"torchnav: {match.note}")
     _write_hits(settings, index, hits, limit)
 
 
