@@ -23,6 +23,8 @@ class Progress:
     """The steps, by their words: lines move from day to day."""
     ended: dict[str, int] = field(default_factory=dict)
     """The exit status of each command that was run."""
+    days: dict[str, str] = field(default_factory=dict)
+    """When each of them ended last: ``2026-11-22``."""
 
     @classmethod
     def load(cls, cache: Path, tree: str, change: str) -> Progress:
@@ -35,9 +37,11 @@ class Progress:
         try:
             kept = json.loads(read_text(path))
             ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
+            days = dict(kept.get("days", {}))  # not in files of before
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
-        return cls(path, ticked, {str(k): v for k, v in ended.items() if isinstance(v, int)})
+        statuses = {str(k): v for k, v in ended.items() if isinstance(v, int)}
+        return cls(path, ticked, statuses, {str(k): str(v) for k, v in days.items()})
 
     def tick(self, steps: Iterable[str]) -> None:
         """Ticks steps, or takes the ticks away again, and keeps that. Raises OSError."""
@@ -47,11 +51,13 @@ class Progress:
     def end(self, command: str, status: int) -> None:
         """Notes how a command ended, and keeps that. Raises OSError."""
         self.ended[command] = status
+        self.days[command] = date.today().isoformat()
         self._keep()
 
     def _keep(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"ticked": sorted(self.ticked), "ended": self.ended}, indent=1)
+        kept = {"ticked": sorted(self.ticked), "ended": self.ended, "days": self.days}
+        text = json.dumps(kept, indent=1)
         beside = self.path.with_suffix(f".{os.getpid()}")
         beside.write_text(text, encoding="utf-8")
         beside.replace(self.path)
@@ -59,12 +65,15 @@ class Progress:
 
 def results(cache: Path, tree: str) -> list[Ran]:
     """How the commands ended that were run from the screen for any change of a tree, each with the
-    day on which its change was last worked on; the last one last."""
-    files = sorted(_folder(cache, tree).glob("*.json"), key=os.path.getmtime)
+    day; those of the last day last."""
+    found = [
+        (one.days.get(command, ""), command, status)
+        for one in map(Progress.read, sorted(_folder(cache, tree).glob("*.json")))
+        for command, status in one.ended.items()
+    ]
     return [
-        Ran(command, f"ended with status {status} ({date.fromtimestamp(path.stat().st_mtime)})")
-        for path in files
-        for command, status in Progress.read(path).ended.items()
+        Ran(command, f"ended with status {status} ({day or 'the day was not kept'})")
+        for day, command, status in sorted(found)
     ]
 
 
