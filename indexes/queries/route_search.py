@@ -276,7 +276,7 @@ class Search:
     def _is_checked(self, edge: Edge) -> bool:
         """Whether what is called is only checked: it stands in a ``TORCH_CHECK``."""
         caller = self.facts.by_id(edge.caller)
-        said = self.facts.spoken_in(caller.definition.location.path) if caller else ()
+        said = self.facts.messages_in(caller.definition.location.path) if caller else ()
         return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
 
     def _choice_price(self, choice: Choice, walk: Walk) -> float:
@@ -293,15 +293,15 @@ class Search:
         """Whether an arm is taken that depends on a flag which bears an operator's name, as
         ``LogSoftMax`` does: it is set for that operator. None for another condition."""
         name, wanted = flag_of(choice) or ("", False)
-        if name not in self._flags:
-            return None
+        named = self.facts.overloads(self._flags[name]) if name in self._flags else ()
+        if not named or self.works.answers_alone(named[0].full_name):
+            return None  # ``is_floating_point`` asks, and is no name of what runs
         return (name == _plain(walk.native.name)) is wanted
 
     @cached_property
-    def _flags(self) -> frozenset[str]:
+    def _flags(self) -> dict[str, str]:
         """What flags are called that bear the names of operators, of several words."""
-        names = self.facts.bases
-        return frozenset(_plain(one) for one in names if "_" in one.strip("_"))
+        return {_plain(one): one for one in self.facts.bases if "_" in one.strip("_")}
 
     def _is_asked(self, choice: Choice, walk: Walk) -> bool:
         """Whether the case of a switch has a word of the operator's name."""

@@ -59,10 +59,11 @@ class Lookup(Bodies, Operators):
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.registered_on = lru_cache(1024)(self._registered_on)
         self._registrations: dict[str, list[StubUse]] = {}
-        self.spoken_in = lru_cache(1024)(self._spoken_in)
+        self.messages_in = lru_cache(1024)(self._messages_in)
 
-    def _spoken_in(self, path: str) -> Sequence[tuple[str, int, int]]:
-        """The statements of a file that say something: what does it, first and last line."""
+    def _messages_in(self, path: str) -> Sequence[tuple[str, int, int]]:
+        """The statements of a file that have a message: what says it, ``TORCH_CHECK``, first and
+        last line."""
         sql = "SELECT m.kind,m.line,m.end_line FROM messages m JOIN files f ON f.id=m.file"
         return tuple(self.store.query(f"{sql} WHERE f.path=? ORDER BY m.line", (path,)))
 

@@ -154,5 +154,5 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         route = usual(index, "factor", "CPU")
         assert route.symbol.endswith("factor_loop")
         assert names(route)[-2:] == ["factor_stub", "factor_kernel"]
-        (check,) = index.facts.spoken_in("aten/src/ATen/native/Factor.cpp")
+        (check,) = index.facts.messages_in("aten/src/ATen/native/Factor.cpp")
         assert check[0] == "TORCH_CHECK"
