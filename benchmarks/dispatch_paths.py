@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import random
 import re
 import time
@@ -36,6 +37,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import Definition
+from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
 from indexes.source.source import Source
 
@@ -144,6 +146,11 @@ def _stage(name: str) -> str:
     return next((stage for stage, pattern in _STAGES if pattern.search(name)), "")
 
 
+@functools.cache
+def _switched(index: Index) -> SwitchedPaths:
+    return SwitchedPaths(index)
+
+
 def told(index: Index, call: Call, switch: str) -> tuple[tuple[str, ...], str]:
     """The same from source."""
     if any(keys not in (_PLAIN, _MADE_INSIDE) for keys in call.keys):
@@ -155,7 +162,7 @@ def told(index: Index, call: Call, switch: str) -> tuple[tuple[str, ...], str]:
     if _is_guarded(index, call.caller):
         return (), "guarded by its caller"
     try:
-        paths = {path.switch: path for path in index.switch_paths(call.op, [switch]).paths}
+        paths = {path.switch: path for path in _switched(index).paths(call.op, [switch]).paths}
     except TorchnavError:
         return (), "not told"
     binding = paths.get("binding") if call.caller.startswith(_BINDING) else None

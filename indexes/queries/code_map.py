@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from indexes.model.answers import Route
 from indexes.model.code_map import CallMap, CallStep, FolderMap, MapEntry, Words
 from indexes.model.errors import NotFound, SourceError
+from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.naming.near import near
 from indexes.readers.project.prose import first_sentence, package_sentence, read_structure
 from indexes.store.folders import ORDER, calls_into, counts_by_file
@@ -30,10 +31,8 @@ class CodeMap:
     def folder(self, path: str = "") -> FolderMap:
         """A folder, one level deep; the root of the tree where ``path`` is empty.
 
-        Raises
-        ------
-        NotFound
-            Nothing that is indexed stands in it; with near folders.
+        Raises:
+            NotFound: Nothing that is indexed stands in it; with near folders.
         """
         folder = "/".join(part for part in path.replace("\\", "/").split("/") if part not in ".")
         inside = [one for one in self._counts if not folder or one.startswith(f"{folder}/")]
@@ -138,12 +137,9 @@ class CodeMap:
     def call(self, op: str, device: str = "cpu") -> CallMap:
         """The way of one call of ``add.Tensor``, from Python to what computes it.
 
-        Raises
-        ------
-        NotFound
-            There is no such operator.
-        UsageError
-            No dispatch key is for the device.
+        Raises:
+            NotFound: There is no such operator.
+            UsageError: No dispatch key is for the device.
         """
         native = self._index.native(op)
         if native is None:
@@ -166,7 +162,7 @@ class CodeMap:
             yield CallStep("Python", one.name, one.location, "the name in Python")
 
     def _dispatched(self, op: str, device: str) -> Iterator[CallStep]:
-        path = self._index.switch_paths(op, (), device).paths[0]
+        path = SwitchedPaths(self._index).paths(op, device=device).paths[0]
         found = self._index.definitions("Dispatcher::call")
         where = next((d.location for d in found if d.location.path.endswith(_DISPATCHER)), None)
         if where:

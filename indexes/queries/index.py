@@ -54,10 +54,8 @@ if TYPE_CHECKING:
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
     from indexes.model.answers import Surroundings
-    from indexes.model.dispatch import DispatchTable, KeyCard, SwitchPaths
+    from indexes.model.dispatch import DispatchTable
     from indexes.model.python import PythonCard
-    from indexes.queries.code_map import CodeMap
-    from indexes.queries.dispatch_path.walk import SwitchedPaths
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
 
@@ -519,54 +517,6 @@ class Index:
         from indexes.queries.dispatch_table import Dispatch
 
         return Dispatch(self.source, self._facts)
-
-    def switch_paths(
-        self, op: str, switches: Sequence[str] = (), device: str = "cpu"
-    ) -> SwitchPaths:
-        """Tell which keys a call of an operator passes, from the source alone.
-
-        Parameters:
-            op: ``add.Tensor``, ``quantized::add``.
-            switches: ``autocast``, ``inference`` ...: the keys of ``MEANINGS`` in
-                ``queries/dispatch_path/switches.py``.
-            device: Where its tensors are.
-
-        Returns:
-            One path for a plain call, and one for each switch.
-
-        Raises:
-            NotFound: There is no such operator.
-            UsageError: No dispatch key is for the device.
-            SourceError: The tree has no headers with sets of keys.
-        """
-        return self._switched_paths.paths(op, self.native(op), switches, device)
-
-    def key(self, name: str) -> KeyCard:
-        """Tell what a dispatch key is for, who sets it and what is registered for it.
-
-        Parameters:
-            name: ``AutocastCUDA``, ``DispatchKey::Python``, an alias, a functionality.
-
-        Raises:
-            NotFound: The tree has no such key.
-            SourceError: The tree has no header with dispatch keys.
-        """
-        from indexes.queries.dispatch_path.key_card import KeyCards
-
-        return KeyCards(self).card(name)
-
-    @cached_property
-    def _switched_paths(self) -> SwitchedPaths:
-        from indexes.queries.dispatch_path.walk import SwitchedPaths
-
-        return SwitchedPaths(self.source, self.dispatch)
-
-    @cached_property
-    def code_map(self) -> CodeMap:
-        """What lives in which folder, and the way of one call through them."""
-        from indexes.queries.code_map import CodeMap
-
-        return CodeMap(self)
 
     def kernel_name(self, name: str) -> DeviceKernelAnswer:
         """Tell where a device kernel comes from.

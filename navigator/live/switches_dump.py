@@ -1,7 +1,7 @@
 """What the installed torch says of its key sets while a switch is on. Run in a process of its own:
 imports torch.
 
-Reads one line, an operator and a device; writes one JSON object: for each switch the key set of a
+Reads one line, a device; writes one JSON object: for each switch the key set of a
 tensor, what the thread includes and excludes, and the keys that a call chooses from, the one of
 highest priority first; or one text, why there is no answer.
 """

@@ -23,6 +23,7 @@ from navigator.tui.source.document import Shelf
 if TYPE_CHECKING:
     from indexes.model.errors import Progress
     from indexes.queries.changes.planning import Changes
+    from indexes.queries.code_map import CodeMap
     from indexes.queries.contribution.plan import Contributions
     from indexes.queries.index import Index
     from indexes.source.git_history import Blame
@@ -150,6 +151,14 @@ class Session:
         from indexes.queries.index import Index
 
         return Contributions(self.index) if isinstance(self.index, Index) else None
+
+    @cached_property
+    def code_map(self) -> CodeMap | None:
+        """What lives in which folder; it counts once. None while there is no index."""
+        from indexes.queries.code_map import CodeMap
+        from indexes.queries.index import Index
+
+        return CodeMap(self.index) if isinstance(self.index, Index) else None
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""

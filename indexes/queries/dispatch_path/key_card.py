@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from indexes.model.dispatch import (
-    DispatchSlot,
-    KeyCard,
-    KeyKind,
-    KeyRegistration,
-    KeyUse,
-    KeyUseKind,
-)
+from indexes.model.dispatch import KeyCard, KeyKind, KeyRegistration, KeyUse, KeyUseKind
 from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -64,12 +57,9 @@ class KeyCards:
     def card(self, name: str) -> KeyCard:
         """The card of ``AutocastCUDA``, ``Autocast`` or ``c10::DispatchKey::CPU``.
 
-        Raises
-        ------
-        NotFound
-            The tree has no such key; with near names.
-        SourceError
-            The tree has no header with dispatch keys.
+        Raises:
+            NotFound: The tree has no such key; with near names.
+            SourceError: The tree has no header with dispatch keys.
         """
         wanted = self._known(name.rpartition("::")[2].removesuffix("Bit"))
         runtime = [k for k in self._keys.runtime if wanted in (k.name, k.functionality)]
@@ -87,9 +77,9 @@ class KeyCards:
             tuple(self._notes(comment)),
             self._rank(own),
             () if own and own.name == own.functionality else self._stands_for(wanted, runtime),
-            self._fallback(wanted),
+            self._index.dispatch.fallback(wanted),
             self._ordered(self._uses(wanted, own)),
-            tuple(self._registrations(wanted)),
+            tuple(KeyRegistration(*one) for one in self._index.dispatch.registered_for(wanted)),
             UNSEEN if self._source.kind == "wheel" else "",
         )
 
@@ -199,7 +189,7 @@ class KeyCards:
         """Where a note begins: a comment with its name and nothing before it."""
         written = regex(
             rf"(?m)^\s*(?://|\*|/\*+)?\s*(?:[Nn]ote|NOTE):? ?\[ ?{re.escape(name)} ?\]|"
-            rf"(?m:^)\s*(?://|\*|/\*+)\s*\[Note: {re.escape(name)}\]"
+            rf"^\s*(?://|\*|/\*+)\s*\[Note: {re.escape(name)}\]"
         )
         for path in self._corpus.files_with(name, "cpp"):
             text = self._corpus.text(path).decode("utf-8", "replace")
@@ -258,15 +248,6 @@ class KeyCards:
         around = self._corpus.around(path, line)
         function = around.definition.qualified if around else ""
         return KeyUse(_kind_of(clean, at), _one_line(clean, at), Location(path, line), function)
-
-    # ------------------------------------------------------------------ registrations
-
-    def _fallback(self, wanted: str) -> DispatchSlot | None:
-        return self._index.dispatch.fallback(wanted)
-
-    def _registrations(self, wanted: str) -> Iterator[KeyRegistration]:
-        for op, slot in self._index.dispatch.registered_for(wanted):
-            yield KeyRegistration(op, slot)
 
 
 def _statement(text: str, at: int) -> tuple[str, str]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from indexes.model.dispatch import SwitchPath
 from indexes.queries.dispatch_compare import LiveTable
 
-_LAST = ("math kernel",)
-
 
 @dataclass(frozen=True, slots=True)
 class LiveSets:

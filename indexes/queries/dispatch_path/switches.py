@@ -120,9 +120,9 @@ class Switches:
         dense = algebra.functionality(self._backend)
         made[dense] = KeyCause(dense, "tensor", f"the backend of a tensor on {self._backend}")
         sets = {}
-        for name, change in (("included", "included"), ("excluded", "excluded")):
+        for name in ("included", "excluded"):
             keys, where = self._sources.constant(f"default_{name}_set")
-            sets[name] = self._causes(keys, change, f"default_{name}_set of every thread", where)
+            sets[name] = self._causes(keys, name, f"default_{name}_set of every thread", where)
         return KeyState(made, **sets)
 
     def _causes(

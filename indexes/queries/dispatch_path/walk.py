@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from indexes.model.dispatch import DispatchSlot, KeyCause, PathStep, SwitchPath, SwitchPaths
 from indexes.model.errors import SourceError, UsageError
@@ -18,9 +19,10 @@ from indexes.queries.dispatch_path.switches import (
     Switched,
     Switches,
 )
-from indexes.queries.dispatch_table import Dispatch
 from indexes.readers.cxx.key_sets import KeyNames, UnknownSetError
-from indexes.source.source import Source
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
 
 _INTERPRETER = "aten/src/ATen/functorch/Interpreter.cpp"
 _OWN_KEYS = r"TransformType::{}\b[^{{}};]*\{{[^{{}}]*?return\s+([^;]+);"
@@ -30,14 +32,12 @@ _MOST_CALLS = 6
 class SwitchedPaths:
     """Answers for the operators of one tree."""
 
-    def __init__(self, source: Source, dispatch: Dispatch) -> None:
-        self._dispatch = dispatch
-        self.sources = KeySources(source, dispatch)
+    def __init__(self, index: Index) -> None:
+        self._index, self._dispatch = index, index.dispatch
+        self.sources = KeySources(index.source, index.dispatch)
         self._going_ons = GoingOns(self.sources)
 
-    def paths(
-        self, op: str, native: NativeFunction | None, switches: Sequence[str], device: str
-    ) -> SwitchPaths:
+    def paths(self, op: str, switches: Sequence[str] = (), device: str = "cpu") -> SwitchPaths:
         """The paths of ``add.Tensor`` for tensors on ``cpu``, the plain one first; for what makes
         tensors, as ``zeros``, also that of its Python function.
 
@@ -48,6 +48,7 @@ class SwitchedPaths:
                 (before PyTorch 1.12).
         """
         backend = self._backend(device)
+        native = self._index.native(op)
         table = self._dispatch.table(op)
         slots = {slot.key: slot for slot in table.slots}
         call = _Call(slots, backend, *_arguments(native))

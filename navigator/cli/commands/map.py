@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, UsageError
+from indexes.queries.code_map import CodeMap
 from indexes.serialize.code_map import call_json, folder_json
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.answers import source_lines
@@ -32,13 +33,13 @@ def map_(settings: Settings, folder: str | None, call: str | None, device: str, 
         raise UsageError("--call takes no folder")
     index = settings.index()
     if call is None:
-        found = index.code_map.folder(folder or "")
+        found = CodeMap(index).folder(folder or "")
         settings.answer(
             lambda: folder_json(found),
             lambda: [*folder_lines(found, limit), "", *source_lines(index.info)],
         )
         return
-    way = index.code_map.call(_operator(index, call), device)
+    way = CodeMap(index).call(_operator(index, call), device)
     settings.answer(
         lambda: call_json(way), lambda: [*call_lines(way), "", *source_lines(index.info)]
     )

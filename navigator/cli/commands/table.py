@@ -1,4 +1,4 @@
-"""``torchnav table``: which kernel an operator runs for each dispatch key, and why."""
+"""``torchnav table``: which kernel an operator runs for each dispatch key; ``key``: what one is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def table(
     index = settings.index()
     op = operator_meant(index, name, overload)
     if switches is not None:
-        _paths(settings, index.switch_paths(op, switches, device), live)
+        from indexes.queries.dispatch_path.walk import SwitchedPaths
+
+        _paths(settings, SwitchedPaths(index).paths(op, switches, device), live)
         return
     answer = index.table(op)
     differences = None
@@ -120,3 +122,25 @@ def _refusal(match: NameMatch) -> str:
         return f"{match.text} has no such overload"
     kind = match.hits[0].kind if match.hits else match.kind
     return f"{match.text}: {'Python ' * (match.kind == 'python')}{kind}, not an ATen operator"
+
+
+@click.command()
+@click.argument("name")
+@click.option("--limit", default=8, show_default=True, type=click.IntRange(0), help="Of each list.")
+@json_option
+@pass_settings
+def key(settings: Settings, name: str, limit: int) -> None:
+    """What a dispatch key is for, who puts it into sets, and what is registered for it.
+
+    NAME is a runtime key (AutocastCUDA), a functionality (AutogradFunctionality) or an alias
+    (CompositeImplicitAutograd), which says for which runtime keys it stands.
+    """
+    from indexes.queries.dispatch_path.key_card import KeyCards
+    from indexes.serialize.dispatch import key_json
+    from navigator.text.dispatch_key import key_lines
+
+    card = KeyCards(settings.index()).card(name)
+    settings.answer(
+        lambda: key_json(card, limit),
+        lambda: [*key_lines(card, limit), "", *source_lines(card.source)],
+    )

@@ -38,11 +38,12 @@ class FolderMapPane(PlacesPane):
 
     def _go(self, folder: str, name: str = "") -> None:
         """Show a folder, with the cursor on what is so named in it."""
-        if self.context.index is None:
+        session = self.context.session
+        folders = session.code_map if session else None
+        if folders is None:
             self.show_message(f"the map is unknown: {REASON}")
             return
-        index = self.context.index
-        self.ask(lambda: index.code_map.folder(folder), lambda found: self._show(found, name))
+        self.ask(lambda: folders.folder(folder), lambda found: self._show(found, name))
 
     def _show(self, found: FolderMap, name: str) -> None:
         self._folder = found.path

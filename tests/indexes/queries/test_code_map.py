@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.model.errors import NotFound, UsageError
+from indexes.queries.code_map import CodeMap
 from indexes.queries.index import Index
 from tests.indexes.queries.test_dispatch_path import index, tree
 
@@ -12,7 +13,7 @@ __all__ = ["index", "tree"]
 
 
 def test_every_file_is_in_exactly_one_entry(index: Index) -> None:
-    whole = index.code_map.folder()
+    whole = CodeMap(index).folder()
     assert whole.path == ""
     assert sum(entry.counts["files"] for entry in whole.entries) == whole.counts["files"]
     assert whole.counts["files"] == len(index.facts.paths())
@@ -21,7 +22,7 @@ def test_every_file_is_in_exactly_one_entry(index: Index) -> None:
 
 
 def test_one_level_at_a_time(index: Index) -> None:
-    native = index.code_map.folder("aten/src/ATen/native/")
+    native = CodeMap(index).folder("aten/src/ATen/native/")
     assert native.path == "aten/src/ATen/native"
     kinds = {entry.path.rpartition("/")[2]: entry.kind for entry in native.entries}
     assert kinds["native_functions.yaml"] == "file"
@@ -33,7 +34,7 @@ def test_one_level_at_a_time(index: Index) -> None:
 
 
 def test_doors_are_the_files_that_others_refer_to_most(index: Index) -> None:
-    doors = index.code_map.folder("aten").doors
+    doors = CodeMap(index).folder("aten").doors
     assert doors
     references = [door.references for door in doors]
     assert references == sorted(references, reverse=True)
@@ -45,11 +46,11 @@ def test_doors_are_the_files_that_others_refer_to_most(index: Index) -> None:
 )
 def test_a_folder_with_nothing_indexed_is_not_found(index: Index, folder: str) -> None:
     with pytest.raises(NotFound):
-        index.code_map.folder(folder)
+        CodeMap(index).folder(folder)
 
 
 def test_the_way_of_a_call(index: Index) -> None:
-    way = index.code_map.call("abs")
+    way = CodeMap(index).call("abs")
     stages = [step.stage for step in way.steps]
     assert stages[-1] == "computes"
     assert "schema" in stages
@@ -62,6 +63,6 @@ def test_the_way_of_a_call(index: Index) -> None:
 
 def test_a_call_on_no_device(index: Index) -> None:
     with pytest.raises(UsageError):
-        index.code_map.call("abs", "abacus")
+        CodeMap(index).call("abs", "abacus")
     with pytest.raises(NotFound):
-        index.code_map.call("nothing")
+        CodeMap(index).call("nothing")

@@ -9,6 +9,7 @@ import pytest
 
 from indexes.model.dispatch import KeyCard
 from indexes.model.errors import NotFound
+from indexes.queries.dispatch_path.key_card import KeyCards
 from indexes.queries.index import Index
 from tests.indexes.queries.test_dispatch_path import tree
 from tests.indexing import opened
@@ -53,7 +54,7 @@ def lines(card: KeyCard, what: str) -> set[str]:
 
 
 def test_who_sets_a_key(index: Index) -> None:
-    card = index.key("AutocastCPU")
+    card = KeyCards(index).card("AutocastCPU")
     excludes = lines(card, "excludes")
     assert "aten/src/ATen/setters.cpp:13" in excludes  # the variable that holds it
     assert "aten/src/ATen/setters.cpp:17" in excludes  # a member that is a guard
@@ -65,14 +66,14 @@ def test_who_sets_a_key(index: Index) -> None:
 
 
 def test_the_comment_above_a_key_and_beside_it(index: Index) -> None:
-    comment = index.key("ADInplaceOrView").comment
+    comment = KeyCards(index).card("ADInplaceOrView").comment
     assert comment.startswith("Note [ADInplaceOrView key]")
-    assert index.key("MkldnnCPU").comment.startswith("registered at build/")
-    assert index.key("Tracer").comment == comment  # of its group, which begins there
+    assert KeyCards(index).card("MkldnnCPU").comment.startswith("registered at build/")
+    assert KeyCards(index).card("Tracer").comment == comment  # of its group, which begins there
 
 
 def test_an_alias_says_what_it_stands_for(index: Index) -> None:
-    card = index.key("CompositeImplicitAutograd")
+    card = KeyCards(index).card("CompositeImplicitAutograd")
     assert (card.kind, card.rank) == ("alias", 0)
     assert {"CPU", "AutogradCPU", "AutogradOther"} <= set(card.keys)
     assert card.keys.index("AutogradCPU") < card.keys.index("CPU")
@@ -80,27 +81,27 @@ def test_an_alias_says_what_it_stands_for(index: Index) -> None:
 
 
 def test_a_functionality_and_a_key_of_a_backend(index: Index) -> None:
-    assert "SparseCUDA" in index.key("Sparse").keys
-    card = index.key("c10::DispatchKey::SparseCPU")
+    assert "SparseCUDA" in KeyCards(index).card("Sparse").keys
+    card = KeyCards(index).card("c10::DispatchKey::SparseCPU")
     assert card.kind == "per backend"
     assert card.meaning == "the functionality Sparse of tensors on CPU"
     assert all(one.slot.key == "SparseCPU" for one in card.registrations)
 
 
 def test_registrations_and_the_fallback(index: Index) -> None:
-    card = index.key("AutocastCPU")
+    card = KeyCards(index).card("AutocastCPU")
     assert {one.op for one in card.registrations} == {
         slot_op
         for slot_op in index.dispatch.operators()
         if any(slot.key == "AutocastCPU" for slot in index.table(slot_op).registrations)
     }
     assert sum(card.origins().values()) == len(card.registrations) > 0
-    fallback = index.key("BackendSelect").fallback
+    fallback = KeyCards(index).card("BackendSelect").fallback
     assert fallback
     assert fallback.fallthrough
 
 
 def test_an_unknown_key_has_near_names(index: Index) -> None:
     with pytest.raises(NotFound) as refused:
-        index.key("AutocastCPUs")
+        KeyCards(index).card("AutocastCPUs")
     assert "AutocastCPU" in refused.value.suggestions

@@ -13,6 +13,7 @@ import pytest
 from indexes.model.dispatch import SwitchPath
 from indexes.model.errors import SourceError, UsageError
 from indexes.queries.dispatch_path.switches import MEANINGS
+from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
 from tests.indexing import opened
 from tests.tree_marks import TREE
@@ -124,7 +125,7 @@ def index(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inde
 
 
 def path(index: Index, op: str, switch: str) -> SwitchPath:
-    return {one.switch: one for one in index.switch_paths(op, [switch]).paths}[switch]
+    return {one.switch: one for one in SwitchedPaths(index).paths(op, [switch]).paths}[switch]
 
 
 def test_autograd_calls_again_below_its_keys(index: Index) -> None:
@@ -173,22 +174,26 @@ def test_a_backend_without_a_kernel_raises(index: Index) -> None:
 
 def test_a_device_that_no_key_is_for_is_refused_with_those_there_are(index: Index) -> None:
     with pytest.raises(UsageError) as refused:
-        index.switch_paths("abs", [], "abacus")
+        SwitchedPaths(index).paths("abs", [], "abacus")
     assert "cuda" in refused.value.suggestions
 
 
 def test_a_tree_without_the_header_of_key_sets_says_so(tmp_path: Path) -> None:
     with opened(TREE, tmp_path) as index, pytest.raises(SourceError, match=r"DispatchKeySet\.h"):
-        index.switch_paths("abs", list(MEANINGS))
+        SwitchedPaths(index).paths("abs", list(MEANINGS))
 
 
 @pytest.mark.checkout
 def test_every_switch_is_told_by_a_checkout(tmp_path: Path) -> None:
     with opened(Path(os.environ["TORCHNAV_CHECKOUT"]), tmp_path) as index:
-        paths = {one.switch: one for one in index.switch_paths("add_.Tensor", [*MEANINGS]).paths}
+        paths = {
+            one.switch: one for one in SwitchedPaths(index).paths("add_.Tensor", [*MEANINGS]).paths
+        }
         assert {one.switch: one.unknown for one in paths.values() if one.unknown} == {}
         assert paths["plain"].kernels == ("AutogradCPU", "ADInplaceOrView", "CPU")
         assert paths["vmap"].kernels == ("FuncTorchDynamicLayerFrontMode", "FuncTorchBatched")
         assert paths["sparse"].kernels[-1] == "SparseCPU"
-        linear = {one.switch: one for one in index.switch_paths("linear", ["autocast"]).paths}
+        linear = {
+            one.switch: one for one in SwitchedPaths(index).paths("linear", ["autocast"]).paths
+        }
         assert linear["autocast"].kernels == ("AutocastCPU", "AutogradCPU")

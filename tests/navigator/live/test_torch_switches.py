@@ -10,6 +10,7 @@ import pytest
 
 from indexes.queries.dispatch_path.live import LiveSets, compare_path
 from indexes.queries.dispatch_path.switches import MEANINGS
+from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
@@ -25,7 +26,7 @@ def index(wheel_index: str) -> Iterator[Index]:
 
 
 def test_what_headers_tell_is_what_torch_says(index: Index) -> None:
-    answer = index.switch_paths("add_.Tensor", list(MEANINGS))
+    answer = SwitchedPaths(index).paths("add_.Tensor", list(MEANINGS))
     live = {one.switch: one for one in live_switches(answer)}
     agree = [switch for switch, one in live.items() if one.agrees]
     assert {"plain", "requires_grad", "no_grad", "inference", "subclass"} <= set(agree)
@@ -36,12 +37,12 @@ def test_what_headers_tell_is_what_torch_says(index: Index) -> None:
 
 
 def test_a_device_that_is_not_there_is_a_reason(index: Index) -> None:
-    plain = live_switches(index.switch_paths("add_.Tensor", [], "privateuse1"))[0]
+    plain = live_switches(SwitchedPaths(index).paths("add_.Tensor", [], "privateuse1"))[0]
     assert plain.agrees is None
     assert plain.why
 
 
 def test_a_key_that_torch_does_not_have_is_named(index: Index) -> None:
-    path = index.switch_paths("add_.Tensor").paths[0]
+    path = SwitchedPaths(index).paths("add_.Tensor").paths[0]
     said = LiveSets(("CPU",), (), (), ("CPU",))
     assert compare_path(path, said, {}).why == "not in its sets: AutogradCPU ADInplaceOrView"
