@@ -111,7 +111,7 @@ def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
 
 
 def _unwrapped(text: str) -> str:
-    while text.startswith("(") and text.endswith(")") and close(text, 0) == len(text) - 1:
+    while text.startswith("(") and close(text, 0) == len(text) - 1:
         text = text[1:-1].strip()
     return text
 

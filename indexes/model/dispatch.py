@@ -126,6 +126,8 @@ class SwitchPaths:
     backend: str
     """``CPU``: where its tensors are."""
     paths: tuple[SwitchPath, ...]
+    priority: tuple[str, ...] = ()
+    """Every runtime key of the tree, that of the highest priority first."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -135,9 +137,6 @@ class SwitchPaths:
     @property
     def _met(self) -> frozenset[str]:
         return frozenset(step.key for path in self.paths for step in path.steps)
-
-    priority: tuple[str, ...] = ()
-    """Every runtime key of the tree, that of the highest priority first."""
 
 
 KeyUseKind = Literal["includes", "excludes", "tensor", "set", "returns", "asks", "names"]

@@ -84,8 +84,10 @@ class Messages:
         name = dispatch_name(asked.text)
         if name and (dispatched := self._dispatched(name)):
             return _raised_from(dispatched, asked)
-        if here := _best(asked, self._found_where_raised(asked)):
-            return _raised_from(here, asked)
+        if asked.raised_from:
+            there = self._found(asked.text, loosely=True, within=asked.raised_from[0])
+            if here := _best(asked, list(there)):
+                return _raised_from(here, asked)
         found = _best(asked, list(self._found(asked.text)))
         found = found or _best(asked, list(self._found(asked.text, loosely=True)))
         return _raised_from(found, asked)
@@ -109,16 +111,13 @@ class Messages:
         rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
         return tuple(_message(row, letters(name), True) for row in rows)
 
-    def _found_where_raised(self, asked: Pasted) -> list[_Found]:
-        """Messages in the file that the C++ stack names; none without such a stack."""
-        path, _ = asked.raised_from or ("", 0)
-        found = self._found(asked.text, loosely=True) if path else ()
-        return [one for one in found if path.endswith(f"/{one.row[0]}")]
-
-    def _found(self, text: str, *, loosely: bool = False) -> Iterator[_Found]:
+    def _found(self, text: str, *, loosely: bool = False, within: str = "") -> Iterator[_Found]:
         """Messages of which something stands in a text, or that the text is cut out of; loosely
-        those too that begin so, since another version has other words."""
+        those too that begin so, since another version has other words; ``within`` a file alone,
+        whose path ends with its own."""
         for row in self._rows:
+            if within and not within.endswith(f"/{row[0]}"):
+                continue
             said = row[-1]
             if may_say(said, text):
                 match = Match(text, said, loosely=loosely)

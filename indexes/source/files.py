@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
     from typing import BinaryIO
 
     from indexes.model.vocabulary import SourceKind
@@ -66,11 +64,6 @@ def read_file(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
 def read_text(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> str:
     """The text of a regular file, whatever bytes are in it. Raises OSError."""
     return read_file(path, limit).decode("utf-8", "replace")
-
-
-def read_files(paths: Iterable[Path]) -> list[bytes]:
-    """The bytes of regular files. Raises OSError."""
-    return [read_file(path) for path in paths]
 
 
 def _too_large(path: str | os.PathLike[str], limit: int) -> OSError:

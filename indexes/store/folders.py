@@ -16,7 +16,7 @@ _BY_FILE = {
     ),
     "stubs": (
         "SELECT f.path,count(DISTINCT u.stub) FROM uses u JOIN files f ON f.id=u.file"
-        " WHERE u.name LIKE 'DECLARE%DISPATCH' GROUP BY f.path"
+        " WHERE macro_meaning(u.name)='declared' AND u.stub NOT NULL GROUP BY f.path"
     ),
     "registrations": (
         "SELECT path,sum(n) FROM ("

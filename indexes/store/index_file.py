@@ -18,7 +18,7 @@ from indexes.model.errors import SourceError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
-from indexes.source.files import read_files
+from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,
     FILE_BITS,
@@ -47,9 +47,9 @@ STAGE_ROOMS = ("model", "readers", "codegen", "linking", "build")
 def code_digest(*rooms: str) -> str:
     """The digest of the source of rooms of ``indexes``, in hexadecimal."""
     digest = hashlib.blake2b(digest_size=8)
-    paths = [path for room in rooms for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    for path, content in zip(paths, read_files(paths), strict=True):
-        digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + content)
+    for room in rooms:
+        for path in sorted((_PACKAGE / room).rglob("*.py")):
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + read_file(path))
     return digest.hexdigest()
 
 

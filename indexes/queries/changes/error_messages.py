@@ -42,7 +42,7 @@ _MOST_ALIKE = 4
 _FIRST = 3
 """Overloads that are looked at."""
 _DEVICES = (None, "CPU", "CUDA")
-"""Devices whose kernels take the place of those that check."""
+"""Of kernels whose checks count; those for other devices take their place."""
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
 """Folders of kernels for other tensors, which check for themselves."""
 _CHECKED = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck|\w*check\w*)\(")

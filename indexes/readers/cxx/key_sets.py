@@ -87,10 +87,8 @@ class KeyAlgebra:
     def value(self, text: str, names: Mapping[str, KeyNames] | None = None) -> KeyNames:
         """The set that an expression makes; ``names`` are the variables in it.
 
-        Raises
-        ------
-        UnknownSetError
-            It names something that is not known here.
+        Raises:
+            UnknownSetError: It names something that is not known here.
         """
         return _Expression(text, self, dict(names or {})).whole()
 

@@ -191,6 +191,7 @@ def lex(text: str) -> Lexed:
     def replace(match: Match[str]) -> str:
         found = match[0]
         first = found[0]
+        # What a backslash joins to the line before is no directive.
         if first == "#" and text.endswith("\\\n", 0, _line_start(text, match.start())):
             return " " + _STRING.sub(lambda one: f'"{_blank(one[0][1:-1])}"', found[1:])
         if first == "#" and not found.startswith("#include"):
@@ -207,8 +208,7 @@ def lex(text: str) -> Lexed:
 
 
 def _line_start(text: str, at: int) -> int:
-    """Where the line begins that ``at`` stands in: what a backslash joins to the line before is no
-    directive."""
+    """Where the line begins that ``at`` stands in."""
     return text.rfind("\n", 0, at) + 1
 
 

@@ -289,8 +289,8 @@ class _Reading:
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
         mark = word_mark(name) if name[0].isdigit() else self.known.declared(name, at)
-        is_member = beside == "->" or (beside or "")[-1:] in tuple("([.:")
-        if mark is None or len(mark) > 1 or (beside and (mark != "T" or is_member)):
+        goes_on = (beside or "").endswith(("->", ".", ":", "(", "["))
+        if mark is None or len(mark) > 1 or (beside and (mark != "T" or goes_on)):
             return UNKNOWN
         return mark
 

@@ -51,7 +51,7 @@ class Workspace(Container):
         Binding("M", "app.list('gaps')", "Gaps", tooltip="What is missing", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
         Binding(
-            "F", "field", "Field", tooltip="What the YAML field here means", show=False, id="field"
+            "F", "field", "Field", tooltip="What this field or macro means", show=False, id="field"
         ),
         Binding(
             "slash", "search", "Search", key_display="/", show=False, priority=True, id="search"
@@ -268,7 +268,7 @@ class Workspace(Container):
             say(self, f"no definition of {name} in this tree")
 
     def action_field(self) -> None:
-        """Offer what the documents of the tree say of the field on this line of a YAML file."""
+        """Offer what the tree says of the YAML field, or of the macro, on this line."""
         here, session = self.here(), self.context.session
         if here is None or here.path is None:
             say(self, "there is no source here")
