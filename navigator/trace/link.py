@@ -11,10 +11,10 @@ from itertools import chain, islice
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, OperatorSummary
+from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.evidence import Around, Evidence
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.links import GENERATED, NodeLink, OpLink, Possible, no_node, one_of_several
@@ -354,7 +354,7 @@ class Linker:
 
     @cached_property
     def _paths(self) -> DispatchPaths:
-        return DispatchPaths(self.index.dispatch)
+        return DispatchPaths(self.index)
 
     @cached_property
     def _summaries(self) -> dict[str, OperatorSummary]:

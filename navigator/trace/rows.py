@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
+from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchStep
 from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.compiling.answers import compiled_row, kernel_row_of
 from navigator.trace.compiling.graphs import is_told
-from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker
 from navigator.trace.links import OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp

@@ -29,16 +29,13 @@ class GoingOn:
     certain: bool = True
 
 
+BACKEND = "the kernel of the backend"
 _GENERATORS = {
-    "VariableType": ("tools/autograd/gen_variable_type.py", "after_autograd_keyset"),
-    "ADInplaceOrViewType": (
-        "tools/autograd/gen_inplace_or_view_type.py",
-        "after_ADInplaceOrView_keyset",
-    ),
-    "TraceType": ("tools/autograd/gen_trace_type.py", ""),
+    "VariableType": ("tools/autograd/gen_variable_type.py", "AutogradOther"),
+    "ADInplaceOrViewType": ("tools/autograd/gen_inplace_or_view_type.py", "ADInplaceOrView"),
+    "TraceType": ("tools/autograd/gen_trace_type.py", "Tracer"),
 }
-"""What torchgen makes of each: the generator, and the set it calls again with where the tree lacks
-the generator."""
+"""What torchgen makes of each: the generator, and the key below which it calls again."""
 _GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
 _PASSED = r"""dispatch_key_set\s*=\s*\(?\s*["']([^"']+)["']"""
 _REDISPATCH = regex(r"\b(?:redispatch|redispatchBoxed|redispatch::\w+)\s*\(")
@@ -46,6 +43,8 @@ _PARAMETER = regex(r"\bDispatchKeySet\s+(\w+)")
 _POLICY = regex(r"WrapFunction<CastPolicy::(\w+)>")
 _PYTHON_FALLBACK = "aten/src/ATen/core/PythonFallbackKernel.cpp"
 _INTERPRETER = "aten/src/ATen/functorch/DynamicLayer.cpp"
+_MATH_BITS = "aten/src/ATen/native/MathBitsFallback.h"
+_BELOW_OWN = ("ADInplaceOrView", "ZeroTensor", "PythonTLSSnapshot", "PreDispatch")
 _BATCHING = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 
 
@@ -64,7 +63,7 @@ class GoingOns:
         if slot.kind == "math kernel":
             return GoingOn("end", "composite: its kernel calls other operators")
         if self._is_backend(key):
-            return GoingOn("end", "the kernel of the backend", slot.definition or slot.registration)
+            return GoingOn("end", BACKEND, slot.definition or slot.registration)
         if key == "BackendSelect":
             where = self._sources.where_written("torchgen/gen.py", r"DispatchKeySet _dk = ")
             return GoingOn("backend", "calls again with the backend of the device asked for", where)
@@ -82,7 +81,7 @@ class GoingOns:
             return by_key
         generated = _GENERATED.match(slot.origin)
         if generated and generated[1] in _GENERATORS:
-            return self._generated(key, generated[1])
+            return self._generated(generated[1])
         try:
             return self._written(slot)
         except UnknownSetError as error:
@@ -95,19 +94,28 @@ class GoingOns:
             return self._autocast(key, policy[1])
         if key == "Python":
             return self._python(slot)
-        fallback = slot.kind == "backend fallback"
-        if key == "FuncTorchDynamicLayerFrontMode" and fallback:
-            words = "the innermost transform sets its keys and calls the operator again"
-            where = self._sources.where(_INTERPRETER, r"\binterpreter\(\)\.process\s*\(")
-            return GoingOn("transform", words, where)
-        if key == "FuncTorchDynamicLayerBackMode" and fallback:
-            return GoingOn("next transform", "the next transform outwards, or none, has the call")
-        if key == "Functionalize":
-            words = "calls the operator without mutation on the tensors inside: a call of its own"
-            return GoingOn("end", words, slot.definition or slot.registration)
+        if key == "PythonDispatcher":
+            return GoingOn("end", "torch's dispatcher in Python decides what comes next")
         if key in _BATCHING:
             words = "the batch rule calls operators on the tensors inside: calls of their own"
             return GoingOn("end", words, slot.definition or slot.registration)
+        if key == "Functionalize":
+            words = "calls the operator without mutation on the tensors inside: a call of its own"
+            return GoingOn("end", words, slot.definition or slot.registration)
+        return self._of_fallback(key) if slot.kind == "backend fallback" else None
+
+    def _of_fallback(self, key: str) -> GoingOn | None:
+        """The fallbacks whose own text does not show how they go on."""
+        if key in ("Conjugate", "Negative"):
+            words = "makes its arguments plain and calls again with the keys below its own"
+            where = self._sources.where(_MATH_BITS, r"redispatchBoxed\s*\(")
+            return GoingOn("below", words, where, self._sources.algebra.after(key))
+        if key == "FuncTorchDynamicLayerFrontMode":
+            words = "the innermost transform sets its keys and calls the operator again"
+            where = self._sources.where(_INTERPRETER, r"\binterpreter\(\)\.process\s*\(")
+            return GoingOn("transform", words, where)
+        if key == "FuncTorchDynamicLayerBackMode":
+            return GoingOn("next transform", "the next transform outwards, or none, has the call")
         return None
 
     def _autocast(self, key: str, policy: str) -> GoingOn:
@@ -135,8 +143,8 @@ class GoingOns:
             return GoingOn("end", "__torch_dispatch__ decides what comes next", slot.registration)
         return GoingOn("again", words, where, keys | {"Python"})
 
-    def _generated(self, key: str, what: str) -> GoingOn:
-        logical, constant = _GENERATORS[what]
+    def _generated(self, what: str) -> GoingOn:
+        logical, highest = _GENERATORS[what]
         algebra = self._sources.algebra
         where = self._sources.where_written(logical, _PASSED)
         if where is not None:
@@ -144,10 +152,8 @@ class GoingOns:
             assert found is not None
             keys = algebra.value(found[1], {"ks": algebra.all()})
             return GoingOn("below", f"calls again with {found[1]}", where, keys)
-        if constant in algebra.constants:
-            words = f"calls again with ks & {constant}, as torchgen writes it"
-            return GoingOn("below", words, None, algebra.value(constant))
-        return GoingOn("below", "calls again with the keys below its own", None, algebra.after(key))
+        words = f"calls again with the keys below {highest}, as torchgen writes it"
+        return GoingOn("below", words, None, algebra.after(highest))
 
     def _written(self, slot: DispatchSlot) -> GoingOn:
         """The one set with which a kernel's text calls again."""
@@ -181,9 +187,8 @@ class GoingOns:
         algebra = self._sources.algebra
         if key.startswith("Autograd") and not slot.definition:
             words = f"calls again below autograd, assumed as {why}"
-            keys = algebra.value("after_autograd_keyset")
-            return GoingOn("below", words, None, keys, certain=False)
-        if key in ("ADInplaceOrView", "PythonTLSSnapshot", "PreDispatch") and not slot.definition:
+            return GoingOn("below", words, None, algebra.after("AutogradOther"), certain=False)
+        if key in _BELOW_OWN and not slot.definition:
             words = f"calls again with the keys below its own, assumed as {why}"
             return GoingOn("below", words, None, algebra.after(key), certain=False)
         where = slot.definition or slot.registration

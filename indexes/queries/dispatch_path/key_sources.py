@@ -28,8 +28,9 @@ class KeySources:
 
     @cached_property
     def algebra(self) -> KeyAlgebra:
-        """The keys of the tree with the constants of DispatchKeySet.h."""
-        return KeyAlgebra(self._dispatch.keys, named_sets(self.raw(KEY_SETS)))
+        """The keys of the tree with the constants of DispatchKeySet.h, where it has that."""
+        text = self.raw(KEY_SETS) if self.source.locate(KEY_SETS) else ""
+        return KeyAlgebra(self._dispatch.keys, named_sets(text))
 
     def with_constants_of(self, logical: str) -> KeyAlgebra:
         """The same with the constants of another file."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexes.queries.dispatch_path.recorded import DispatchPath
 from indexes.queries.index import Index
 from navigator.trace.compiling.words import compiled_words
-from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
 from navigator.trace.link import Linker
 from navigator.trace.links import NodeLink, OpLink

@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import Location
+from indexes.queries.dispatch_path.recorded import DispatchPath
 from navigator.trace.compiling.graphs import compiled_from
-from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.figures.pairs import pairs_of
 from navigator.trace.views import Row
 from navigator.tui.asking import ask, say
@@ -296,4 +296,4 @@ def path_rows(path: DispatchPath) -> Iterator[PlaceRow]:
     if path.assumed:
         yield PlaceRow(f"? {path.assumed}")
     elif not path.is_certain:
-        yield PlaceRow("? kernels of some keys are registered in source that is not here")
+        yield PlaceRow("? likely, not certain: the source of some of these kernels is not here")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from navigator.trace.dispatch_path import DispatchPath
+from indexes.queries.dispatch_path.recorded import DispatchPath
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
 from navigator.trace.table import OP

@@ -1,0 +1,126 @@
+"""The dispatch path of a recorded call: the keys it went through, in order, with the kernel of
+each, from the set of keys that the dispatcher chose from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indexes.model.dispatch import DispatchSlot
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.vocabulary import Location
+from indexes.queries.dispatch_path.going_on import BACKEND, GoingOn, GoingOns
+from indexes.queries.dispatch_path.key_sources import KeySources
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchStep:
+    """One key that the dispatcher looked at."""
+
+    key: str
+    slot: DispatchSlot | None
+    """What the operator's table holds for the key; None where the tree does not know it."""
+    certain: bool = True
+    """False where how its kernel goes on is assumed, or its kernel may be another."""
+
+    @property
+    def location(self) -> Location | None:
+        """The kernel, or else the line that registers it or makes torchgen do so."""
+        return (self.slot.definition or self.slot.registration) if self.slot else None
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchPath:
+    """The keys that a call went through."""
+
+    op: str
+    steps: tuple[DispatchStep, ...]
+    end: str
+    """Why the last step is the last."""
+    assumed: str = ""
+    """What the path rests on, where its keys were not recorded but worked out."""
+
+    @property
+    def ends_below_autograd(self) -> bool:
+        """Whether its last kernel calls others with the keys of autograd excluded."""
+        through = any(step.key.startswith("Autograd") for step in self.steps[:-1])
+        return through and self.end == BACKEND
+
+    @property
+    def is_certain(self) -> bool:
+        """False where a step is not, or where the keys were worked out."""
+        return not self.assumed and all(step.certain for step in self.steps)
+
+
+class DispatchPaths:
+    """Answers for the operators of one tree."""
+
+    def __init__(self, index: Index) -> None:
+        self._dispatch = index.dispatch
+        self._sources = KeySources(index.source, index.dispatch)
+        self._going_ons = GoingOns(self._sources)
+        self._paths, self._slots = cache(self._walk), cache(self._read_slots)
+
+    def path(self, op: str, keys: tuple[str, ...], backend: str = "") -> DispatchPath:
+        """The path of ``add.Tensor`` called with ``keys``, the first one first. ``backend`` is
+        where an operator without tensors makes its result: ``CPU``; empty when not known."""
+        return self._paths(op, keys, backend)
+
+    def usual_keys(self, backend: str, *, tensors: bool, below: bool) -> tuple[str, ...]:
+        """The keys of a call where no mode, transform or autocast is on. ``below``: a kernel
+        below autograd makes it (c10::AutoDispatchBelowADInplaceOrView). None for tensors that
+        are not plainly of one backend."""
+        runtime = self._dispatch.keys.runtime
+        if not any(key.name == backend and key.functionality == "Dense" for key in runtime):
+            return ()
+        above = () if below else ("ADInplaceOrView",)
+        if not tensors:
+            return (*above, "BackendSelect")
+        autograd = () if below else (f"Autograd{backend}",)
+        return (*autograd, *above, "BackendSelect", backend)
+
+    def _walk(self, op: str, keys: tuple[str, ...], backend: str) -> DispatchPath:
+        try:
+            slots = self._slots(op)
+        except (NotFound, SourceError) as error:
+            return DispatchPath(op, (), str(error))
+        steps: list[DispatchStep] = []
+        while True:
+            key = keys[0] if keys else "Undefined"
+            slot, on = slots.get(key), self._goes_on(key, slots.get(key), backend)
+            sure = slot is not None and slot.confidence != "ambiguous" and on.certain
+            steps.append(DispatchStep(key, slot, sure))
+            if on.kind not in ("next", "below", "backend") or not keys:
+                return DispatchPath(op, tuple(steps), on.words)
+            keys = self._left(keys[1:], on, backend)
+
+    def _read_slots(self, op: str) -> dict[str, DispatchSlot]:
+        return {slot.key: slot for slot in self._dispatch.table(op).slots}
+
+    def _goes_on(self, key: str, slot: DispatchSlot | None, backend: str) -> GoingOn:
+        """How the kernel of a key goes on; ``end`` where the recording does not tell what next."""
+        if slot is None or slot.kind == "missing":
+            return GoingOn("end", _missing(key, backend))
+        on = self._going_ons.of(key, slot)
+        if on.kind == "backend" and not backend:
+            return GoingOn("end", "the trace does not say on which device")
+        return on
+
+    def _left(self, rest: tuple[str, ...], on: GoingOn, backend: str) -> tuple[str, ...]:
+        """The keys that are left after a step."""
+        if on.kind == "backend":
+            return (backend,)
+        if on.kind == "next":
+            return rest
+        functionality = self._sources.algebra.functionality
+        return tuple(key for key in rest if functionality(key) in on.keys)
+
+
+def _missing(key: str, backend: str) -> str:
+    if key == backend:  # chosen from dtype, layout and device that the call asks for
+        return f"this tree registers no kernel for {key}; the call may ask for another layout"
+    return f"this tree registers no kernel for {key}"
