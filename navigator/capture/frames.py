@@ -116,6 +116,10 @@ class Stacks:
             return _LIBRARY
         return _USER
 
+    def is_user(self, path: str) -> bool:
+        """Whether a file is the program's own."""
+        return self.classify(path) == _USER
+
     def _add(self, key: tuple[int, ...], frame: FrameType | None) -> Stack:
         frames: list[Frame] = []
         kinds: list[int] = []

@@ -47,7 +47,20 @@ def main(arguments: Sequence[str]) -> None:
     on_torch_import(lambda: _record(started, file))
     if options.summary:
         atexit.register(_say_without_torch, file)
-    run(program, as_module)
+    try:
+        run(program, as_module)
+    except Exception as error:
+        _tell(file, error)
+        raise
+
+
+def _tell(file: TraceFile, error: Exception) -> None:
+    """Notes the error with which the program ends, where it came as far as torch."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        from .errors import error_line
+
+        file.tell([error_line(error, torch)])
 
 
 def _say_without_torch(file: TraceFile) -> None:

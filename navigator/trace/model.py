@@ -7,7 +7,7 @@ the trace's table; a parent always exists and its row is complete before its chi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from indexes.model.vocabulary import Location
 
@@ -174,6 +174,32 @@ class Allocation:
     """What it has of the device from then on, in use or not; 0 where it was not recorded."""
 
 
+class TensorState(NamedTuple):
+    """A tensor that an operator took or made, as it was then."""
+
+    storage: int
+    """Its storage: a number that another one may get when this one is freed."""
+    offset: int
+    """Elements from the storage's begin to its first."""
+    version: int
+    """How often was written to it or to what shares its counter; -1 for none (inference mode)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramError:
+    """The error with which a program ended."""
+
+    type: str
+    message: str
+    frames: tuple[StackFrame, ...]
+    """The program's own lines on the way, the innermost first."""
+    raised_in: str = ""
+    """The Python file that raised it, or that called the C++ which did."""
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
+
 @dataclass(slots=True)
 class TraceMeta:
     """What a trace says about its run."""
@@ -198,6 +224,8 @@ class TraceMeta:
     """Whether operators carry their overload."""
     definitions: bool = False
     """Whether it says what the program defines itself."""
+    error: ProgramError | None = None
+    """What the program ended with, where it was recorded."""
     complete: bool = False
     """Whether the trace was written to its end."""
     lacks: list[str] = field(default_factory=list)

@@ -14,6 +14,7 @@ from navigator.trace.link import Linker
 from navigator.trace.links import OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
 from navigator.trace.overloads import common_form
+from navigator.trace.table import States
 from navigator.trace.trace import Trace
 
 _STEP = (
@@ -40,11 +41,13 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
     link = linker.link(op)
     status = _status(op, link, linker)
     made = trace.backward_of(op.id)
+    given, results = trace.table.states_of(op.id)
     return to_object(
         op,
         "kind id parent name overload status candidates shared phase origin? grad_fn=node node_id "
         "forward_id forward_note call_id made_node made_node_id sequence "
         "thread start_us duration_us unfinished? device layout keys dispatch_path inputs output? "
+        "given? made? "
         "module? user stack schema kernel derivative inductor? compiled? resolved reason note",
         kind=_KINDS.get(op.kind, "region"),
         region=None if op.kind in _KINDS else op.kind,
@@ -62,6 +65,8 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         keys=op.keys or link.keys,
         dispatch_path=_path(linker.path(op)),
         inputs=[str(value) for value in op.inputs],
+        given=_states(given),
+        made=_states(results),
         user=to_object(op.user, "path line", exact=op.user_exact) if op.user else None,
         schema=_schema(link),
         kernel=_kernel(link.kernel),
@@ -72,6 +77,12 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         reason="; ".join(link.reasons) or None,
         note=link.note or None,
     )
+
+
+def _states(states: States) -> list[list[Object | None]] | None:
+    """The storages of what a call took or made, an empty list for what is no tensor."""
+    told = [[one and to_object(one, "storage offset version") for one in some] for some in states]
+    return told if any(told) else None
 
 
 _KINDS = {"op": "op", "node": "node", "call": "call"}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
+from itertools import islice
+from operator import itemgetter
 from typing import Generic, TypeVar, cast
 
 from indexes.model.vocabulary import Location
@@ -20,6 +23,7 @@ from navigator.trace.model import (
     Phase,
     ProgramDefinition,
     StackFrame,
+    TensorState,
     TraceOp,
 )
 
@@ -82,6 +86,12 @@ class Table:
         self.modules: Interned[str] = Interned()
         self.key_sets: Interned[tuple[str, ...]] = Interned()
         """Dispatch keys, the first one first."""
+        self.storage_places: dict[int, tuple[int, int]] = {}
+        """A storage and an offset into it, by the number that stands for them."""
+        self.placed = array("i")
+        """Of each row that says so: how many tensors it took, how many it made, and the number of
+        each; 0 for one without a storage. ``tensors`` says where that begins."""
+        self.versions = VersionTable()
         self.places: Interned[str] = Interned()
         """``cuda:0``, ``cpu/sparse_coo``"""
         self.zero: float | None = None
@@ -125,10 +135,10 @@ class Table:
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")
         self.sequence = array("q")
-        self._unset = tuple(array("i") for _ in range(9))
+        self._unset = tuple(array("i") for _ in range(10))
         """Columns that begin as NONE; rows, and numbers of what is interned above."""
         self.parent, self.first_child, self.last_child, self.next_sibling, *rest = self._unset
-        self.node, self.stack, self.module, self.place, self.keys = rest
+        self.node, self.stack, self.module, self.place, self.keys, self.tensors = rest
         self.roots: list[int] = []
         self.definitions: list[ProgramDefinition] = []
         """What the program defines itself, in the order of the file."""
@@ -292,7 +302,36 @@ class Table:
         number = self.inputs[row]
         return self._parsed(number) if number >= 0 else ()
 
+    def states_of(self, row: int) -> tuple[States, States]:
+        """The storages of what a row took, by argument, when it began, and of what it made, when it
+        ended; empty where they were not recorded."""
+        at = self.tensors[row]
+        if at < 0:
+            return (), ()
+        middle = at + 2 + self.placed[at]
+        given, made = (
+            self.placed[at + 2 : middle],
+            self.placed[middle : middle + self.placed[at + 1]],
+        )
+        start = self.start[row]
+        taken = iter([self._state(number, start) for number in given])
+        counts = (_TENSORS.get(one.kind, len(one.elements)) for one in self.inputs_of(row))
+        end = start + self.duration[row]
+        return (
+            tuple(tuple(islice(taken, count)) for count in counts),
+            tuple((self._state(number, end),) for number in made),
+        )
 
+    def _state(self, number: int, moment: float) -> TensorState | None:
+        if number not in self.storage_places:
+            return None
+        storage, offset = self.storage_places[number]
+        return TensorState(storage, offset, self.versions.at(storage, moment))
+
+
+States = tuple[tuple[TensorState | None, ...], ...]
+"""For each argument its tensors, or those of a list; None for one without a storage."""
+_TENSORS = {"tensor": 1, "scalar": 0, "scalars": 0, "other": 0}
 _NO_STACK = Stack((), -1)
 
 
@@ -390,6 +429,33 @@ class LaunchTable:
         self.correlation.append(correlation)
         self.numbers[correlation] = len(self.correlation) - 1
         return len(self.correlation) - 1
+
+
+class VersionTable:
+    """How the versions of storages rose, or began anew with a new storage of that number."""
+
+    def __init__(self) -> None:
+        self._changes: dict[int, list[tuple[float, int]]] = {}
+        self._sorted = True
+
+    def add(self, storage: int, moment: float, version: int) -> None:
+        """``moment`` in microseconds; those of one thread come in their order."""
+        self._changes.setdefault(storage, []).append((moment, version))
+        self._sorted = False
+
+    def at(self, storage: int, moment: float) -> int:
+        """The version at a moment; 0 before the first change."""
+        if not self._sorted:
+            for changes in self._changes.values():
+                changes.sort()
+            self._sorted = True
+        changes = self._changes.get(storage, [])
+        before = bisect_right(changes, moment + _HALF_NS, key=itemgetter(0))
+        return changes[before - 1][1] if before else 0
+
+
+_HALF_NS = 0.0005
+"""Moments are sums of floats."""
 
 
 class AllocationTable:

@@ -29,6 +29,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -45,6 +46,7 @@ constexpr int kUserFrames = 3;
 constexpr size_t kListLimit = 64;
 constexpr size_t kKnownLimit = 1 << 18;
 constexpr size_t kRowsInLine = 512;
+constexpr size_t kPlaces = 65535;  // tensors of one operator; of one with more none are told
 
 // ------------------------------------------------------------------------ shared state
 
@@ -64,9 +66,9 @@ struct KeyHash {
   }
 };
 
-// One operator that has ended or, of kind 0, memory that was taken or given back; then
-// `duration` is bytes, `sequence` the address, `forward` what the allocator holds, `output`
-// the device.
+// One operator that has ended. Of kind 0, memory that was taken or given back; then `duration` is
+// bytes, `sequence` the address, `forward` what the allocator holds, `output` the device. Of kind
+// -1, a storage whose version is another than it was: `duration` says which, `sequence` the version.
 struct Row {
   int64_t start;
   int64_t duration;
@@ -75,10 +77,12 @@ struct Row {
   int32_t kind;
   int32_t output;
   int32_t at;
-  int32_t unused = 0;
+  uint16_t given = 0;  // tensors that it took, and that it made
+  uint16_t made = 0;
 };
 
 constexpr int kMemory = 0;
+constexpr int kVersion = -1;
 
 // ------------------------------------------------------------------------------- tail
 
@@ -197,10 +201,12 @@ struct Buffer {
   int64_t slot = -1;
   int64_t written = 0;
   std::vector<Row> rows;
+  std::vector<int32_t> places;  // of the tensors of the rows, one after the other
 
-  void add(const Row& row) {
+  void add(const Row& row, const std::vector<int32_t>& tensors) {
     std::lock_guard<std::mutex> guard(lock);
     rows.push_back(row);
+    places.insert(places.end(), tensors.begin(), tensors.end());
     if (slot < 0) return;
     g_tail.rows(slot)[written % Tail::capacity(slot)] = row;
     __atomic_store_n(&own_slot()->written, ++written, __ATOMIC_RELEASE);
@@ -221,13 +227,16 @@ struct Buffer {
   void restart() {
     std::lock_guard<std::mutex> guard(lock);
     rows.clear();
+    places.clear();
     written = 0;
   }
 };
 
-// Numbers for what repeats, by its bytes; each new one is told once, as JSON.
+// Numbers for what repeats, by its bytes; each new one is told once, as JSON. What differs from
+// step to step would fill the tail, and is left out of it.
 class Interner {
  public:
+  explicit Interner(bool in_tail = true) : in_tail_(in_tail) {}
   template <typename Tell>
   int number(const std::string& key, Tell tell) {
     std::lock_guard<std::mutex> guard(lock_);
@@ -237,7 +246,7 @@ class Interner {
     numbers_.emplace(key, ++last_);
     const size_t before = fresh_.size();
     tell(fresh_, last_);
-    g_tail.add_text(fresh_.data() + before, fresh_.size() - before);
+    if (in_tail_) g_tail.add_text(fresh_.data() + before, fresh_.size() - before);
     return last_;
   }
   void clear() {
@@ -254,6 +263,7 @@ class Interner {
 
  private:
   std::mutex lock_;
+  const bool in_tail_;
   std::unordered_map<std::string, int> numbers_;
   int last_ = 0;
   std::string fresh_;
@@ -279,6 +289,7 @@ std::vector<std::shared_ptr<Buffer>> g_buffers;
 std::mutex g_modules_lock;
 std::unordered_set<std::string> g_modules;  // never shrinks: threads point into it
 Interner g_keys, g_kinds_of_call, g_outputs, g_ats;
+Interner g_places(false);
 // The three below are guarded by the GIL.
 std::unordered_map<const void*, int> g_kinds;
 std::unordered_map<Key, int, KeyHash> g_stacks;
@@ -574,6 +585,84 @@ void add_value(std::string& key, const c10::IValue& value, c10::DispatchKeySet& 
   }
 }
 
+// `{"ph":"M","name":"torchnav_NAME","pid":1,"args":{"NAME":7` of something that repeats.
+void begin_line(std::string& out, const char* name, int value) {
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_";
+  out += name;
+  out += "\",\"pid\":", out += g_pid, out += ",\"args\":{\"";
+  out += name;
+  out += "\":";
+  number(out, value);
+}
+
+// ---------------------------------------------------------------------------- storages
+
+// A number for the address of a StorageImpl, one that is freed and made again has the same, and the
+// version that was told last. Versions rise from step to step where all else repeats: each is told
+// when it is another than before.
+struct Storage {
+  int32_t number;
+  int64_t version;
+};
+std::mutex g_storages_lock;
+std::unordered_map<const void*, Storage> g_storages;
+int32_t g_last_storage = 0;
+
+// 0 for a tensor without a storage. `moment`: when its version is as it is.
+int32_t storage_number(Thread& thread, const c10::TensorImpl* impl, int64_t moment) {
+  if (!impl->has_storage()) return 0;
+  const void* address = impl->unsafe_storage().unsafeGetStorageImpl();
+  if (address == nullptr) return 0;
+  const c10::VariableVersion& counter = impl->version_counter();
+  const int64_t version = counter.enabled() ? int64_t{counter.current_version()} : -1;
+  std::lock_guard<std::mutex> guard(g_storages_lock);
+  if (g_storages.size() >= kKnownLimit) g_storages.clear();
+  const auto [known, is_new] = g_storages.try_emplace(address, Storage{g_last_storage + 1, 0});
+  if (is_new) g_last_storage++;
+  const int32_t number = known->second.number;
+  if (known->second.version != version) {
+    known->second.version = version;
+    thread.buffer->add({moment - g_base_ns, number, version, 0, kVersion, 0, 0}, {});
+  }
+  return number;
+}
+
+// The number of a storage and an offset into it; 0 for a tensor without a storage.
+int32_t place_number(Thread& thread, const at::Tensor& tensor, int64_t moment) {
+  if (!tensor.defined() || !is_plain(tensor)) return 0;
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  const int32_t storage = storage_number(thread, impl, moment);
+  if (storage == 0) return 0;
+  const int64_t offset = impl->storage_offset();
+  std::string& key = thread.key;
+  key.clear();
+  add_bits(key, storage);
+  add_bits(key, offset);
+  return g_places.number(key, [&](std::string& out, int value) {
+    begin_line(out, "tensor", value);
+    out += ",\"storage\":", number(out, storage);
+    out += ",\"offset\":", number(out, offset);
+    out += "}},\n";
+  });
+}
+
+// Those of the tensors that `input` and `output_number` tell of, and of the members of lists.
+void add_places(Thread& thread, std::vector<int32_t>& places,
+                c10::ArrayRef<const c10::IValue> values, int64_t moment) {
+  for (const c10::IValue& value : values) {
+    if (value.isTensor()) {
+      const at::Tensor& tensor = value.toTensor();
+      if (tensor.defined() && is_plain(tensor)) {
+        places.push_back(place_number(thread, tensor, moment));
+      }
+    } else if (value.isTensorList()) {
+      for (const c10::IValue& one : value.toListRef()) {
+        places.push_back(place_number(thread, one.toTensor(), moment));
+      }
+    }
+  }
+}
+
 // ------------------------------------------------------------------------------ stacks
 
 int kind_of(PyCodeObject* code) {
@@ -700,19 +789,10 @@ struct Context : at::ObserverContext {
   int recording = 0;
   int kind = 0;
   int at = 0;
+  std::vector<int32_t> places;  // of the tensors that it took
   const Thread* thread = nullptr;
   size_t depth = 0;  // operators around it
 };
-
-// `{"ph":"M","name":"torchnav_NAME","pid":1,"args":{"NAME":7` of something that repeats.
-void begin_line(std::string& out, const char* name, int value) {
-  out += "{\"ph\":\"M\",\"name\":\"torchnav_";
-  out += name;
-  out += "\",\"pid\":", out += g_pid, out += ",\"args\":{\"";
-  out += name;
-  out += "\":";
-  number(out, value);
-}
 
 int keys_number(const c10::DispatchKeySet& set) {
   const uint64_t bits = set.raw_repr();
@@ -847,7 +927,8 @@ struct MemoryState : torch::profiler::impl::ProfilerStateBase {
     if (!memoryProfilingEnabled()) return;
     here().buffer->add({now_ns() - g_base_ns, bytes, reinterpret_cast<int64_t>(address),
                         static_cast<int64_t>(total), kMemory,
-                        static_cast<int32_t>(device.type()) * 256 + device.index() + 1, 0});
+                        static_cast<int32_t>(device.type()) * 256 + device.index() + 1, 0},
+                       {});
   }
 };
 
@@ -895,6 +976,7 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   thread.open.push_back({may_call_python(fn), outlives ? nullptr : frame});
   context->at = at_number(thread, stack);
   context->kind = kind_number(thread, fn);
+  add_places(thread, context->places, last(fn.inputs(), fn.num_inputs()), now_ns());
   context->thread = &thread;
   context->depth = thread.open.size() - 1;
   if (g_memory) watch_memory();
@@ -913,9 +995,15 @@ void leave(const at::RecordFunction& fn, at::ObserverContext* pointer) {
   Thread& thread = here();
   if (context->recording == g_recording.load(std::memory_order_relaxed)) {
     const int output = output_number(thread, fn);
+    std::vector<int32_t>& places = context->places;
+    const size_t given = places.size();
+    add_places(thread, places, last(fn.outputs(), fn.num_outputs()), context->start + duration);
+    if (places.size() > kPlaces) places.clear();
     thread.buffer->add({context->start - g_base_ns, duration, fn.seqNr(),
                         static_cast<int64_t>(fn.forwardThreadId()), context->kind, output,
-                        context->at});
+                        context->at, static_cast<uint16_t>(std::min(given, places.size())),
+                        static_cast<uint16_t>(places.empty() ? 0 : places.size() - given)},
+                       places);
   }
   if (context->thread == &thread && context->depth < thread.open.size()) {
     thread.open.resize(context->depth);
@@ -941,7 +1029,9 @@ void column(std::string& out, const char* name, const Row* first, const Row* end
   out += ']';
 }
 
-void rows_line(std::string& out, const std::string& tid, const Row* first, const Row* end) {
+// `places` of the tensors of the first row and of those after it; it goes on to the others.
+void rows_line(std::string& out, const std::string& tid, const Row* first, const Row* end,
+               const int32_t*& places) {
   out += "{\"ph\":\"M\",\"name\":\"torchnav_ops\",\"pid\":", out += g_pid;
   out += ",\"tid\":", out += tid, out += ",\"args\":{\"count\":";
   number(out, end - first);
@@ -950,6 +1040,11 @@ void rows_line(std::string& out, const std::string& tid, const Row* first, const
   column(out, "duration", first, end, false, [](const Row& row) { return row.duration; });
   column(out, "output", first, end, false, [](const Row& row) { return row.output; });
   column(out, "at", first, end, false, [](const Row& row) { return row.at; });
+  column(out, "given", first, end, false, [](const Row& row) { return row.given; });
+  column(out, "made", first, end, false, [](const Row& row) { return row.made; });
+  const int32_t* begin = places;
+  for (const Row* row = first; row != end; ++row) places += row->given + row->made;
+  out += ",\"tensors\":", numbers(out, c10::ArrayRef<int32_t>(begin, places));
   column(out, "sequence", first, end, true, [](const Row& row) { return row.sequence; });
   column(out, "forward", first, end, false, [](const Row& row) { return row.forward; });
   out += "}},\n";
@@ -960,7 +1055,8 @@ std::string device_name(int32_t device) {
   return c10::Device(static_cast<c10::DeviceType>(device / 256), index).str();
 }
 
-void memory_line(std::string& out, const std::string& tid, const Row* first, const Row* end) {
+void memory_line(std::string& out, const std::string& tid, const Row* first, const Row* end,
+                 const int32_t*&) {
   std::vector<int32_t> devices;
   for (const Row* row = first; row != end; ++row) {
     const bool known = std::find(devices.begin(), devices.end(), row->output) != devices.end();
@@ -985,6 +1081,17 @@ void memory_line(std::string& out, const std::string& tid, const Row* first, con
   out += "}},\n";
 }
 
+void versions_line(std::string& out, const std::string& tid, const Row* first, const Row* end,
+                   const int32_t*&) {
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_versions\",\"pid\":", out += g_pid;
+  out += ",\"tid\":", out += tid, out += ",\"args\":{\"count\":";
+  number(out, end - first);
+  column(out, "start", first, end, true, [](const Row& row) { return row.start; });
+  column(out, "storage", first, end, false, [](const Row& row) { return row.duration; });
+  column(out, "version", first, end, false, [](const Row& row) { return row.sequence; });
+  out += "}},\n";
+}
+
 // ------------------------------------------------------------------------------ module
 
 // A fork copies this memory while other threads may be changing it.
@@ -993,7 +1100,10 @@ void hold_locks() {
   g_others_run = g_threads.load() > 1;
   g_buffers_lock.lock();
   for (const auto& buffer : g_buffers) buffer->lock.lock();
-  for (Interner* one : {&g_kinds_of_call, &g_keys, &g_outputs, &g_ats}) one->lock().lock();
+  for (Interner* one : {&g_kinds_of_call, &g_keys, &g_outputs, &g_ats, &g_places}) {
+    one->lock().lock();
+  }
+  g_storages_lock.lock();
   g_tail.lock_.lock();
   g_slots_lock.lock();
   g_modules_lock.lock();
@@ -1003,7 +1113,10 @@ void release_locks() {
   g_modules_lock.unlock();
   g_slots_lock.unlock();
   g_tail.lock_.unlock();
-  for (Interner* one : {&g_ats, &g_outputs, &g_keys, &g_kinds_of_call}) one->lock().unlock();
+  g_storages_lock.unlock();
+  for (Interner* one : {&g_places, &g_ats, &g_outputs, &g_keys, &g_kinds_of_call}) {
+    one->lock().unlock();
+  }
   for (const auto& buffer : g_buffers) buffer->lock.unlock();
   g_buffers_lock.unlock();
 }
@@ -1019,7 +1132,8 @@ void release_in_child() {
 
 // Another recording, maybe that of a forked child, has told what this one must tell again.
 void forget() {
-  for (Interner* one : {&g_keys, &g_kinds_of_call, &g_outputs, &g_ats}) one->clear();
+  for (Interner* one : {&g_keys, &g_kinds_of_call, &g_outputs, &g_ats, &g_places}) one->clear();
+  g_storages.clear();
   g_stacks.clear();
   Py_CLEAR(g_new_stacks);
   here().buffer->know_thread();
@@ -1095,6 +1209,7 @@ PyObject* step_back(PyObject*, PyObject*) {
 struct Taken {
   std::string tid;
   std::vector<Row> rows;
+  std::vector<int32_t> places;
 };
 
 std::vector<Taken> all_rows() {
@@ -1103,31 +1218,40 @@ std::vector<Taken> all_rows() {
   for (const auto& buffer : g_buffers) {
     std::lock_guard<std::mutex> inner(buffer->lock);
     if (buffer->rows.empty()) continue;
-    taken.push_back({buffer->tid, {}});
+    taken.push_back({buffer->tid, {}, {}});
     taken.back().rows.swap(buffer->rows);
+    taken.back().places.swap(buffer->places);
   }
   return taken;
 }
+
+// How rows of each kind are told; all operators have one above 0.
+using Tell = void (*)(std::string&, const std::string&, const Row*, const Row*, const int32_t*&);
+constexpr std::pair<int, Tell> kLines[] = {
+    {kVersion, versions_line}, {1, rows_line}, {kMemory, memory_line}};
 
 // What the rows refer to was told before them, so that it is taken after them.
 std::string all_lines(const std::vector<Taken>& taken) {
   std::string lines;
   g_outputs.take(lines);
+  g_places.take(lines);
   std::string kinds, ats;
   g_ats.take(ats);
   g_kinds_of_call.take(kinds);
   g_keys.take(lines);
   lines += ats + kinds;
   for (const Taken& one : taken) {
-    const auto is_operator = [](const Row& row) { return row.kind != kMemory; };
-    std::vector<Row> rows = one.rows;
-    const auto memory = std::stable_partition(rows.begin(), rows.end(), is_operator) - rows.begin();
-    const Row *middle = rows.data() + memory, *end = rows.data() + rows.size();
-    for (const Row* row = rows.data(); row < middle; row += kRowsInLine) {
-      rows_line(lines, one.tid, row, std::min(row + kRowsInLine, middle));
-    }
-    for (const Row* row = middle; row < end; row += kRowsInLine) {
-      memory_line(lines, one.tid, row, std::min(row + kRowsInLine, end));
+    const int32_t* places = one.places.data();
+    for (const auto& [wanted, tell] : kLines) {
+      std::vector<Row> rows;
+      const auto is_wanted = [wanted = wanted](const Row& row) {
+        return std::min(row.kind, 1) == wanted;
+      };
+      std::copy_if(one.rows.begin(), one.rows.end(), std::back_inserter(rows), is_wanted);
+      const Row* end = rows.data() + rows.size();
+      for (const Row* row = rows.data(); row < end; row += kRowsInLine) {
+        tell(lines, one.tid, row, std::min(row + kRowsInLine, end), places);
+      }
     }
   }
   return lines;
@@ -1150,7 +1274,7 @@ PyObject* take(PyObject*, PyObject*) {
   Py_BEGIN_ALLOW_THREADS;
   for (const Taken& one : taken) {
     count += std::count_if(one.rows.begin(), one.rows.end(),
-                           [](const Row& row) { return row.kind != kMemory; });
+                           [](const Row& row) { return row.kind > kMemory; });
   }
   lines = all_lines(taken);
   Py_END_ALLOW_THREADS;

@@ -13,7 +13,7 @@ from navigator.trace.readers.own import OperatorRow, OwnEvents
 from navigator.trace.readers.tail import RunningRow, Tail, TailThread
 from navigator.trace.table import NONE, Table
 
-_MEMORY = 0
+_MEMORY, _VERSION = 0, -1
 _INDEXES = 256
 """A device in a tail is its type times this, and its index plus one."""
 
@@ -60,7 +60,9 @@ class Crash:
     def _add(self, row: OperatorRow, thread: int) -> bool:
         """Whether it is known what the row is."""
         try:
-            if row.kind == _MEMORY:
+            if row.kind == _VERSION:
+                self._own.add_version(row.start, row.duration, row.sequence)
+            elif row.kind == _MEMORY:
                 place = device_place(row.output // _INDEXES, row.output % _INDEXES - 1)
                 self._own.add_memory(
                     row.start, row.duration, place, row.sequence, row.forward, thread

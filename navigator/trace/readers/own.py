@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import msgspec
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text, parse_inputs
-from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
+from navigator.trace.model import ProgramDefinition, ProgramError, StackFrame, TraceMeta
 from navigator.trace.readers.compile_events import CompileEvents
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
 from navigator.trace.table import ANNOTATION, CALL, NONE, OP, PHASES, Stack, Table
@@ -23,6 +24,7 @@ _INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
 _CALLS = ("call", "called", "start", "duration")
 _COLUMNS = ("kind", "start", "duration", "output", "at", "sequence", "forward")
 _MEMORY_COLUMNS = ("start", "bytes", "address", "total", "device")
+_VERSIONS = ("start", "storage", "version")
 _STRIDED = "strided"
 
 
@@ -209,6 +211,26 @@ class OwnEvents:
         text = output_text(types, dims)
         self._outputs[int(args["output"])] = (text, "+".join(dict.fromkeys(made)))
 
+    def _on_tensor(self, args: dict[str, Any]) -> None:
+        place = (int(args["storage"]), int(args["offset"]))
+        self._table.storage_places[int(args["tensor"])] = place
+
+    def _on_versions(self, args: dict[str, Any]) -> None:
+        start = 0
+        self.written[self._thread] += len(args["start"])
+        for later, storage, version in zip(*(args[name] for name in _VERSIONS), strict=True):
+            start += later
+            self.add_version(start, storage, version)
+
+    def add_version(self, start: int, storage: int, version: int) -> None:
+        """A storage whose version is another from then on, nanoseconds after the base."""
+        self._table.versions.add(storage, start / 1000, version)
+
+    def _on_error(self, args: dict[str, Any]) -> None:
+        frames = _frames(args["frames"])
+        told = (str(args["type"]), str(args["message"]), frames, str(args.get("raised_in", "")))
+        self._meta.error = ProgramError(*told)
+
     def _on_at(self, args: dict[str, Any]) -> None:
         module = str(args.get("module", ""))
         number = self._table.modules.number(module) if module else NONE
@@ -219,10 +241,25 @@ class OwnEvents:
         columns = [args[name] for name in _COLUMNS]
         start = sequence = 0
         self.written[self._thread] += len(columns[0])
+        rows = []
         for kind, later, duration, output, at, next_, forward in zip(*columns, strict=True):
             start, sequence = start + later, sequence + next_
             one = OperatorRow(start, duration, sequence, forward, kind, output, at)
-            self.add_operator(one, self._thread)
+            rows.append(self.add_operator(one, self._thread))
+        if "tensors" in args:
+            self._place(rows, args["given"], args["made"], array("i", args["tensors"]))
+
+    def _place(
+        self, rows: list[int], given: list[int], made: list[int], places: array[int]
+    ) -> None:
+        """The storages of what rows took and made, whose numbers follow on each other."""
+        table, start = self._table, 0
+        for row, took, gave in zip(rows, given, made, strict=True):
+            if took or gave:
+                table.tensors[row] = len(table.placed)
+                table.placed.extend((took, gave))
+                table.placed.extend(places[start : start + took + gave])
+                start += took + gave
 
     def _on_memory(self, args: dict[str, Any]) -> None:
         columns = [args[name] for name in _MEMORY_COLUMNS]
@@ -312,10 +349,7 @@ class OwnEvents:
         self._table.zero = self._microseconds(int(args.get("start_ns", self._base_ns)))
 
     def _on_stack(self, args: dict[str, Any]) -> None:
-        frames = tuple(
-            StackFrame(Location(str(path), int(line)), str(function))
-            for path, line, function in args["frames"]
-        )
+        frames = _frames(args["frames"])
         self._table.stacks.append(Stack(frames, int(args["user"]), bool(args.get("exact", True))))
         self._stacks[int(args["stack"])] = len(self._table.stacks) - 1
 
@@ -402,6 +436,12 @@ class OwnEvents:
 
     def _on_end(self, _args: dict[str, Any]) -> None:
         self._meta.complete = True
+
+
+def _frames(told: Any) -> tuple[StackFrame, ...]:
+    return tuple(
+        StackFrame(Location(str(path), int(line)), str(function)) for path, line, function in told
+    )
 
 
 _LACKING = {

@@ -1,0 +1,33 @@
+"""The error with which a program ends, as a line of its recording."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from itertools import islice
+from typing import Any
+
+from .frames import USER_FRAMES, Stacks
+from .writer import metadata
+
+_MOST_TEXT = 20_000
+"""Letters of a message: the dispatcher's has a line for each key."""
+
+
+def error_line(error: BaseException, torch: Any) -> bytes:
+    """What was raised, and the program's own lines on the way, the innermost first.
+
+    Parameters:
+        torch: The package, whose frames are not the program's.
+    """
+    stacks = Stacks(next(iter(torch.__path__)))
+    raised = [*traceback.walk_tb(error.__traceback__)][::-1]
+    places = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in raised]
+    frames = [*islice((one for one in places if stacks.is_user(one[0])), USER_FRAMES)]
+    told = {
+        "type": type(error).__name__,
+        "message": str(error)[:_MOST_TEXT],
+        "raised_in": places[0][0] if places else "",
+        "frames": frames,
+    }
+    return metadata("error", told, os.getpid())
