@@ -39,6 +39,8 @@ _RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d+)", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
+ON_STACK = "on the C++ stack"
+"""How answers call such operators."""
 Places = tuple[tuple[str, int], ...]
 """Files and lines."""
 

@@ -290,8 +290,3 @@ def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:
         elif isinstance(value, torch.Tensor):
             found.setdefault(name, value)
     return found
-
-
-def place_json(place: tuple[str, int] | None) -> dict[str, Any] | None:
-    """A line of the program in JSON."""
-    return {"file": place[0], "line": place[1]} if place else None

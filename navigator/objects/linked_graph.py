@@ -15,8 +15,9 @@ from indexes.queries.index import Index
 from indexes.queries.node_formulas import NodeSource, node_source
 from indexes.serialize.answers import envelope, to_object
 from indexes.source.source import Source
+from navigator.explanation import place_json
 from navigator.objects.backward_order import reasons, recorded_order
-from navigator.objects.graph import Edge, GraphNode, Saved, place_json, read_graph, variables
+from navigator.objects.graph import Edge, GraphNode, Saved, read_graph, variables
 
 
 @dataclass(frozen=True, slots=True)

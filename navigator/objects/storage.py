@@ -11,6 +11,7 @@ from itertools import product
 import torch
 
 from navigator.objects.members import REFUSALS
+from navigator.strides import mismatch, orders
 
 CELLS = 64
 """In a strip, at most."""
@@ -127,36 +128,15 @@ def _formula(offset: int, strides: Sequence[int]) -> str:
 
 def formats(tensor: torch.Tensor) -> tuple[Format, ...]:
     """The memory formats that its number of dimensions allows."""
-    orders = {
-        "contiguous_format": tuple(range(tensor.dim())),
-        "channels_last": (0, 2, 3, 1) if tensor.dim() == 4 else (),
-        "channels_last_3d": (0, 2, 3, 4, 1) if tensor.dim() == 5 else (),
-    }
-    return tuple(
-        _format(tensor, name, order)
-        for name, order in orders.items()
-        if order or name == "contiguous_format"
-    )
+    return tuple(_format(tensor, name, order) for name, order in orders(tensor.dim()).items())
 
 
 def _format(tensor: torch.Tensor, name: str, order: tuple[int, ...]) -> Format:
     holds = tensor.is_contiguous(memory_format=getattr(torch, name))
-    why = _mismatch(tuple(tensor.shape), tensor.stride(), order)
+    why = mismatch(tuple(tensor.shape), tensor.stride(), order)
     if holds and not why:
         return Format(name, True, "each stride is the product of the sizes inside of it")
     return Format(name, holds, why or "torch says so itself: the strides alone would fit")
-
-
-def _mismatch(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> str:
-    """The innermost dimension whose stride is not what the format wants; empty where all fit."""
-    if 0 in sizes:
-        return ""
-    wanted = 1
-    for dim in reversed(order):
-        if sizes[dim] != 1 and strides[dim] != wanted:
-            return f"dimension {dim} of size {sizes[dim]} has stride {strides[dim]}, not {wanted}"
-        wanted *= sizes[dim]
-    return ""
 
 
 def sharers(

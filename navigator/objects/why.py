@@ -4,108 +4,26 @@ which lines of PyTorch say so."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import torch
 
-from indexes.model.answers import Hit
-from indexes.model.errors import TorchnavError
 from indexes.model.regex import regex
-from indexes.model.vocabulary import SCHEMA_VERSION, Formula
 from indexes.queries.index import Index
-from indexes.queries.node_formulas import NodeSource, node_source
-from indexes.queries.pasted import message_of, pasted
-from indexes.serialize.answers import to_object
-from navigator.objects.graph import Graph, GraphNode, packed, place_json, program_frame, read_graph
+from indexes.queries.node_formulas import node_source
+from indexes.queries.pasted import message_of
+from navigator.explanation import MODIFIED, Cause, Explanation, needing, said_by, unsaid
+from navigator.objects.graph import Graph, packed, program_frame, read_graph
 from navigator.objects.members import REFUSALS
-from navigator.objects.writes import Write, Writes, storage_of
+from navigator.objects.writes import Writes, storage_of
 
-_MODIFIED = regex(r"is at version (\d+); expected version (\d+)")
 _IN_PLACE = regex(
     r"a leaf Variable that requires grad|view of a leaf Variable|is a view and (?:is|its base)"
     r"|modified inplace|A view was created in"
 )
 _RAW = "_raw_saved_"
-_HIT = "kind name path line detail op"
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """A value that a node saved and that was written to before the node used it."""
-
-    node: GraphNode
-    saved: tuple[str, ...]
-    """The names of the value in the formulas."""
-    shape: tuple[int, ...]
-    source: NodeSource
-    formulas: tuple[Formula, ...]
-    """Those that need the value."""
-    writes: tuple[Write, ...]
-    """What was written to it since, the first one first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a program ended with an error."""
-
-    error: str
-    raised_at: tuple[str, int] | None
-    """The line of the program."""
-    causes: tuple[Cause, ...]
-    made: tuple[tuple[str, tuple[str, int]], ...] = ()
-    """Where the tensors of the failed call were made: what each is, and the line."""
-    note: str = ""
-    call: str = ""
-    """The call of torch's that failed: ``torch.nn.functional.linear``."""
-    given: tuple[str, ...] = ()
-    """The tensors that it was given."""
-    said_by: tuple[Hit, ...] = ()
-    """The lines that can have raised it, then the operators that were running, the outermost
-    first."""
-
-    def __str__(self) -> str:
-        from navigator.text.why import why_lines
-
-        return "\n".join(why_lines(self))
-
-    def as_json(self) -> str:
-        """All of it as one line of JSON, by the contract in docs/json.md."""
-        return json.dumps(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "error": self.error,
-                "raised_at": place_json(self.raised_at),
-                "causes": [_cause_json(one) for one in self.causes],
-                "made": [{"what": what, **(place_json(line) or {})} for what, line in self.made],
-                "note": self.note,
-                "call": self.call or None,
-                "given": [*self.given],
-                "said_by": [to_object(one, _HIT) for one in self.said_by],
-            }
-        )
-
-
-def _cause_json(cause: Cause) -> dict[str, Any]:
-    entry = cause.source.entry
-    return {
-        "node": cause.node.name,
-        "made_at": place_json(cause.node.called_at),
-        "saved": [*cause.saved],
-        "shape": [*cause.shape],
-        "entry": to_object(entry, "op path line") if entry else None,
-        "formulas": [to_object(one, "text path line") for one in cause.formulas],
-        "writes": [_write_json(one) for one in cause.writes],
-    }
-
-
-def _write_json(write: Write) -> dict[str, Any]:
-    keys = "call through before after with_grad"
-    return {**to_object(write, keys), "at": place_json(write.line)}
 
 
 def explain(
@@ -118,35 +36,19 @@ def explain(
         names: The variables of the program by name.
     """
     raised, text = _raised_at(error.__traceback__), message_of(str(error))
-    modified = _MODIFIED.search(text)
+    modified = MODIFIED.search(text)
     if modified is not None:
         found = tuple(_causes(writes, names, index))
         note = "" if found else f"what a node of torch {torch.__version__} saved was not found"
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
-    said_by = _said_by(error, index)
-    note = "" if any(one.kind != "operator" for one in said_by) else _unsaid(error, index)
+    whole = f"{type(error).__name__}: {error}"
+    said = said_by(whole, index, _innermost_file(error.__traceback__))
+    note = "" if any(one.kind != "operator" for one in said) else unsaid(whole, index)
     failed = writes.failed if writes.failed and writes.failed.error is error else None
     given = tuple(_given(failed.given, names)) if failed else ()
     call = failed.name if failed else ""
-    return Explanation(text, raised, (), made, note, call, given, said_by)
-
-
-def _unsaid(error: BaseException, index: Index) -> str:
-    place = pasted(str(error)).raised_from
-    where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""
-    return f"no line of {index.info.version} ({index.info.kind}) is known to say this{where}"
-
-
-def _said_by(error: BaseException, index: Index) -> tuple[Hit, ...]:
-    try:
-        match = index.resolve(f"{type(error).__name__}: {error}")
-    except TorchnavError:
-        return ()
-    hits = match.hits if match.kind == "error" else ()
-    file = _innermost_file(error.__traceback__)
-    here = tuple(hit for hit in hits if file.endswith(f"/{hit.location.path}"))
-    return here or hits
+    return Explanation(text, raised, (), made, note, call, given, said)
 
 
 def _innermost_file(traceback: TracebackType | None) -> str:
@@ -198,8 +100,17 @@ def _causes(writes: Writes, names: Mapping[str, torch.Tensor], index: Index) -> 
                 saved = tuple(name for name, _, _ in same)
                 _, tensor, expected = same[0]
                 written = tuple(writes.to(storage, expected))
-                needing = tuple(_needing(source, saved))
-                yield Cause(node, saved, tuple(tensor.shape), source, needing, written)
+                formulas = [one for _, one in source.formulas if one is not None]
+                yield Cause(
+                    node.name,
+                    node.called_at,
+                    node.code,
+                    saved,
+                    tuple(tensor.shape),
+                    source.entry,
+                    tuple(needing(formulas, saved)),
+                    written,
+                )
 
 
 def _refused(node: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
@@ -221,20 +132,13 @@ def _expected(node: Any, attribute: str, saved: Sequence[Any]) -> int | None:
     try:
         getattr(node, attribute)
     except REFUSALS as error:
-        refused = _MODIFIED.search(str(error))
+        refused = MODIFIED.search(str(error))
         return int(refused[2]) if refused else None
     return None
 
 
 def _has_data(saved: Any) -> bool:
     return isinstance(getattr(saved, "data", None), torch.Tensor)
-
-
-def _needing(source: NodeSource, saved: Sequence[str]) -> Iterator[Formula]:
-    """The formulas that name a saved value."""
-    for formula in dict.fromkeys(one for _, one in source.formulas if one is not None):
-        if any(re.search(rf"\b{re.escape(name)}\b", formula.text) for name in saved):
-            yield formula
 
 
 def _made(

@@ -10,27 +10,9 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from navigator.explanation import Write
 from navigator.objects.graph import Lines, program_frame, tensors_in
 from navigator.objects.members import REFUSALS
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A call that changed a tensor in place."""
-
-    storage: int
-    """Which storage it wrote to."""
-    before: int
-    after: int
-    """The version of the tensor, before and after it."""
-    call: str
-    """``Tensor.mul_``."""
-    through: str
-    """The tensor that it wrote through: its shape, and whether that is a view."""
-    line: tuple[str, int] | None
-    """Of the program."""
-    with_grad: bool
-    """Whether gradients were recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from navigator.text.answers import wrap
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from navigator.objects.why import Cause, Explanation
-    from navigator.objects.writes import Write
+    from navigator.explanation import Cause, Explanation, Write
 
 
 _MOST_TEXT = 600
@@ -50,21 +49,20 @@ def _cause_lines(cause: Cause) -> Iterator[str]:
         yield from _write_lines(write, first=at == 0)
     if not cause.writes:
         yield "nobody was seen writing to it: a thread or an extension did, or a call below Python"
-    node = cause.node
-    made = f", made at {_place(node.called_at)}" if node.called_at else ""
-    saved = f"{', '.join(cause.saved)} of shape {cause.shape}"
-    yield clean(f"needed by {node.name}{made}, which saved {saved}")
-    if cause.source.entry is not None:
-        yield clean(f"    {cause.source.entry.op}  {cause.source.entry.location}")
+    made = f", made at {_place(cause.made_at)}" if cause.made_at else ""
+    saved = f"{', '.join(cause.saved) or 'a value'} of shape {cause.shape}"
+    yield clean(f"needed by {cause.node}{made}, which saved {saved}")
+    if cause.entry is not None:
+        yield clean(f"    {cause.entry.op}  {cause.entry.location}")
     for formula in cause.formulas:
         yield clean(f"    {', '.join(formula.inputs)}: {formula.text}  {formula.location}")
-    if node.code is not None:
-        yield clean(f"    backward of the program  {_place(node.code)}")
+    if cause.code is not None:
+        yield clean(f"    backward of the program  {_place(cause.code)}")
 
 
 def _write_lines(write: Write, *, first: bool) -> Iterator[str]:
     said = "written to" if first else "and again"
-    under = "" if write.with_grad else ", under no_grad"
+    under = ", under no_grad" if write.with_grad is False else ""
     yield clean(f"{said} at {_place(write.line)} by {write.call}")
     yield clean(f"    through {write.through}, version {write.before} to {write.after}{under}")
 

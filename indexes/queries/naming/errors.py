@@ -15,6 +15,7 @@ from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import (
+    ON_STACK,
     asserted,
     dispatch_name,
     failed_condition,
@@ -234,7 +235,7 @@ def _on_stack(index: Index, text: str) -> list[Hit]:
     """The operators on the C++ stack behind a message, the outermost first."""
     natives = (_of_class(index, name) for name in operators_on_stack(text))
     return [
-        Hit("operator", one.full_name, one.location, "on the C++ stack", one.full_name)
+        Hit("operator", one.full_name, one.location, ON_STACK, one.full_name)
         for one in natives
         if one is not None
     ]

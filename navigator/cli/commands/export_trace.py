@@ -130,26 +130,27 @@ def export_trace(
     if joined is not None:
         say(str(joined))
     if report is not None:
-        _write_report(_linker(settings, trace), trace, report)
+        _write_report(linker_of(settings, trace), trace, report)
     elif chrome is not None:
         _write_chrome(trace, chrome)
     elif row is not None:
-        _write_markdown(_linker(settings, trace), trace, row)
+        _write_markdown(linker_of(settings, trace), trace, row)
     elif view is not None:
         _write_view(settings, trace, view, full, peak)
     elif settings.json:
         for problem in trace.meta.problems:
             say(problem)
-        _write_rows(_linker(settings, trace), trace, name)
+        _write_rows(linker_of(settings, trace), trace, name)
     elif name is not None:
-        _write_markdown(_linker(settings, trace), trace, _calls(trace, name)[0])
+        _write_markdown(linker_of(settings, trace), trace, _calls(trace, name)[0])
     else:
         from navigator.trace.summary import summary_lines
 
         write_lines(summary_lines(trace, _sources(settings, trace)))
 
 
-def _linker(settings: Settings, trace: Trace) -> Linker:
+def linker_of(settings: Settings, trace: Trace) -> Linker:
+    """What joins a trace with the source that is nearest to the torch that ran."""
     from navigator.trace.link import Linker
     from navigator.trace.versions import schema_index
 
@@ -160,7 +161,7 @@ def _linker(settings: Settings, trace: Trace) -> Linker:
 def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
     """None without a source of PyTorch, with one line that says why."""
     try:
-        return _linker(settings, trace)
+        return linker_of(settings, trace)
     except SourceError as error:
         say(f"no links to source: {error}")
         return None

@@ -5,12 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
+from navigator.cli.commands.export_trace import linker_of
 from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.trace.readers import read_trace
+from navigator.trace.readers.packed import Content
+from navigator.trace.trace import BadTrace
+from navigator.trace.why import explain_trace
 
 _START = (
     "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
@@ -72,12 +78,33 @@ def graph(
 def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
     """Why a program ends with an error.
 
-    SCRIPT is run again with ARGUMENTS. After "modified by an inplace operation", without
-    anomaly mode: who wrote to a value that the backward pass needed, through which view, and
-    which formula needed it. After another error: the call that failed, its tensors, the line
-    of PyTorch that checks, and the operators on the way.
+    SCRIPT is run again with ARGUMENTS; of a recording by `torchnav trace` nothing is run.
+    After "modified by an inplace operation", without anomaly mode: who wrote to a value that
+    the backward pass needed, through which view, and which formula needed it. After another
+    error: the call that failed, its tensors, the line of PyTorch that checks, and the
+    operators on the way.
     """
+    if _is_recording(script):
+        return _why_recorded(settings, Path(script))
     return _ask(settings, "why", (), script, arguments)
+
+
+def _is_recording(path: str) -> bool:
+    """Whether a file holds JSON, packed or not; a program in Python does not begin so."""
+    if path.endswith(".py"):
+        return False
+    try:
+        return Content(Path(path)).head(64).lstrip()[:1] in (b"[", b"{")
+    except (OSError, BadTrace):
+        return False
+
+
+def _why_recorded(settings: Settings, path: Path) -> int:
+    trace = read_trace(path)
+    linker = linker_of(settings, trace)
+    found = explain_trace(trace, linker.index, linker)
+    print(found.as_json() if settings.json else found)
+    return 0
 
 
 def _ask(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
+from navigator.explanation import Explanation
 from navigator.objects.graph import variables
-from navigator.objects.why import Explanation, explain
+from navigator.objects.why import explain
 from navigator.objects.writes import Writes
 
 BEGIN = "import torch\nfrom torch.utils.checkpoint import checkpoint\n"
@@ -89,10 +90,10 @@ def test_each_value_has_the_writes_since_it_was_saved(tmp_path: Path, tree_index
     )
     (cause,) = explained(code, tmp_path / "train.py", tree_index).causes
 
-    assert cause.node.name == "MulBackward0"
+    assert cause.node == "MulBackward0"
     assert cause.saved == ("other", "self")
     assert [write.call for write in cause.writes] == ["Tensor.__setitem__"]
-    assert cause.source.entry is not None
+    assert cause.entry is not None
     assert [one.inputs for one in cause.formulas] == [("self",), ("other",)]
 
 

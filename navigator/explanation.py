@@ -1,0 +1,156 @@
+"""Why a program ended with an error: what ``torchnav why`` answers, from a run or a recording."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from indexes.model.answers import Hit
+from indexes.model.errors import TorchnavError
+from indexes.model.regex import regex
+from indexes.model.vocabulary import SCHEMA_VERSION, DerivativeEntry, Formula
+from indexes.queries.index import Index
+from indexes.queries.pasted import pasted
+from indexes.serialize.answers import to_object
+
+Place = tuple[str, int]
+"""A line of the program."""
+
+MODIFIED = regex(r"is at version (\d+); expected version (\d+)")
+_HIT = "kind name path line detail op"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A call that changed a tensor in place."""
+
+    storage: int
+    """Which storage it wrote to."""
+    before: int
+    after: int
+    """The version of the tensor, before and after it."""
+    call: str
+    """``Tensor.mul_``; of a recording the operator, ``aten::mul_.Tensor``."""
+    through: str
+    """The tensor that it wrote through: its shape, and whether that is a view."""
+    line: Place | None
+    """Of the program."""
+    with_grad: bool | None
+    """Whether gradients were recorded; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A value that a node saved and that was written to before the node used it."""
+
+    node: str
+    made_at: Place | None
+    """The line whose call made the node."""
+    code: Place | None
+    """The backward of one that the program defines."""
+    saved: tuple[str, ...]
+    """The names of the value in the formulas."""
+    shape: tuple[int, ...]
+    entry: DerivativeEntry | None
+    formulas: tuple[Formula, ...]
+    """Those that need the value."""
+    writes: tuple[Write, ...]
+    """What was written to it since, the first one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a program ended with an error."""
+
+    error: str
+    raised_at: Place | None
+    """The line of the program."""
+    causes: tuple[Cause, ...]
+    made: tuple[tuple[str, Place], ...] = ()
+    """Where the tensors of the failed call were made: what each is, and the line."""
+    note: str = ""
+    call: str = ""
+    """The call of torch's that failed: ``torch.nn.functional.linear``."""
+    given: tuple[str, ...] = ()
+    """The tensors that it was given."""
+    said_by: tuple[Hit, ...] = ()
+    """The lines that can have raised it, then the operators that were running, the outermost
+    first."""
+
+    def __str__(self) -> str:
+        from navigator.text.why import why_lines
+
+        return "\n".join(why_lines(self))
+
+    def as_json(self) -> str:
+        """All of it as one line of JSON, by the contract in docs/json.md."""
+        return json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "error": self.error,
+                "raised_at": place_json(self.raised_at),
+                "causes": [_cause_json(one) for one in self.causes],
+                "made": [{"what": what, **(place_json(line) or {})} for what, line in self.made],
+                "note": self.note,
+                "call": self.call or None,
+                "given": [*self.given],
+                "said_by": [to_object(one, _HIT) for one in self.said_by],
+            }
+        )
+
+
+def _cause_json(cause: Cause) -> dict[str, Any]:
+    return {
+        "node": cause.node,
+        "made_at": place_json(cause.made_at),
+        "saved": [*cause.saved],
+        "shape": [*cause.shape],
+        "entry": to_object(cause.entry, "op path line") if cause.entry else None,
+        "formulas": [to_object(one, "text path line") for one in cause.formulas],
+        "writes": [_write_json(one) for one in cause.writes],
+    }
+
+
+def _write_json(write: Write) -> dict[str, Any]:
+    keys = "call through before after with_grad"
+    return {**to_object(write, keys), "at": place_json(write.line)}
+
+
+def place_json(line: Place | None) -> dict[str, Any] | None:
+    """A line of the program in JSON."""
+    return {"file": line[0], "line": line[1]} if line else None
+
+
+def needing(formulas: Iterable[Formula], saved: Sequence[str]) -> Iterator[Formula]:
+    """The formulas that name a saved value, each once."""
+    for formula in dict.fromkeys(formulas):
+        if any(re.search(rf"\b{re.escape(name)}\b", formula.text) for name in saved):
+            yield formula
+
+
+def said_by(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
+    """The lines that can have said it, and the operators that the stack in it names.
+
+    Parameters:
+        error: The type and the message, with the C++ stack where there is one.
+        file: The Python file that raised it or called the C++ which did: no line of other Python
+            files can have raised it.
+    """
+    try:
+        match = index.resolve(error)
+    except TorchnavError:
+        return ()
+    hits = match.hits if match.kind == "error" else ()
+    here = tuple(hit for hit in hits if file.endswith(f"/{hit.location.path}"))
+    return here or tuple(hit for hit in hits if not (file and hit.location.path.endswith(".py")))
+
+
+def unsaid(error: str, index: Index) -> str:
+    """What to say where no line is known to say it."""
+    place = pasted(error).raised_from
+    where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""
+    more = "; torchnav clone brings its C++" if index.info.kind == "wheel" else ""
+    return f"no line of {index.info.version} ({index.info.kind}) is known to say this{where}{more}"

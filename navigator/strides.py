@@ -1,0 +1,29 @@
+"""What sizes and strides say of a tensor, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+ORDERS: Mapping[int, Mapping[str, tuple[int, ...]]] = {
+    4: {"channels_last": (0, 2, 3, 1)},
+    5: {"channels_last_3d": (0, 2, 3, 4, 1)},
+}
+"""By the number of dimensions, the memory formats besides the contiguous one, each with its
+dimensions from the outermost in memory to the innermost."""
+
+
+def orders(dimensions: int) -> dict[str, tuple[int, ...]]:
+    """The memory formats that a number of dimensions allows."""
+    return {"contiguous_format": tuple(range(dimensions)), **ORDERS.get(dimensions, {})}
+
+
+def mismatch(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> str:
+    """The innermost dimension whose stride is not what a format wants; empty where all fit."""
+    if 0 in sizes:
+        return ""
+    wanted = 1
+    for dim in reversed(order):
+        if sizes[dim] != 1 and strides[dim] != wanted:
+            return f"dimension {dim} of size {sizes[dim]} has stride {strides[dim]}, not {wanted}"
+        wanted *= sizes[dim]
+    return ""

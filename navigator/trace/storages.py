@@ -1,0 +1,127 @@
+"""Which operators of a recording took, made and wrote to one storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.schema import parse_schema
+from navigator.trace.link import Linker
+from navigator.trace.model import TensorState
+from navigator.trace.table import NONE, OP
+from navigator.trace.trace import Trace
+
+
+class Use(NamedTuple):
+    """An operator that took or made a tensor of the storage."""
+
+    row: int
+    argument: int
+    """Which of its arguments; ``NONE`` where it only made it."""
+    state: TensorState
+    """As it was when the operator began; of what it made, when it ended."""
+    after: int | None
+    """The version when it ended, where it gave the tensor back."""
+
+
+class Written(NamedTuple):
+    """A use that changed the storage."""
+
+    use: Use
+    before: int
+    after: int
+
+
+class Storages:
+    """Answers for one recording."""
+
+    def __init__(self, trace: Trace, linker: Linker) -> None:
+        self._trace, self._linker = trace, linker
+
+    def uses(self, storage: int) -> list[Use]:
+        """Every operator that took or made the storage, by time, callers before what they call.
+
+        The number may be that of several storages, one after the other.
+        """
+        table = self._trace.table
+        numbers = {at for at, (one, _) in table.storage_places.items() if one == storage}
+        rows = (row for row in range(len(table)) if self._has(row, numbers))
+        found = (self._use(row, storage) for row in rows if table.kind[row] == OP)
+        return sorted(
+            (use for use in found if use),
+            key=lambda use: (table.start[use.row], -table.duration[use.row], -use.row),
+        )
+
+    def _has(self, row: int, numbers: set[int]) -> bool:
+        placed, at = self._trace.table.placed, self._trace.table.tensors[row]
+        if at < 0:
+            return False
+        return not numbers.isdisjoint(placed[at + 2 : at + 2 + placed[at] + placed[at + 1]])
+
+    def _use(self, row: int, storage: int) -> Use | None:
+        given, made = self._trace.table.states_of(row)
+        results = (one for some in made for one in some)
+        result = next((one for one in results if one and one.storage == storage), None)
+        after = result.version if result else None
+        for argument, some in enumerate(given):
+            for one in some:
+                if one and one.storage == storage:
+                    return Use(row, argument, one, after)
+        return Use(row, NONE, result, after) if result else None
+
+    def writes(self, storage: int, since: int) -> Iterator[Written]:
+        """The outermost operators that wrote to a storage after a row had ended, the first one
+        first, with the version before and after each."""
+        table = self._trace.table
+        ended = table.start[since] + table.duration[since]
+        later = [use for use in self.uses(storage) if table.start[use.row] >= ended]
+        told: set[int] = set()
+        for at, use in enumerate(later):
+            if use.argument == NONE or told.intersection(self._around(use.row)):
+                continue
+            after = use.after if use.after is not None else self._seen_after(use, later[at + 1 :])
+            if after is None and self._may_write(use):
+                after = use.state.version + 1
+            if after is not None and after > use.state.version:
+                told.add(use.row)
+                yield Written(use, use.state.version, after)
+
+    def _around(self, row: int) -> Iterator[int]:
+        while (row := self._trace.table.parent[row]) >= 0:
+            yield row
+
+    def _seen_after(self, use: Use, later: list[Use]) -> int | None:
+        """The version that the next operator met, of what an operator did not give back."""
+        table = self._trace.table
+        ended = table.start[use.row] + table.duration[use.row]
+        following = (one for one in later if table.start[one.row] >= ended and one.argument != NONE)
+        found = next(following, None)
+        return found.state.version if found and self._may_write(use) else None
+
+    def _may_write(self, use: Use) -> bool:
+        """Whether the schema says that the operator writes to the argument."""
+        schema = self._linker.link(self._trace.op(use.row)).schema
+        if schema is None:
+            return False
+        arguments = parse_schema(schema.schema).arguments
+        return use.argument < len(arguments) and "!" in str(arguments[use.argument])
+
+    def life(self, storage: int, row: int) -> list[Use]:
+        """The outermost operators that took or made the storage which a row took or made, from
+        that which made it to the last before the number was another's."""
+        every = self.uses(storage)
+        rows = {use.row for use in every}
+        found: list[Use] = []
+        for use in every:
+            if self._trace.table.parent[use.row] in rows:
+                continue
+            if use.argument == NONE and found:
+                if self._is_within(row, found):
+                    return found
+                found = []
+            found.append(use)
+        return found
+
+    def _is_within(self, row: int, uses: list[Use]) -> bool:
+        rows = {use.row for use in uses}
+        return row in rows or not rows.isdisjoint(self._around(row))

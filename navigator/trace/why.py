@@ -1,0 +1,231 @@
+"""Why the program of a recording ended with an error, from the recording alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from indexes.model.errors import NotFound
+from indexes.model.schema import Schema, parse_schema
+from indexes.queries.index import Index
+from indexes.queries.pasted import ON_STACK, message_of
+from navigator.explanation import (
+    MODIFIED,
+    Cause,
+    Explanation,
+    Place,
+    Write,
+    needing,
+    said_by,
+    unsaid,
+)
+from navigator.trace.link import Linker
+from navigator.trace.model import Input, TensorState, TraceOp
+from navigator.trace.storages import Storages, Written
+from navigator.trace.table import NODE, NONE, OP
+from navigator.trace.trace import Trace
+
+_SHAPE = re.compile(r"\[[\w.]+ (\[[\d, ]*\])\]")
+"""Of the tensor that a node refuses: ``[torch.FloatTensor [3, 4]]``."""
+_NO_STORAGES = (
+    "who wrote to the value is not known: this recording keeps no storages, as it was made without "
+    "the compiled recorder; torchnav why SCRIPT runs the program again"
+)
+
+
+class Saved(NamedTuple):
+    """A tensor that the forward operator of a node took or made."""
+
+    name: str
+    """In the formulas: the argument's name, or ``result``."""
+    state: TensorState
+    shape: tuple[int, ...]
+
+
+def explain_trace(trace: Trace, index: Index, linker: Linker) -> Explanation:
+    """The cause of the error with which a recorded program ended.
+
+    Raises:
+        NotFound: The recording holds none.
+    """
+    error = trace.meta.error
+    if error is None:
+        raise NotFound("no error of the program is in this recording: torchnav trace keeps it")
+    place = error.frames[0].location if error.frames else None
+    raised = (place.path, place.line) if place else None
+    text = message_of(error.message)
+    modified = MODIFIED.search(text)
+    found = Explanation(text, raised, ())
+    teller = _Teller(trace, linker)
+    if modified is not None:
+        return teller.in_place(found, int(modified[1]), int(modified[2]))
+    said = said_by(f"{error}{teller.stack(raised)}", index, error.raised_in)
+    note = "" if any(one.kind != "operator" for one in said) else unsaid(str(error), index)
+    running = (replace(one, detail=one.detail.replace(ON_STACK, "was running")) for one in said)
+    return teller.of_call(replace(found, said_by=tuple(running), note=note))
+
+
+class _Teller:
+    def __init__(self, trace: Trace, linker: Linker) -> None:
+        self._trace, self._linker = trace, linker
+        self._storages = Storages(trace, linker)
+
+    # ------------------------------------------------------------------ in-place writes
+
+    def in_place(self, found: Explanation, current: int, expected: int) -> Explanation:
+        """After a node refused a value of one version where it had saved another."""
+        node = self._last(NODE)
+        forward = self._trace.table.forward.get(node) if node is not None else None
+        if node is None or forward is None:
+            return replace(found, note="which node refused its value is not in this recording")
+        if not self._trace.table.states_of(forward)[0]:
+            made = self._made_by(node, forward)
+            return replace(found, made=made, note=_NO_STORAGES)
+        shape = _SHAPE.search(found.error)
+        wanted = tuple(map(int, re.findall(r"\d+", shape[1]))) if shape else None
+        causes = tuple(self._causes(node, forward, current, expected, wanted))
+        if not causes:
+            note = "the value is neither taken nor made by the operator that saved it, or nobody "
+            note += "was seen writing to it: a thread or an extension did, or a call below Python"
+            return replace(found, made=self._made_by(node, forward), note=note)
+        return replace(found, causes=causes)
+
+    def _made_by(self, node: int, forward: int) -> tuple[tuple[str, Place], ...]:
+        line = self._line(forward)
+        what = f"{self._trace.table.name_of(node)}, which saved the value,"
+        return ((what, line),) if line else ()
+
+    def _causes(
+        self, node: int, forward: int, current: int, expected: int, shape: tuple[int, ...] | None
+    ) -> Iterator[Cause]:
+        """One for each storage that was written to up to the version that was refused."""
+        by_storage: dict[int, list[Saved]] = {}
+        for one in self._saved(forward):
+            if one.state.version == expected and shape in (None, one.shape):
+                by_storage.setdefault(one.state.storage, []).append(one)
+        for storage, some in by_storage.items():
+            every = self._storages.writes(storage, forward)
+            writes = [one for one in every if one.after > expected]
+            if any(one.after == current for one in writes):
+                yield self._cause(node, forward, some, writes)
+
+    def _cause(self, node: int, forward: int, some: list[Saved], writes: list[Written]) -> Cause:
+        link = self._linker.link(self._trace.op(node)).node
+        names = tuple(dict.fromkeys(one.name for one in some if one.name))
+        formulas = link.formulas if link else ()
+        used = {name for name in names if [*needing(formulas, [name])]}
+        saved = tuple(name for name in names if name in used) or names
+        code = link.definition.location if link and link.definition and not link.entry else None
+        return Cause(
+            self._trace.table.name_of(node),
+            self._line(forward),
+            (code.path, code.line) if code else None,
+            saved,
+            some[0].shape,
+            link.entry if link else None,
+            tuple(needing(formulas, saved)),
+            tuple(map(self._write, writes)),
+        )
+
+    def _saved(self, forward: int) -> Iterator[Saved]:
+        """The tensors that a node can have saved, by the names in its formulas."""
+        op = self._trace.op(forward)
+        given, made = self._trace.table.states_of(forward)
+        schema = self._schema(op)
+        for at, some in enumerate(given):
+            name = schema.arguments[at].name if schema and at < len(schema.arguments) else ""
+            for one, shape in zip(some, _shapes(op, at), strict=False):
+                if one:
+                    yield Saved(name, one, shape)
+        shapes = [tuple(map(int, re.findall(r"\d+", one))) for one in _SHAPES.findall(op.output)]
+        for at, (some, shape) in enumerate(zip(made, shapes, strict=False)):
+            known = schema.returns[at].name if schema and at < len(schema.returns) else None
+            name = known or f"result{at if len(made) > 1 else ''}"
+            yield from (Saved(name, one, shape) for one in some if one)
+
+    def _schema(self, op: TraceOp) -> Schema | None:
+        schema = self._linker.link(op).schema
+        return parse_schema(schema.schema) if schema else None
+
+    def _write(self, one: Written) -> Write:
+        op, state = self._trace.op(one.use.row), one.use.state
+        shape = next(iter(_shapes(op, one.use.argument)), ())
+        offset = f", {state.offset} elements into the storage" if state.offset else ""
+        through = f"shape {shape}{offset}"
+        line = self._line(op.id)
+        return Write(state.storage, one.before, one.after, op.label, through, line, None)
+
+    # -------------------------------------------------------------------- other errors
+
+    def stack(self, raised: Place | None) -> str:
+        """The operators that were running when the line raised, as a C++ stack names them."""
+        row, called = self._last(OP), []
+        outermost = self._outermost(row)
+        if row is None or outermost is None or self._line(outermost) != raised:
+            return ""
+        while row != outermost:
+            called.append(row)
+            row = self._trace.table.parent[row]
+        names = (self._trace.op(one).full_name.replace(".", "_") for one in (*called, outermost))
+        frames = "".join(f"\nat::_ops::{name}::call(" for name in names)
+        return f"\nC++ CapturedTraceback:{frames}"
+
+    def of_call(self, found: Explanation) -> Explanation:
+        """With the operator that ran last, where the line that raised called it."""
+        row = self._outermost(self._last(OP))
+        if row is None or self._line(row) != found.raised_at:
+            return found
+        op = self._trace.op(row)
+        where = f" on {op.device}" if op.device else ""
+        given = tuple(
+            f"{self._name(op, at)}{one}{where}"
+            for at, one in enumerate(op.inputs)
+            if one.kind in ("tensor", "tensors")
+        )
+        made = tuple(self._makers(op))
+        return replace(found, call=op.label, given=given, made=made)
+
+    def _name(self, op: TraceOp, argument: int) -> str:
+        schema = self._schema(op)
+        known = schema is not None and argument < len(schema.arguments)
+        return f"{schema.arguments[argument].name}: " if schema and known else ""
+
+    def _makers(self, op: TraceOp) -> Iterator[tuple[str, Place]]:
+        """The lines that made what an operator was given."""
+        given, _ = self._trace.table.states_of(op.id)
+        for at, some in enumerate(given):
+            lives = (self._storages.life(one.storage, op.id) for one in some if one)
+            makers = (uses[0].row for uses in lives if uses and uses[0].argument == NONE)
+            for line in dict.fromkeys(map(self._line, makers)):
+                if line:
+                    yield f"the storage of {self._name(op, at).rstrip(': ') or 'an input'}", line
+
+    # ------------------------------------------------------------------------ the table
+
+    def _last(self, kind: int) -> int | None:
+        """The row of a kind that began last."""
+        table = self._trace.table
+        rows = (row for row in range(len(table)) if table.kind[row] == kind)
+        return max(rows, key=lambda row: (table.start[row], -table.duration[row]), default=None)
+
+    def _outermost(self, row: int | None) -> int | None:
+        """The operator of the program's own call around a row."""
+        table = self._trace.table
+        while row is not None and table.parent[row] >= 0 and table.kind[table.parent[row]] == OP:
+            row = table.parent[row]
+        return row
+
+    def _line(self, row: int) -> Place | None:
+        place = self._trace.op(row).user
+        return (place.path, place.line) if place else None
+
+
+_SHAPES = re.compile(r"\[[\d, ]*\]")
+
+
+def _shapes(op: TraceOp, argument: int) -> tuple[tuple[int, ...], ...]:
+    """Of the tensors of an argument that were recorded."""
+    one = op.inputs[argument] if NONE < argument < len(op.inputs) else Input("other")
+    return (one.shape,) if one.kind == "tensor" else one.elements
