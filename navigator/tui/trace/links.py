@@ -13,6 +13,7 @@ from navigator.trace.link import Linker
 from navigator.trace.links import NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.program_code import RULE
+from navigator.trace.tensors import RecordedTensor, recorded_tensors
 from navigator.trace.trace import Trace
 from navigator.trace.versions import schema_index
 from navigator.trace.wording import duration
@@ -102,6 +103,12 @@ class TraceLinks:
         if self._linker is None:
             return DispatchPath("", (), "the index is still being built")
         return self._linker.path(self._operator(self._trace.op(row)))
+
+    def tensors(self, row: int) -> tuple[RecordedTensor, ...]:
+        """What a row took and made; nothing while the index is being built."""
+        if self._linker is None:
+            return ()
+        return recorded_tensors(self._trace, self._linker, row)
 
     def formula(self, row: int) -> Visit | None:
         """The formula behind a row: of its Node, or of the operator itself."""

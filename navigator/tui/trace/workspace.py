@@ -14,6 +14,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.recorded import DispatchPath
 from navigator.trace.compiling.graphs import compiled_from
 from navigator.trace.figures.pairs import pairs_of
+from navigator.trace.storages import Use
+from navigator.trace.tensors import RecordedMember, RecordedTensor
 from navigator.trace.views import Row
 from navigator.tui.asking import ask, say
 from navigator.tui.context import Context
@@ -43,6 +45,7 @@ class TraceWorkspace(ChainWorkspace):
         Binding("p", "pause", "Pause", show=False, id="trace.pause"),
         Binding("u", "users_line", "User's line", id="trace.users_line"),
         Binding("d", "dispatch_path", "Dispatch path", id="trace.dispatch_path"),
+        Binding("S", "tensors", "Tensors", show=False, id="trace.tensors"),
         Binding(
             "b", "pair", "Backward", tooltip="Forward and backward side by side", id="trace.pair"
         ),
@@ -214,6 +217,20 @@ class TraceWorkspace(ChainWorkspace):
             title = f"dispatch path of {path.op}"
             self.post_message(self.Offered(self, title, list(path_rows(path))))
 
+    def action_tensors(self) -> None:
+        """What the call took and made, member by member, and who else had its storage."""
+        row, links = self.pane.current, self.links
+        if row is not None and links is not None:
+            ask(self, "tensors", lambda: links.tensors(row), self._show_tensors)
+
+    def _show_tensors(self, found: Sequence[RecordedTensor]) -> None:
+        op, trace = self._op(), self.pane.trace
+        if op is None or trace is None or not found:
+            say(self, "no tensor of this row is recorded")
+        else:
+            title = f"tensors of {op.label}"
+            self.post_message(self.Offered(self, title, list(tensor_rows(trace, found))))
+
     def action_derivative(self) -> None:
         """The formula behind the row: in a backward pass that of its Node."""
         row, links = self.pane.current, self.links
@@ -283,6 +300,38 @@ class TraceWorkspace(ChainWorkspace):
     def _show_notes(self, document: Document, notes: Sequence[str]) -> None:
         if self.source.view.document is document:
             self.source.view.show_notes(notes, len(notes[0]) if notes else 0)
+
+
+_MOST_USES = 30
+
+
+def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[PlaceRow]:
+    """Each tensor, below it its members at the lines that declare them, then the calls that had its
+    storage at the lines of the program."""
+    for one in found:
+        told = [_member_row(member) for member in one.members if member.value]
+        untold = [_member_row(member, 2) for member in one.members if not member.value]
+        uses = [_use_row(trace, use) for use in one.uses[:_MOST_USES]]
+        if more := len(one.uses) - len(uses):
+            uses.append(PlaceRow(f"and {more:,} other calls", depth=1))
+        hidden = PlaceRow(f"{len(untold)} members are not known", depth=1, below=len(untold))
+        rows = [*told, *uses, hidden, *untold]
+        yield PlaceRow(f"{one.name}  {one.form}", below=len(rows))
+        yield from rows
+
+
+def _member_row(told: RecordedMember, depth: int = 1) -> PlaceRow:
+    member = told.member
+    value = f" = {told.value}" if told.value else f": {told.reason}"
+    comment = f"{member.type}\n{member.comment}"
+    return PlaceRow(f"{member.name}{value}", member.location, depth=depth, comment=comment)
+
+
+def _use_row(trace: Trace, use: Use) -> PlaceRow:
+    op = trace.op(use.row)
+    done = "taken" if use.argument >= 0 else "made"
+    rise = "" if use.after in (None, use.state.version) else f" to {use.after}"
+    return PlaceRow(f"{done} by {op.label}, version {use.state.version}{rise}", op.user, depth=1)
 
 
 def path_rows(path: DispatchPath) -> Iterator[PlaceRow]:
