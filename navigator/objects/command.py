@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tree")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--dot", action="store_true")
+    parser.add_argument("--svg", action="store_true")
     parser.add_argument("--order", action="store_true")
     parser.add_argument("--to", default="")
     parser.add_argument("--check", action="store_true")
@@ -75,6 +76,8 @@ def _graph(given: argparse.Namespace) -> str:
     if given.to:
         checked = _checked(given, script, name) if given.check else []
         return "\n".join([*chain_lines(found, given.to), *checked])
+    if given.svg:
+        return found.svg()
     return found.as_json() if given.json else found.dot() if given.dot else str(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,20 @@ class LinkedGraph:
         from navigator.text.graphs import dot_lines
 
         return "\n".join(dot_lines(self))
+
+    def svg(self) -> str:
+        """The graph as Graphviz draws it.
+
+        Raises:
+            ValueError: Graphviz is not installed.
+        """
+        try:
+            drawn = subprocess.run(
+                ["dot", "-Tsvg"], input=self.dot(), capture_output=True, check=True, text=True
+            )
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ValueError(f"Graphviz draws graphs: install it for its dot ({error})") from error
+        return drawn.stdout
 
     def as_json(self) -> str:
         """All of it as one line of JSON, by the contract in docs/json.md."""

@@ -46,7 +46,8 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
 @click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
 @click.option("--check", is_flag=True, help="With --to: also by differences of the loss.")
 @click.option("--order", is_flag=True, help="Run the backward pass, for the order of its nodes.")
-@click.option("--dot", is_flag=True, help="In Graphviz' language: ... | dot -Tsvg -o graph.svg")
+@click.option("--dot", is_flag=True, help="In Graphviz' language.")
+@click.option("--svg", is_flag=True, help="Drawn by Graphviz: ... > graph.svg")
 @json_option
 @pass_settings
 def graph(
@@ -57,6 +58,7 @@ def graph(
     check: bool,
     order: bool,
     dot: bool,
+    svg: bool,
 ) -> int:
     """The graph of a backward pass: nodes, formulas, what is saved, the lines that made them.
 
@@ -65,7 +67,7 @@ def graph(
     """
     if check and not to:
         raise UsageError("--check is of one variable: name it with --to")
-    flags = {"--check": check, "--order": order, "--dot": dot}
+    flags = {"--check": check, "--order": order, "--dot": dot, "--svg": svg}
     options = (*(["--to", to] if to else []), *(name for name, on in flags.items() if on))
     return _ask(settings, "graph", options, what, arguments)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -249,3 +251,18 @@ def test_text_json_and_dot(product: LinkedGraph) -> None:
     assert [node["ran"] for node in data] == [0, *sorted([1, 2], key=product.order.index)]
     assert data[0]["edges"][0]["formula"]["text"].startswith("mul_tensor_backward")
     assert 'n0 -> n1 [label="self"];' in product.dot()
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_svg(product: LinkedGraph) -> None:
+    drawn = ElementTree.fromstring(product.svg())
+    assert drawn.tag.endswith("svg")
+    assert "AccumulateGrad" in "".join(drawn.itertext())
+
+
+def test_without_graphviz_svg_says_what_to_install(
+    product: LinkedGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ValueError, match="Graphviz"):
+        product.svg()
