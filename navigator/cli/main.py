@@ -91,7 +91,17 @@ def _open_screen(settings: Settings) -> int:
         )
     from navigator.tui.app import run as open_screen
 
-    return open_screen(settings.tree, settings.cache, beside=settings.extensions())
+    tree = settings.tree
+    try:
+        settings.source()
+    except SourceError as error:
+        from navigator.cli.first_source import ask_for_source
+
+        named = settings.tree or os.environ.get("TORCHNAV_CHECKOUT")
+        tree = ask_for_source(str(error) if named else "", settings.cache)
+        if tree is None:
+            return EXIT_INTERRUPTED
+    return open_screen(tree, settings.cache, beside=settings.extensions())
 
 
 def run() -> NoReturn:

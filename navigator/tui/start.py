@@ -1,0 +1,103 @@
+"""What torchnav needs, where it finds no source of PyTorch, and the keys that give it that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from indexes.model.errors import TorchnavError
+from navigator.tui.text import one_line
+
+CLONED = "main"
+"""What is fetched where no torch says which version is meant."""
+_NEEDS = """\
+torchnav reads PyTorch's source, and found none on this machine:
+no checkout around this folder, no clone of its own, and no Python with torch.
+"""
+_CHOICES = {
+    "clone": f"c  Fetch PyTorch's branch {CLONED} with git (some 150 MB)",
+    "tree": "t  Name a checkout of PyTorch",
+    "python": "p  Name a Python that has torch: its wheel holds a part of the source",
+}
+_ASKED = {"tree": "the folder of the checkout", "python": "path of the Python, or its name"}
+
+
+class Start(NamedTuple):
+    """What the reader chose."""
+
+    kind: str
+    """``clone``, ``tree`` or ``python``."""
+    name: str = ""
+    """The folder, or the Python."""
+
+
+class StartApp(App[Start]):
+    """Asks where the source is to come from; returns None where the reader leaves.
+
+    Parameters:
+        reason: Why a tree that was named is none; empty where none was.
+        check: Raises TorchnavError for a choice that gives none.
+    """
+
+    TITLE = "torchnav"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    Static { padding: 1 2 0 2; }
+    OptionList { margin: 1 2; height: auto; border: none; }
+    Input { margin: 0 2; }
+    #wrong { color: $text-error; }
+    .-hidden { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "take('clone')", "Fetch"),
+        Binding("t", "take('tree')", "Checkout"),
+        Binding("p", "take('python')", "Python"),
+        Binding("escape", "no_name", "Back", show=False),
+        Binding("q,ctrl+q", "quit", "Quit"),
+    ]
+
+    def __init__(self, reason: str, check: Callable[[Start], object]) -> None:
+        super().__init__()
+        self._reason, self._check, self._kind = reason, check, ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(_NEEDS, markup=False)
+        yield OptionList(
+            *(Option(words, id=kind) for kind, words in _CHOICES.items()), markup=False
+        )
+        yield Input(classes="-hidden")
+        yield Static(one_line(self._reason), id="wrong", markup=False)
+        yield Footer()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.action_take(event.option_id or "")
+
+    def action_take(self, kind: str) -> None:
+        """Fetch, or ask for the name that a choice needs."""
+        if kind not in _ASKED:
+            self.exit(Start(kind))
+            return
+        self._kind = kind
+        line = self.query_one(Input)
+        line.placeholder = _ASKED[kind]
+        line.remove_class("-hidden")
+        line.focus()
+
+    def action_no_name(self) -> None:
+        """No name after all."""
+        self.query_one(Input).add_class("-hidden")
+        self.query_one(OptionList).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        start = Start(self._kind, event.value.strip())
+        try:
+            self._check(start)
+        except TorchnavError as error:
+            self.query_one("#wrong", Static).update(one_line(str(error)))
+        else:
+            self.exit(start)
