@@ -14,6 +14,7 @@ from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
+from navigator.cli.completing import operators
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.schema_check import plan_operator
 from navigator.text.clean import printable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=operators)
 @click.option(
     "--for",
     "wanted",

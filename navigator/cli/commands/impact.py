@@ -8,6 +8,7 @@ from indexes.model.errors import UsageError
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.serialize.impact import affected_json, impact_json
+from navigator.cli.completing import operators
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.impact import affected_lines, callers_lines, impact_lines, markdown_lines
 
@@ -29,7 +30,7 @@ def _tested(everything: bool) -> int | None:
 
 
 @click.command()
-@click.argument("symbol")
+@click.argument("symbol", shell_complete=operators)
 @_everything
 @json_option
 @pass_settings
@@ -44,7 +45,7 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 
 
 @click.command()
-@click.argument("symbol")
+@click.argument("symbol", shell_complete=operators)
 @_dispatches
 @_everything
 @json_option

@@ -10,6 +10,7 @@ import click
 
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Role, Work
+from navigator.cli.completing import dispatch_keys, operators
 from navigator.cli.session import (
     Choice,
     Settings,
@@ -29,7 +30,7 @@ WORKS: tuple[str, ...] = get_args(Work)
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=operators)
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--all", "every", is_flag=True, help="Show every overload that the name can mean.")
 @click.option("--chain", "chained", is_flag=True, help="Show the chain below the card.")
@@ -38,7 +39,12 @@ WORKS: tuple[str, ...] = get_args(Work)
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="List about so many hops.")
 @click.option("--role", type=Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
 @click.option("--work", type=Choice(WORKS), metavar="WORK", help="Only hops of this work.")
-@click.option("--key", metavar="KEY", help="Only hops for this dispatch key or device: CPU, CUDA.")
+@click.option(
+    "--key",
+    metavar="KEY",
+    shell_complete=dispatch_keys,
+    help="Only hops for this dispatch key or device: CPU, CUDA.",
+)
 @json_option
 @pass_settings
 def op(

@@ -1,0 +1,55 @@
+"""What shells complete besides commands and options: operators and dispatch keys of the tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from indexes.model.errors import TorchnavError
+from navigator.cli.session import Settings
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_MOST = 200
+"""Names that a shell is given."""
+
+
+def _index(context: click.Context) -> Index | None:
+    """The index as it was left: nobody waits for a build at a Tab."""
+    from indexes.queries.index import Index
+
+    settings = context.find_object(Settings) or Settings()
+    try:
+        return Index.as_left(settings.source(), settings.cache)
+    except TorchnavError:
+        return None
+
+
+def files(
+    _context: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The shell's own files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def operators(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The operators that begin so: names, and behind a full stop their overloads."""
+    index = _index(context)
+    if index is None:
+        return []
+    bare = incomplete.removeprefix("aten::")
+    prefix = incomplete[: len(incomplete) - len(bare)]
+    names = (one.full_name for one in index.operators())
+    shown = (name if "." in bare else name.partition(".")[0] for name in names)
+    found = sorted({name for name in shown if name.startswith(bare)})
+    return [f"{prefix}{name}" for name in found[:_MOST]]
+
+
+def dispatch_keys(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The dispatch keys that begin so, in small letters too."""
+    index = _index(context)
+    keys = index.dispatch.keys.runtime if index else ()
+    return [key.name for key in keys if key.name.lower().startswith(incomplete.lower())]
