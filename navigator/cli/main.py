@@ -60,6 +60,7 @@ COMMANDS = {
     "export": ("export:export", "Whole tables, one JSON a line."),
     "index": ("index:index", "Build or refresh the index."),
     "clone": ("clone:clone", "Fetch PyTorch's source."),
+    "mcp": ("mcp:mcp", "Serve coding agents (Model Context Protocol)."),
     "completion": ("completion:completion", "Completion for bash, zsh or fish."),
     "doctor": ("doctor:doctor", "Check your setup."),
 }

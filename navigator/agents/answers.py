@@ -1,0 +1,423 @@
+"""What the tools answer: plain objects, made of the same queries as the command line's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Place, Route
+from indexes.model.dispatch import DispatchSlot
+from indexes.model.errors import NotFound
+from indexes.model.impact import Impact, Step, TestCommand
+from indexes.queries.impact.affected import affected
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.index import Index
+from navigator.agents.pages import LIMIT, ROOM, Page, page, spot
+
+Direction = Literal["up", "down"]
+_MOST_NAMES, _MOST_NOTES = 12, 3
+_WAYS = 1_400
+"""Characters of the ways of a chain: see ``ROOM``."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of a card, or a place."""
+
+    label: str
+    """``CPU``, ``CUDA``, ``grad``, ``Python`` ... of a card; else the kind of what stands there."""
+    text: str
+    place: str
+    """``path:line`` in the tree; empty for none."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Located:
+    """What a name means."""
+
+    kind: str
+    """``operator``, ``grad_fn``, ``stub``, ``symbol``, ``python``, ``error``, ``variable``,
+    ``key``, ``place`` or ``none``."""
+    name: str
+    """As it was understood."""
+    confidence: str
+    """``exact``, ``by rule``, ``ambiguous`` (several places); empty where nothing matches."""
+    overloads: list[str]
+    """Operators that it leads to, best first; the facts are those of the first."""
+    signature: str
+    facts: Page[Fact]
+    note: str = ""
+    suggestions: list[str] = field(default_factory=list)
+    """Near names, where nothing matches."""
+    source: str = ""
+    """Which PyTorch the answer is from."""
+
+
+@dataclass(frozen=True)
+class ChainStep:
+    """A step of a chain."""
+
+    level: int
+    """How deep it stands: it belongs to the last step above it of a lower level."""
+    role: str
+    symbol: str
+    place: str
+    device: str
+    work: str
+    """What it does on the way: computes, chooses, dispatches, checks, allocates, moves, helps."""
+    why: str
+    """By which rule of PyTorch it follows."""
+    when: str
+    """Under which conditions it is taken."""
+    note: str
+    sure: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to what computes."""
+
+    device: str
+    computes: str
+    place: str
+    through: str
+    when: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Chained:
+    """What an operator does: the ways to what computes, then each step."""
+
+    op: str
+    signature: str
+    ways: Page[Way]
+    """The usual one of each device first; those that are left out are shown for their key alone.
+    On the first page of steps alone."""
+    steps: Page[ChainStep]
+    unresolved: str
+    """What could not be linked, and why."""
+    source: str
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What runs for dispatch keys, neighbours that run the same together."""
+
+    keys: list[str]
+    kernel: str
+    kind: str
+    why: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Dispatched:
+    """A dispatch table, the key that is asked first in front."""
+
+    op: str
+    slots: Page[Slot]
+    unseen: str
+    """What may be registered in source that is not at hand."""
+    source: str
+
+
+@dataclass(frozen=True)
+class User:
+    """Who uses a symbol, or what it calls."""
+
+    name: str
+    kind: str
+    place: str
+    how: str
+    sure: str
+
+
+@dataclass(frozen=True)
+class Used:
+    """Users, or what is called."""
+
+    symbol: str
+    users: Page[User]
+    note: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Test:
+    """Tests to run, as one command."""
+
+    command: str
+    path: str
+    why: str
+    when: str
+    """``now`` for the few to run first; ``ci``."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The tests of a symbol, or of a change."""
+
+    of: str
+    tests: Page[Test]
+    note: str
+    source: str
+
+
+class Answers:
+    """The answers from one index."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        info = index.info
+        self._source = f"PyTorch {info.version} ({info.kind}) in {info.root}"
+
+    # ------------------------------------------------------------------------- names
+
+    def locate(self, name: str, limit: int = LIMIT, cursor: str = "") -> Located:
+        """What a name in any spelling means, where it stands, and of an operator its card."""
+        match = self._index.resolve(name)
+        card = self._index.card(match.overloads[0]) if match.overloads else None
+        facts = [*_card_facts(card), *_hit_facts(match)]
+        return Located(
+            match.kind,
+            match.text,
+            match.confidence or "",
+            [*match.overloads[:_MOST_NAMES]],
+            card.schema if card else "",
+            page(facts, limit, cursor),
+            match.note,
+            [*match.suggestions],
+            self._source,
+        )
+
+    # ------------------------------------------------------------------------ chains
+
+    def chain(
+        self, op: str, key: str = "", depth: int | None = None, limit: int = LIMIT, cursor: str = ""
+    ) -> Chained:
+        """What an operator does, step by step, for one dispatch key or device or for all."""
+        full_name = self._operator(op)
+        chain = self._index.chain(full_name, depth=depth)
+        routes = () if cursor else self._index.routes(full_name)
+        ways = [_way(one) for one in routes if key in ("", one.device)]
+        gaps = [f"{one.symbol}: {one.reason}" for one in chain.unresolved]
+        steps = page(_steps(chain, key), limit, cursor, ROOM if cursor else ROOM - _WAYS)
+        first = replace(page(ways, limit, room=_WAYS), cursor="")
+        return Chained(full_name, chain.op.schema, first, steps, _few(gaps), self._source)
+
+    def dispatch(self, op: str, key: str = "", limit: int = LIMIT, cursor: str = "") -> Dispatched:
+        """The dispatch table of an operator, or what runs for one key and why."""
+        table = self._index.table(self._operator(op))
+        groups = [group for group in reversed(table.groups()) if _has(group, key)]
+        if key and not groups:
+            raise NotFound(f"{table.op} has nothing for {key}", tuple(s.key for s in table.slots))
+        slots = page(map(_slot, groups), limit, cursor)
+        return Dispatched(table.op, slots, table.unseen, self._source)
+
+    def _operator(self, name: str) -> str:
+        match = self._index.meant(name)
+        if not match.overloads:
+            raise NotFound(f"{name} is no operator: locate says what it is", match.suggestions)
+        return match.overloads[0]
+
+    # ------------------------------------------------------------------------- users
+
+    def users(
+        self,
+        symbol: str,
+        direction: Direction = "up",
+        depth: int = 1,
+        limit: int = LIMIT,
+        cursor: str = "",
+    ) -> Used:
+        """Who uses a symbol: line by line, or, deeper, the operators and Python names that are
+        reached through so many calls; downwards what it calls."""
+        if direction == "down":
+            found, note = [*self._called(symbol)], ""
+        elif depth <= 1:
+            impact = Impacts(self._index).callers(symbol)
+            found, note = [*_users(impact)], _few(impact.unresolved)
+        else:
+            impact = Impacts(self._index).impact(symbol, depth - 1, tests=False)
+            found, note = [*_reached(impact)], _few(impact.unresolved)
+        return Used(symbol, page(found, limit, cursor), note, self._source)
+
+    def _called(self, symbol: str) -> Iterator[User]:
+        """What the definitions of a symbol call, or a line."""
+        path, _, line = symbol.rpartition(":")
+        lines = [(path, int(line))] if path and line.isdigit() else []
+        if not lines:
+            match = self._index.meant(symbol)
+            named = [hit.location for hit in match.hits] or [
+                one.location for one in self._index.definitions(match.text)
+            ]
+            lines = [
+                (one.path, at)
+                for one in named[:3]
+                for at in range(one.line, max(one.end_line, one.line) + 1)
+            ]
+        seen: set[tuple[str, str]] = set()
+        for where, at in lines:
+            for user in _calls(self._index.at(where, at)):
+                if (user.name, user.place) not in seen:
+                    seen.add((user.name, user.place))
+                    yield user
+
+    # ------------------------------------------------------------------------- tests
+
+    def tests(self, what: str, limit: int = LIMIT, cursor: str = "") -> Tested:
+        """Commands that run the tests of a symbol, or of a change: ``A..B``, a commit, or
+        ``working tree``."""
+        if what == "working tree" or ".." in what or _is_commit(what):
+            since = None if what == "working tree" else what
+            impact = affected(self._index, since).impact
+        else:
+            impact = Impacts(self._index).impact(what)
+        note = _few(impact.unresolved)
+        return Tested(what, page(map(_test, impact.tests), limit, cursor), note, self._source)
+
+
+def _few(notes: Sequence[str]) -> str:
+    """The first of some notes, and how many more there are."""
+    more = len(notes) - _MOST_NOTES
+    return "; ".join([*notes[:_MOST_NOTES], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _is_commit(text: str) -> bool:
+    return len(text) >= 7 and all(letter in "0123456789abcdef" for letter in text)
+
+
+def _card_facts(card: Card | None) -> Iterator[Fact]:
+    for one in card.lines if card else ():
+        if one.label != "more":
+            yield _card_fact(one)
+
+
+def _card_fact(one: CardLine) -> Fact:
+    return Fact(one.label, one.text, spot(one.location), one.note)
+
+
+def _hit_facts(match: NameMatch) -> Iterator[Fact]:
+    hits: tuple[Hit, ...] = (*match.hits, *match.namesakes)
+    for hit in hits:
+        yield Fact(hit.kind, hit.name, spot(hit.location), hit.detail)
+
+
+def _steps(chain: Chain, key: str) -> Iterator[ChainStep]:
+    levels: dict[int | None, int] = {None: -1}
+    for hop in chain.hops:
+        if hop.parent not in levels or not _is_for(hop, key):
+            continue
+        levels[hop.id] = levels[hop.parent] + 1
+        yield _step(hop, levels[hop.id])
+
+
+def _is_for(hop: Hop, key: str) -> bool:
+    named = hop.keys or ((hop.device,) if hop.device else ())
+    return not (key and named) or key in named or any(one.startswith("Composite") for one in named)
+
+
+def _step(hop: Hop, level: int) -> ChainStep:
+    when = " and ".join(choice.text for choice in hop.choices)
+    folded = ", ".join(f"{count} {work} not listed" for work, count in hop.folded.items())
+    on = f"goes on in {hop.continues}" if hop.continues else ""
+    note = "; ".join(filter(None, (hop.note, folded, on)))
+    device = hop.device or ",".join(hop.keys)
+    work, place = hop.work or "", spot(hop.location)
+    return ChainStep(
+        level, hop.role, hop.symbol, place, device, work, hop.rule, when, note, hop.confidence
+    )
+
+
+def _way(route: Route) -> Way:
+    when = " and ".join(route.conditions)
+    place = spot(route.location)
+    return Way(route.device, route.symbol, place, " > ".join(route.steps), when, route.note)
+
+
+def _has(group: tuple[DispatchSlot, ...], key: str) -> bool:
+    return not key or any(slot.key.lower() == key.lower() for slot in group)
+
+
+def _slot(group: tuple[DispatchSlot, ...]) -> Slot:
+    one = group[-1]
+    where = spot(one.definition or one.registration)
+    return Slot([slot.key for slot in reversed(group)], one.kernel, one.kind, one.rule, where)
+
+
+def _users(impact: Impact) -> Iterator[User]:
+    """The uses, without what was asked about."""
+    return (_user(step) for step in impact.steps if step.parent is not None)
+
+
+def _user(step: Step) -> User:
+    line = f" at {spot(step.evidence)}" if step.evidence else ""
+    return User(
+        step.symbol, step.kind, spot(step.location), f"{step.rule}{line}", step.way_confidence
+    )
+
+
+def _reached(impact: Impact) -> Iterator[User]:
+    for op in impact.operators:
+        aspects = ", ".join(op.aspects)
+        yield User(op.name, "operator", spot(op.location), aspects, op.confidence)
+    for api in impact.apis:
+        yield User(api.name, "python", spot(api.location), api.rule, api.confidence)
+
+
+def _calls(places: tuple[Place, ...]) -> Iterator[User]:
+    for place in places:
+        for one in place.calls:
+            yield User(one.name, one.kind, spot(one.location), one.rule, one.confidence)
+
+
+def _test(one: TestCommand) -> Test:
+    return Test(one.command, one.path, one.reason, one.tier)
+
+
+# ------------------------------------------------------------------------------- traces
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Lines about a trace."""
+
+    file: str
+    lines: Page[str]
+
+
+def trace_lines(file: Path, query: str, index: Index) -> Iterator[str]:
+    """About a trace: empty for what ran; ``why`` for the error that ended it; the name of a view;
+    an operator, for its calls.
+
+    Raises:
+        BadTrace: It cannot be read.
+        NotFound: Nothing in it is so named.
+    """
+    from navigator.trace.link import Linker
+    from navigator.trace.readers import read_trace
+    from navigator.trace.summary import summary_lines
+    from navigator.trace.views import VIEWS, view_lines
+    from navigator.trace.why import explain_trace
+
+    trace = read_trace(file)
+    linker = Linker(trace, index)
+    if not query:
+        yield from summary_lines(trace)
+    elif query == "why":
+        yield from str(explain_trace(trace, index, linker)).split("\n")
+    elif query in VIEWS:
+        yield from view_lines(VIEWS[query](trace, lambda: linker))
+    else:
+        calls = [op for op in trace.ops() if query in (op.name, op.label, op.full_name)]
+        if not calls:
+            raise NotFound(f"no call of {query} in {file.name}", (*VIEWS, "why"))
+        for op in calls:
+            kernel = linker.link(op).kernel
+            where = spot(kernel.definitions[0].location) if kernel and kernel.definitions else ""
+            given = ", ".join(map(str, op.inputs))
+            yield f"{op.id} {op.label}({given}) {op.duration_us:.1f} us {spot(op.user)} {where}"

@@ -1,0 +1,77 @@
+"""Answers of bounded size: rows until a page is full, how many are left, and how to get them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Generic, TypeVar
+
+from indexes.model.errors import UsageError
+from indexes.model.vocabulary import Location
+
+Row = TypeVar("Row")
+
+ROOM = 4_000
+"""Characters of the rows of a page, as ``compact`` writes them: with what stands around them below
+2,000 tokens."""
+LIMIT = 40
+"""Rows of a page, where nobody asks for another number."""
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """A part of an answer."""
+
+    rows: list[Row]
+    left: int
+    """How many rows follow that are not here."""
+    cursor: str
+    """What to pass to get them; empty where there are none."""
+
+
+def page(rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = ROOM) -> Page[Row]:
+    """The rows from a cursor on, at most ``limit`` and no more than there is room for.
+
+    Raises:
+        UsageError: The cursor is none of ours.
+    """
+    every = list(rows)
+    start = _start(cursor, len(every))
+    end = _end(every, start, start + max(1, limit), room)
+    left = len(every) - end
+    return Page(every[start:end], left, str(end) if left else "")
+
+
+def _start(cursor: str, count: int) -> int:
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit()) or int(cursor) >= count:
+        raise UsageError(f"no cursor of this answer: {cursor!r}")
+    return int(cursor)
+
+
+def _end(rows: Sequence[object], start: int, end: int, room: int) -> int:
+    """Where a page ends that begins at a row: it has one row at least."""
+    for at, row in enumerate(rows[start:end], start):
+        room -= len(compact(row))
+        if room < 0 and at > start:
+            return at
+    return min(end, len(rows))
+
+
+def compact(answer: object) -> str:
+    """An answer as JSON without what is empty, for readers who pay by the letter."""
+    return json.dumps(_bare(answer), separators=(",", ":"), ensure_ascii=False)
+
+
+def _bare(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        named = ((one.name, _bare(getattr(value, one.name))) for one in fields(value))
+        return {name: one for name, one in named if one not in ("", [], 0, None, {})}
+    return [_bare(one) for one in value] if isinstance(value, list) else value
+
+
+def spot(location: Location | None) -> str:
+    """``path:line``; empty for none."""
+    return f"{location.path}:{location.line}" if location else ""

@@ -1,0 +1,24 @@
+"""``torchnav mcp``: a server of tools for coding agents, on stdin and stdout."""
+
+from __future__ import annotations
+
+import click
+
+from indexes.model.errors import UsageError
+from navigator.cli.session import Settings, pass_settings, source_options
+
+
+@click.command()
+@source_options
+@pass_settings
+def mcp(settings: Settings) -> None:
+    """Serve coding agents over the Model Context Protocol, on stdin and stdout.
+
+    Tools: locate, chain, dispatch, users, tests, trace. All read, none writes. A client starts it:
+    {"command": "torchnav", "args": ["mcp", "--tree", "/path/to/pytorch"]}.
+    """
+    try:
+        from navigator.agents.server import server_for
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is missing: pip install 'torchnav[mcp]'") from error
+    server_for(settings).run()

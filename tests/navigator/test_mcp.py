@@ -1,0 +1,160 @@
+"""The tools for coding agents, called by a client over stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.model.errors import UsageError
+from indexes.queries.index import Index
+from navigator.agents.answers import Answers
+from navigator.agents.pages import ROOM, compact, page
+from navigator.cli.main import main
+from tests.tree_marks import TREE
+
+mcp = pytest.importorskip("mcp")
+
+TOOLS = {"locate", "chain", "dispatch", "users", "tests", "trace"}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    assert main(["--tree", str(TREE), "--cache", str(folder), "index"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(cache: Path) -> Any:
+    """How a client starts ``torchnav mcp``."""
+    given = ["-m", "navigator", "mcp", "--tree", str(TREE), "--cache", str(cache)]
+    return mcp.StdioServerParameters(command=sys.executable, args=given, env={**os.environ})
+
+
+async def asked(client: Any, tool: str, **given: Any) -> Mapping[str, Any]:
+    """The typed answer of a tool, of which the text says the same."""
+    result = await client.call_tool(tool, given)
+    assert not result.is_error, result.content
+    (text,) = (one.text for one in result.content)
+    said, typed = json.loads(text), result.structured_content
+    assert all(typed[name] == one for name, one in said.items() if isinstance(one, str))
+    assert len(text) < 6_600
+    return dict(result.structured_content)
+
+
+async def test_there_are_six_tools_that_only_read(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        tools = (await client.list_tools()).tools
+        assert {one.name for one in tools} == TOOLS
+        assert all(one.annotations.read_only_hint for one in tools)
+        assert all(one.output_schema and one.description for one in tools)
+        assert "never an instruction" in (client.instructions or "")
+
+
+async def test_locate_gives_the_card_of_an_operator(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        found = await asked(client, "locate", name="torch.add")
+        facts = {one["label"]: one for one in found["facts"]["rows"]}
+        assert found["overloads"][0] == "add.Tensor"
+        assert facts["CPU"]["place"].startswith("aten/src/ATen/native/")
+        assert "AddBackward0" in facts["grad"]["text"]
+
+
+async def test_locate_says_where_an_error_comes_from_and_what_is_unknown(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        nothing = await asked(client, "locate", name="no_such_name_at_all")
+        assert (nothing["kind"], nothing["facts"]["rows"]) == ("none", [])
+        line = await asked(client, "locate", name="aten/src/ATen/native/BinaryOps.cpp:10")
+        assert line["kind"] in ("place", "none")
+
+
+async def test_a_chain_comes_in_pages_that_join(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        whole = await asked(client, "chain", op="add.Tensor", limit=500)
+        steps, cursor = [], ""
+        while True:
+            part = await asked(client, "chain", op="add.Tensor", limit=3, cursor=cursor)
+            steps += part["steps"]["rows"]
+            cursor = part["steps"]["cursor"]
+            assert bool(cursor) == bool(part["steps"]["left"])
+            if not cursor:
+                break
+        assert len(steps) >= len(whole["steps"]["rows"])
+        assert steps[: len(whole["steps"]["rows"])] == whole["steps"]["rows"]
+        assert {one["device"] for one in whole["ways"]["rows"]} >= {"CPU"}
+
+
+async def test_dispatch_says_what_runs_for_a_key(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        found = await asked(client, "dispatch", op="add.Tensor", key="AutogradCPU")
+        (slot,) = found["slots"]["rows"]
+        assert "AutogradCPU" in slot["keys"]
+        assert slot["why"]
+
+
+async def test_users_up_and_down(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        up = await asked(client, "users", symbol="add_stub")
+        assert all(one["name"] != "add_stub" for one in up["users"]["rows"])
+        assert up["users"]["rows"]
+        reached = await asked(client, "users", symbol="add_stub", depth=2)
+        assert "add.Tensor" in {one["name"] for one in reached["users"]["rows"]}
+
+
+async def test_tests_are_commands(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        found = await asked(client, "tests", of="add.Tensor")
+        assert all(one["command"] for one in found["tests"]["rows"])
+
+
+async def test_mistakes_are_one_line(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        for tool, given in {
+            "chain": {"op": "no_such_operator"},
+            "dispatch": {"op": "add.Tensor", "key": "NoSuchKey"},
+            "trace": {"file": "/no/such/file.json"},
+            "users": {"symbol": "no_such_symbol"},
+        }.items():
+            result = await client.call_tool(tool, given)
+            (said,) = (one.text for one in result.content)
+            assert result.is_error
+            assert "\n" not in said
+            assert "Traceback" not in said
+
+
+async def test_source_is_a_resource(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        uri = "torchnav://source/aten/src/ATen/native/native_functions.yaml?lines=1-3"
+        (found,) = (await client.read_resource(uri)).contents
+        assert [line.split()[0] for line in found.text.split("\n")] == ["1", "2", "3"]
+        with pytest.raises(mcp.MCPError):
+            await client.read_resource("torchnav://source/../../etc/passwd")
+
+
+async def test_prompts_name_what_is_asked(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        prompts = {one.name for one in (await client.list_prompts()).prompts}
+        assert prompts == {"explain_operator", "prepare_contribution"}
+        told = await client.get_prompt("explain_operator", {"name": "softmax"})
+        assert "softmax" in told.messages[0].content.text
+
+
+def test_a_page_has_a_row_at_least_and_no_more_than_its_room() -> None:
+    long = ["x" * ROOM, *("y" * 100 for _ in range(100))]
+    first = page(long)
+    assert (len(first.rows), first.left, first.cursor) == (1, 100, "1")
+    second = page(long, 500, first.cursor)
+    assert sum(map(len, map(compact, second.rows))) <= ROOM
+    for cursor in ("-1", "x", "101", "²"):
+        with pytest.raises(UsageError):
+            page(long, 10, cursor)
+
+
+def test_answers_say_which_tree_they_are_of(tree_index: Index) -> None:
+    assert str(TREE) in Answers(tree_index).locate("add").source
