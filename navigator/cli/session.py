@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,6 +40,9 @@ class Settings:
     tree: str | None = None
     cache: Path | None = None
     json: bool = False
+    """Answers are told as objects: as JSON, or by their places alone."""
+    places: str = ""
+    """How places are written where they alone are wanted: ``vimgrep`` or ``link``."""
     beside: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
 
@@ -81,9 +85,20 @@ class Settings:
     def answer(self, value: Callable[[], object], text: Callable[[], Iterable[str]]) -> None:
         """Writes an answer as JSON or as lines for people, whichever was asked for."""
         if self.json:
-            write_json(value())
+            self.write(value())
         else:
             write_lines(text())
+
+    def write(self, value: object) -> None:
+        """Writes an answer as JSON, or its places alone."""
+        if not self.places:
+            write_json(value)
+            return
+        from indexes.serialize.answers import to_json
+        from navigator.text.places_only import FORMATS, places
+
+        written, info = FORMATS[self.places], self.source().info
+        write_lines(written(info, one) for one in places(to_json(value)))
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
@@ -111,6 +126,18 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
         return EXIT_INTERRUPTED
 
 
+def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> int:
+    """Answers for a name, or for ``-`` for each line of stdin, in order; what one lacks is told and
+    the others are answered. The exit code: the highest."""
+    if name != "-":
+        answer(name)
+        return 0
+    status = 0
+    for line in filter(None, map(str.strip, sys.stdin)):
+        status = max(status, _told(partial(answer, line), settings))
+    return status
+
+
 def _told(run: Callable[[], int | None], settings: Settings) -> int:
     try:
         return run() or 0
@@ -121,7 +148,7 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
 
 
 def _tell(error: TorchnavError, settings: Settings) -> int:
-    if settings.json:
+    if settings.json and not settings.places:
         from indexes.serialize.answers import error_json
 
         write_json(error_json(error))
@@ -215,6 +242,31 @@ def json_option(command: _F) -> _F:
         "--json", is_flag=True, callback=_remember, expose_value=False, help="Answer as JSON."
     )
     return source_options(option(command))
+
+
+def _places(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        settings = context.ensure_object(Settings)
+        settings.json, settings.places = True, parameter.name or ""
+
+
+def places_option(command: _F) -> _F:
+    """``--json``, and the same without anything but places."""
+    vimgrep = click.option(
+        "--vimgrep",
+        is_flag=True,
+        callback=_places,
+        expose_value=False,
+        help="Places alone, as path:line:column:text: for :cexpr, M-x grep, code -g.",
+    )
+    link = click.option(
+        "--link",
+        is_flag=True,
+        callback=_places,
+        expose_value=False,
+        help="Places alone, as pages on GitHub at the tree's commit.",
+    )
+    return vimgrep(link(json_option(command)))
 
 
 pass_settings = click.make_pass_decorator(Settings, ensure=True)

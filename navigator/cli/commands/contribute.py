@@ -15,7 +15,7 @@ from indexes.queries.contribution.plan import Contributions
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
 from navigator.cli.completing import operators
-from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
+from navigator.cli.session import Settings, pass_settings, places_option, say, write_lines
 from navigator.live.schema_check import plan_operator
 from navigator.text.clean import printable
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     help="How many places to ask git about: who changed them.",
 )
 @click.option("--markdown", metavar="FILE", help="Write the checklist as Markdown; - is stdout.")
-@json_option
+@places_option
 @pass_settings
 def contribute(
     settings: Settings,

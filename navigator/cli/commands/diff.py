@@ -16,7 +16,7 @@ from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.diff import diff_json
 from indexes.source.versions import open_version
-from navigator.cli.session import Choice, ProgressLine, Settings, json_option, pass_settings
+from navigator.cli.session import Choice, ProgressLine, Settings, pass_settings, places_option
 from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _FACETS = Choice(tuple(FACETS))
 @click.option("--key", metavar="KEY", help="Only dispatch entries, kernels and stubs of this key.")
 @click.option("--breaking", is_flag=True, help="Only what breaks callers, by PyTorch's rules.")
 @click.option("--markdown", is_flag=True, help="Write Markdown.")
-@json_option
+@places_option
 @pass_settings
 def diff(
     settings: Settings,

@@ -9,7 +9,7 @@ import click
 from indexes.queries.explaining.fields import Explanation, Fields, Passage
 from indexes.serialize.answers import envelope, shape
 from indexes.source.source import Source
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.clean import clean
 
 shape(Passage, "path line end_line text")
@@ -17,7 +17,7 @@ shape(Passage, "path line end_line text")
 
 @click.command()
 @click.argument("field")
-@json_option
+@places_option
 @pass_settings
 def explain(settings: Settings, field: str) -> None:
     """What a field of native_functions.yaml or derivatives.yaml means.

@@ -14,7 +14,7 @@ from indexes.queries.naming.finding import KINDS
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.answers import envelope
 from navigator.cli.completing import files, operators
-from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
+from navigator.cli.session import Choice, Settings, each_name, pass_settings, places_option, say
 from navigator.text.answers import hit_lines, source_lines
 from navigator.text.places import place_lines
 
@@ -38,14 +38,19 @@ _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 @click.argument("text", shell_complete=operators)
 @click.option("--limit", default=FIND_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
-@json_option
+@places_option
 @pass_settings
-def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> None:
+def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> int:
     """Search by part of a name, or by any name, place or message as it was pasted.
 
     Operators, kernels, functions, Python names, macros, node classes, variables and files.
+    With - as TEXT, texts are read from stdin, one a line.
     """
     index = settings.index()
+    return each_name(settings, text, lambda one: _found(settings, index, one, limit, kinds))
+
+
+def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple[str, ...]) -> None:
     hits, match = index.find(text, limit, kinds), index.resolve(text)
     if not hits:
         raise not_found(match, f"nothing matches {text!r}")
@@ -59,7 +64,7 @@ def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> N
 @click.command()
 @click.argument("symbol")
 @click.option("--limit", default=USES_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
-@json_option
+@places_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
     """References to a symbol: calls, registrations, stubs, formulas, operators that reach it."""
@@ -85,15 +90,20 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
 @click.command()
 @click.argument("place", metavar="FILE:LINE", shell_complete=files)
 @click.option("--all", "everything", is_flag=True, help="List all operators, each way.")
-@json_option
+@places_option
 @pass_settings
-def at(settings: Settings, place: str, everything: bool) -> None:
+def at(settings: Settings, place: str, everything: bool) -> int:
     """What stands at a line, what it calls, and which operators reach it.
 
     FILE is a path in the tree, absolute or relative to the tree or to the current folder. Of a
-    name, what stands where it is defined.
+    name, what stands where it is defined. With - in its place, places are read from stdin, one a
+    line.
     """
     index = settings.index()
+    return each_name(settings, place, lambda one: _stands(settings, index, one, everything))
+
+
+def _stands(settings: Settings, index: Index, place: str, everything: bool) -> None:
     found = _PLACE.match(place)
     if found:
         path = _in_tree(found["path"], index.source)

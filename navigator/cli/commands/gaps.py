@@ -15,7 +15,7 @@ from indexes.queries.gaps.means import MEANS
 from indexes.queries.gaps.model import CONFIDENCES, GapFilter
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
-from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
+from navigator.cli.session import Choice, Settings, pass_settings, places_option, say
 from navigator.text.answers import source_lines
 from navigator.text.clean import clean
 from navigator.text.gaps import count_lines, gap_lines, gap_markdown
@@ -59,7 +59,7 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 )
 @click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
 @click.option("--markdown", is_flag=True, help="Answer as Markdown.")
-@json_option
+@places_option
 @pass_settings
 def gaps(
     settings: Settings,

@@ -6,7 +6,7 @@ import click
 
 from navigator.cli.commands.table import operator_meant
 from navigator.cli.completing import operators
-from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.cli.session import Settings, pass_settings, places_option, say
 from navigator.live.generated.as_json import generated_json
 from navigator.live.generated.asking import generated as asked
 from navigator.text.answers import source_lines
@@ -18,7 +18,7 @@ from navigator.text.generated import generated_lines
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--only", default="", metavar="FILE", help="Show one file's code: VariableType.")
 @click.option("--full", is_flag=True, help="Show the code of every piece.")
-@json_option
+@places_option
 @pass_settings
 def generated(settings: Settings, name: str, overload: str | None, only: str, full: bool) -> None:
     """The C++ that torchgen and the autograd generators write for an operator.

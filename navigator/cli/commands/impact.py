@@ -9,7 +9,7 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.serialize.impact import affected_json, impact_json
 from navigator.cli.completing import operators
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.impact import affected_lines, callers_lines, impact_lines, markdown_lines
 
 _everything = click.option(
@@ -32,7 +32,7 @@ def _tested(everything: bool) -> int | None:
 @click.command()
 @click.argument("symbol", shell_complete=operators)
 @_everything
-@json_option
+@places_option
 @pass_settings
 def callers(settings: Settings, symbol: str, everything: bool) -> None:
     """Callers of SYMBOL, line by line.
@@ -48,7 +48,7 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 @click.argument("symbol", shell_complete=operators)
 @_dispatches
 @_everything
-@json_option
+@places_option
 @pass_settings
 def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -> None:
     """Downstream effects of a change of SYMBOL: operators, Python names, tests.
@@ -68,7 +68,7 @@ def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -
 @click.option("--markdown", is_flag=True, help="As Markdown, for a pull request.")
 @_dispatches
 @_everything
-@json_option
+@places_option
 @pass_settings
 def affected(
     settings: Settings,

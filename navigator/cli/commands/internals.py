@@ -17,13 +17,13 @@ from indexes.serialize.answers import (
     to_json,
     to_object,
 )
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import engine_lines, member_lines, source_lines
 from navigator.text.clean import clean
 
 
 @click.command()
-@json_option
+@places_option
 @pass_settings
 def tensorimpl(settings: Settings) -> None:
     """Each data member of TensorImpl, with its type, comment, line and accessors."""
@@ -39,7 +39,7 @@ def tensorimpl(settings: Settings) -> None:
 
 @click.command()
 @click.argument("node", required=False, default="")
-@json_option
+@places_option
 @pass_settings
 def engine(settings: Settings, node: str) -> None:
     """The functions of the autograd engine, what each calls, its phases of a backward pass.

@@ -9,7 +9,7 @@ import click
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.code_map import CodeMap
 from indexes.serialize.code_map import call_json, folder_json
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import source_lines
 from navigator.text.code_map import call_lines, folder_lines
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--call", metavar="NAME", help="The way of a call of an operator, folder by folder.")
 @click.option("--device", default="cpu", metavar="DEVICE", help="Of --call: cpu, cuda, mps ...")
 @click.option("--limit", default=15, show_default=True, type=click.IntRange(0), help="Of files.")
-@json_option
+@places_option
 @pass_settings
 def map_(settings: Settings, folder: str | None, call: str | None, device: str, limit: int) -> None:
     """What lives in a folder of the tree, one level deep, in the tree's own words.

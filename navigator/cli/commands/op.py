@@ -14,9 +14,9 @@ from navigator.cli.completing import dispatch_keys, operators
 from navigator.cli.session import (
     Choice,
     Settings,
-    json_option,
+    each_name,
     pass_settings,
-    write_json,
+    places_option,
     write_lines,
 )
 
@@ -45,7 +45,7 @@ WORKS: tuple[str, ...] = get_args(Work)
     shell_complete=dispatch_keys,
     help="Only hops for this dispatch key or device: CPU, CUDA.",
 )
-@json_option
+@places_option
 @pass_settings
 def op(
     settings: Settings,
@@ -59,26 +59,31 @@ def op(
     role: Role | None,
     work: Work | None,
     key: str | None,
-) -> None:
+) -> int:
     """What computes an operator on each device, its gradient and what stands around it.
 
     A card and the ways to what computes; with --chain all that it reaches, each step with its
     reason. NAME may be any spelling: add, aten::add.Tensor, torch.add, F.relu,
     torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel, torch.compile ...
+    With - as NAME, names are read from stdin, one a line.
     """
     index = settings.index()
     if key is not None:
         from indexes.queries.naming.keys import known_key
 
         key = known_key(key, index)
-    match = index.meant(name)
-    overloads = _chosen(match, overload)
-    shown = overloads if every else overloads[:1]
     cut = _Cut(full, depth, limit, role, work, key)
-    if settings.json:
-        _write_json(index, match, shown, cut)
-    else:
-        write_lines(_text(index, match, shown, cut, chained or cut != _Cut()))
+
+    def answer(one: str) -> None:
+        match = index.meant(one)
+        overloads = _chosen(match, overload)
+        shown = overloads if every else overloads[:1]
+        if settings.json:
+            _write_json(settings, index, match, shown, cut)
+        else:
+            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()))
+
+    return each_name(settings, name, answer)
 
 
 class _Cut(NamedTuple):
@@ -129,17 +134,19 @@ def _is_for(hop: Hop, key: str) -> bool:
     return not named or key in named or any(name.startswith("Composite") for name in named)
 
 
-def _write_json(index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut) -> None:
+def _write_json(
+    settings: Settings, index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut
+) -> None:
     from indexes.serialize.answers import chain_json, envelope
 
     python = _python(index, match)
     if not match.overloads:
-        write_json({**envelope(index.info, match=match), **python})
+        settings.write({**envelope(index.info, match=match), **python})
     for full_name in shown:
         routes = index.routes(full_name)
         card = index.card(full_name, routes)
         chain = cut.chain(index, full_name)
-        write_json({**chain_json(chain, match.overloads, routes, card, match), **python})
+        settings.write({**chain_json(chain, match.overloads, routes, card, match), **python})
 
 
 def _python(index: Index, match: NameMatch) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ import click
 from indexes.model.errors import NotFound, UsageError
 from indexes.serialize.dispatch import table_json
 from navigator.cli.completing import dispatch_keys, operators
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import source_lines
 from navigator.text.table import table_lines
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "no_grad, vmap, functionalize, subclass, mode, sparse; all. --with SWITCH,... does the same.",
 )
 @click.option("--device", default="cpu", metavar="DEVICE", help="Of --when: cpu, cuda, mps ...")
-@json_option
+@places_option
 @pass_settings
 def table(
     settings: Settings, name: str, overload: str | None, live: bool, when: str | None, device: str
@@ -128,7 +128,7 @@ def _refusal(match: NameMatch) -> str:
 @click.command()
 @click.argument("name", shell_complete=dispatch_keys)
 @click.option("--limit", default=8, show_default=True, type=click.IntRange(0), help="Of each list.")
-@json_option
+@places_option
 @pass_settings
 def key(settings: Settings, name: str, limit: int) -> None:
     """What a dispatch key is for, who puts it into sets, and what is registered for it.

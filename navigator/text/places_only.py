@@ -1,0 +1,68 @@
+"""The places of an answer, one a line, as editors and scripts take them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from indexes.model.vocabulary import SourceInfo
+from indexes.serialize.answers import Json
+from indexes.source.permalinks import file_of, permalink
+from navigator.text.clean import clean
+
+_KINDS = ("role", "kind", "device", "label", "key")
+_NAMES = ("symbol", "name", "op", "title", "what", "text", "function", "macro", "action", "command")
+_SAID = ("detail", "rule", "why", "how", "reason", "note")
+_MOST_TEXT = 160
+
+Place = tuple[str, int, str]
+"""Path, line, and what stands there."""
+
+
+def places(answer: Json) -> Iterator[Place]:
+    """Each place of an answer by the contract of docs/json.md, once, in its order."""
+    yield from dict.fromkeys(_places(answer, ""))
+
+
+def _places(value: Json, around: str) -> Iterator[Place]:
+    if isinstance(value, Mapping):
+        words = _words(value) or around
+        path, line = value.get("path"), value.get("line")
+        if isinstance(path, str) and path:
+            yield path, line if isinstance(line, int) and line else 1, words
+        for key, one in value.items():
+            if key != "source":
+                yield from _places(one, words)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for one in value:
+            yield from _places(one, around)
+
+
+def _words(value: Mapping[str, Json]) -> str:
+    """What an object says of its place: its kind, its name, and why it is there."""
+    found = (next((value[key] for key in keys if _is_text(value.get(key))), "") for keys in _PARTS)
+    return clean(" ".join(str(one) for one in found if one))[:_MOST_TEXT]
+
+
+_PARTS = (_KINDS, _NAMES, _SAID)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def vimgrep(info: SourceInfo, found: Place) -> str:
+    """``path:line:column:text``, the path from the folder that the reader stands in."""
+    path, line, text = found
+    full = str(file_of(info, path))
+    here = os.path.relpath(full)
+    return f"{full if here.startswith('..') else here}:{line}:1:{text}"
+
+
+def linked(info: SourceInfo, found: Place) -> str:
+    """The page of a place at the tree's commit; ``path:line`` where that is not known."""
+    path, line, text = found
+    return f"{permalink(info, path, line) or f'{path}:{line}'}  {text}".rstrip()
+
+
+FORMATS: Mapping[str, Callable[[SourceInfo, Place], str]] = {"vimgrep": vimgrep, "link": linked}
