@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``.
-    So are ``navigator.inspect(tensor)`` and ``navigator.graph(loss)``."""
+    So are ``navigator.inspect(tensor)`` and ``navigator.graph(loss)``, and what IPython calls for
+    ``%load_ext navigator``."""
     if name == "trace":
         import importlib
 
@@ -25,4 +26,8 @@ def __getattr__(name: str) -> Any:
         from navigator.objects.linked_graph import graph
 
         return graph
+    if name == "load_ipython_extension":
+        from navigator.notebook import load
+
+        return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,6 +43,12 @@ class LinkedGraph:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from navigator.notebook import linked_text
+
+        return linked_text(str(self), self.source)
+
     def dot(self) -> str:
         """The graph in Graphviz' language."""
         from navigator.text.graphs import dot_lines

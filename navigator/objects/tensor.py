@@ -62,6 +62,12 @@ class Inspection:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from navigator.notebook import linked_text
+
+        return linked_text(str(self), self.source)
+
     def as_json(self) -> str:
         """All of it as one line of JSON, by the contract in docs/json.md."""
         return json.dumps(envelope(self.source, **to_object(self, _KEYS)))

@@ -1,0 +1,128 @@
+"""``%load_ext navigator``: torchnav in notebooks, with links into the source.
+
+``%torchnav op softmax`` is the command line; ``%%torchnav`` records what its cell runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from indexes.model.answers import Card
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import Location, SourceInfo
+from indexes.source.permalinks import permalink
+from navigator.text.clean import html_text
+
+if TYPE_CHECKING:
+    from navigator.trace.trace import Trace
+
+_PLACE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w.-]+\.\w+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command printed, with its places linked to the pages of the tree's commit."""
+
+    text: str
+    source: SourceInfo | None
+    card: Card | None = None
+    """Of an operator, shown in front."""
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        if self.card is None or self.source is None:
+            return linked_text(self.text, self.source)
+        return "".join(card_html(self.card, self.source))
+
+
+def linked_text(text: str, source: SourceInfo | None) -> str:
+    """Text as HTML, each ``path:line`` of the source a link where its commit is published."""
+    pieces, end = [], 0
+    for found in _PLACE.finditer(text):
+        pieces.append(html_text(text[end : found.start()]))
+        pieces.append(_link(source, Location(found[1], int(found[2])), found[0]))
+        end = found.end()
+    return f"<pre>{''.join(pieces)}{html_text(text[end:])}</pre>"
+
+
+def _link(source: SourceInfo | None, place: Location, words: str) -> str:
+    page = permalink(source, place.path, place.line) if source else None
+    return f'<a href="{html_text(page)}">{html_text(words)}</a>' if page else html_text(words)
+
+
+def card_html(card: Card, source: SourceInfo) -> Iterator[str]:
+    """A card as a table: what computes on each device, the gradient, Python, tests."""
+    yield f"<p><code>{html_text(card.schema)}</code><br>{html_text(card.kind)}</p><table>"
+    for one in card.lines:
+        if one.label == "more":
+            continue
+        where = _link(source, one.location, str(one.location)) if one.location else ""
+        note = f"<br>{html_text(one.note)}" if one.note else ""
+        cells = (html_text(one.label), f"{html_text(one.text)}{note}", where)
+        yield "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells)
+        yield "</tr>"
+    yield "</table>"
+
+
+def command(line: str) -> Answer:
+    """Runs a command line; the answer, or what went wrong, as text."""
+    from navigator.cli.main import main
+
+    arguments = shlex.split(line)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(arguments)
+    text = out.getvalue() if status == 0 else f"{out.getvalue()}{err.getvalue()}"
+    return Answer(text.rstrip("\n"), *_known(arguments) if status == 0 else (None,))
+
+
+def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
+    """The source of an answer, and the card of an operator that was asked for by its name alone."""
+    from indexes.queries.index import Index
+    from indexes.source.source import Source
+
+    tree = _option(arguments, "--tree")
+    try:
+        index = Index.as_left(Source.find(tree))
+        if arguments[:1] != ["op"] or len(arguments) != 2:
+            return index.info, None
+        match = index.resolve(arguments[1])
+        return index.info, index.card(match.overloads[0]) if match.overloads else None
+    except TorchnavError:
+        return None, None
+
+
+def _option(arguments: list[str], name: str) -> str | None:
+    following = arguments[arguments.index(name) + 1 :] if name in arguments else []
+    return following[0] if following else None
+
+
+def recorded(line: str, cell: str, shell: Any) -> Trace:
+    """The trace of what a cell runs; its own output and errors are shown as always.
+
+    Parameters:
+        line: ``--memory``, to record allocations too.
+    """
+    from navigator.recording import Recording
+
+    with Recording(memory="--memory" in line.split()) as recording:
+        shell.run_cell(cell)
+    return recording.trace
+
+
+def load(shell: Any) -> None:
+    """Adds the magics to an IPython."""
+
+    def torchnav(line: str, cell: str | None = None) -> Answer | Trace:
+        """%torchnav COMMAND ...: as on the command line; %%torchnav: records the cell."""
+        return command(line) if cell is None else recorded(line, cell, shell)
+
+    shell.register_magic_function(torchnav, "line_cell", "torchnav")

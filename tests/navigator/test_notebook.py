@@ -1,0 +1,89 @@
+"""Notebooks: cells that are executed as somebody's are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.model.vocabulary import SourceInfo
+from navigator.cli.main import main
+from navigator.notebook import linked_text
+from tests.tree_marks import TREE
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
+
+CELLS = (
+    "%load_ext navigator",
+    "%torchnav op add.Tensor",
+    "%torchnav callers add_stub",
+    "%torchnav op no_such_name",
+    """%%torchnav
+import torch
+x = torch.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+print('ran')""",
+    "import navigator\nnavigator.inspect(x)",
+    "navigator.graph((x * 2).sum())",
+    "x.grad.tolist()",
+)
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+    """What each cell showed."""
+    cache = tmp_path_factory.mktemp("cache")
+    assert main(["--tree", str(TREE), "--cache", str(cache), "index"]) == 0
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    environment = {
+        **os.environ,
+        "TORCHNAV_CHECKOUT": str(TREE),
+        "TORCHNAV_CACHE": str(cache),
+        "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]),
+    }
+    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3")
+    done = client.execute(cwd=str(Path(__file__).parents[2]), env=environment)
+    return [cell.outputs for cell in done.cells]
+
+
+def html(shown: list[Any]) -> str:
+    found = (one.data["text/html"] for one in shown if "text/html" in one.get("data", {}))
+    return str(next(found))
+
+
+def test_an_operator_is_a_table_and_text(outputs: list[list[Any]]) -> None:
+    assert "<table>" in html(outputs[1])
+    assert "AddBackward0" in html(outputs[1])
+    assert "add.Tensor(Tensor self" in outputs[1][0].data["text/plain"]
+
+
+def test_other_commands_are_text(outputs: list[list[Any]]) -> None:
+    assert "calls the stub" in html(outputs[2])
+    assert "nothing is named &#x27;no_such_name&#x27;" in html(outputs[3])
+
+
+def test_a_cell_is_recorded_and_runs_as_always(outputs: list[list[Any]]) -> None:
+    assert any(one.get("text", "").strip() == "ran" for one in outputs[4])
+    assert "aten::mul" in html(outputs[4])
+    assert outputs[7][0].data["text/plain"] == "[2.0, 2.0, 2.0]"
+
+
+def test_tensors_and_graphs_show_themselves(outputs: list[list[Any]]) -> None:
+    assert "storage_offset_" in html(outputs[5])
+    assert "MulBackward0" in html(outputs[6])
+
+
+def test_places_are_links_where_the_commit_is_known_and_text_stays_text() -> None:
+    source = SourceInfo(
+        kind="checkout", root="/nowhere", version="2.7", commit="0" * 40, dirty=False, missing=()
+    )
+    text = "<b> aten/src/ATen/a.cpp:12, see x.y:3 and /etc/passwd:1"
+    shown = linked_text(text, source)
+    assert "&lt;b&gt;" in shown
+    assert shown.count("<a href=") == 1
+    assert f'pytorch/blob/{"0" * 40}/aten/src/ATen/a.cpp#L12">aten/src/ATen/a.cpp:12</a>' in shown
+    assert "<a" not in linked_text(text, None)
