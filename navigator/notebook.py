@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from indexes.model.answers import Card
 from indexes.model.errors import TorchnavError
-from indexes.model.vocabulary import Location, SourceInfo
-from indexes.source.permalinks import permalink
-from navigator.text.clean import html_text
+from indexes.model.vocabulary import SourceInfo
+from navigator.text.html import card_html, linked_text
 
 if TYPE_CHECKING:
     from navigator.trace.trace import Trace
-
-_PLACE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w.-]+\.\w+):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +36,6 @@ class Answer:
         if self.card is None or self.source is None:
             return linked_text(self.text, self.source)
         return "".join(card_html(self.card, self.source))
-
-
-def linked_text(text: str, source: SourceInfo | None) -> str:
-    """Text as HTML, each ``path:line`` of the source a link where its commit is published."""
-    pieces, end = [], 0
-    for found in _PLACE.finditer(text):
-        pieces.append(html_text(text[end : found.start()]))
-        pieces.append(_link(source, Location(found[1], int(found[2])), found[0]))
-        end = found.end()
-    return f"<pre>{''.join(pieces)}{html_text(text[end:])}</pre>"
-
-
-def _link(source: SourceInfo | None, place: Location, words: str) -> str:
-    page = permalink(source, place.path, place.line) if source else None
-    return f'<a href="{html_text(page)}">{html_text(words)}</a>' if page else html_text(words)
-
-
-def card_html(card: Card, source: SourceInfo) -> Iterator[str]:
-    """A card as a table: what computes on each device, the gradient, Python, tests."""
-    yield f"<p><code>{html_text(card.schema)}</code><br>{html_text(card.kind)}</p><table>"
-    for one in card.lines:
-        if one.label == "more":
-            continue
-        where = _link(source, one.location, str(one.location)) if one.location else ""
-        note = f"<br>{html_text(one.note)}" if one.note else ""
-        cells = (html_text(one.label), f"{html_text(one.text)}{note}", where)
-        yield "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells)
-        yield "</tr>"
-    yield "</table>"
 
 
 def command(line: str) -> Answer:

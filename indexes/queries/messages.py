@@ -92,6 +92,11 @@ class Messages:
         found = found or _best(asked, list(self._found(asked.text, loosely=True)))
         return _raised_from(found, asked)
 
+    def errors(self) -> Iterator[Message]:
+        """All that the tree says when it raises."""
+        every = (_message(row, 0, True) for row in self._rows)
+        return (one for one in every if one.kind and one.does == "error")
+
     def dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under exactly this name."""
         rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))

@@ -45,7 +45,7 @@ class LinkedGraph:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from navigator.notebook import linked_text
+        from navigator.text.html import linked_text
 
         return linked_text(str(self), self.source)
 

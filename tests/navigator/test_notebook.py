@@ -11,7 +11,7 @@ import pytest
 
 from indexes.model.vocabulary import SourceInfo
 from navigator.cli.main import main
-from navigator.notebook import linked_text
+from navigator.text.html import linked_text
 from tests.tree_marks import TREE
 
 nbclient = pytest.importorskip("nbclient")

@@ -16,6 +16,7 @@ _TABLES = {
     "derivatives": ("export:derivatives", "Every entry of derivatives.yaml."),
     "dtypes": ("export:dtypes", "Every AT_DISPATCH_* with its dtypes."),
     "table": ("export:table", "The dispatch tables of all operators."),
+    "site": ("export_site:site", "A page for each operator, as plain files."),
     "trace": ("export_trace:export_trace", "Every row of a trace, linked to its source."),
 }
 

@@ -1,0 +1,113 @@
+"""Writes the site of one tree: plain files, read from a disk as from a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from indexes.model.errors import SourceError, TorchnavError
+from indexes.queries.index import Index
+from navigator.site import lists
+from navigator.site.layout import LISTS, address, page
+from navigator.site.operator_page import operator_page
+
+Progress = Callable[[str, int, int], None]
+"""What is being done, how much of it is done, and how much there is."""
+
+
+class Built(NamedTuple):
+    """What was written."""
+
+    folder: Path
+    pages: int
+    size: int
+    """In bytes."""
+    missing: tuple[str, ...]
+    """Operators without a page, and why."""
+
+
+def build_site(index: Index, folder: Path, progress: Progress) -> Built:
+    """Writes a page for each operator and the lists into a folder of the tree's version in
+    ``folder``.
+
+    Raises:
+        SourceError: It cannot be written.
+    """
+    site = _Site(index, folder / index.info.version)
+    try:
+        return site.build(progress)
+    except OSError as error:
+        raise SourceError(f"cannot write the site in {folder}: {error.strerror}") from error
+
+
+class _Site:
+    def __init__(self, index: Index, folder: Path) -> None:
+        self._index, self._folder = index, folder
+        self._pages = self._size = 0
+        self._missing: list[str] = []
+        self._names: dict[str, str] = {}
+        """Pages by the names that search finds."""
+
+    def build(self, progress: Progress) -> Built:
+        ops = [one.full_name for one in self._index.operators()]
+        for folder in ("op", "errors"):
+            (self._folder / folder).mkdir(parents=True, exist_ok=True)
+        for at, op in enumerate(ops):
+            progress("operators", at, len(ops))
+            self._operator(op)
+        self._lists(ops)
+        for name in ("style.css", "search.js"):
+            self._write(name, files("navigator.site").joinpath(name).read_text("utf-8"))
+        found = json.dumps([*self._names.items()], separators=(",", ":")).replace("</", "<\\/")
+        self._write("names.js", f"var NAMES={found};")
+        return Built(self._folder, self._pages, self._size, tuple(self._missing))
+
+    def _operator(self, op: str) -> None:
+        try:
+            body = [*operator_page(self._index, op)]
+        except TorchnavError as error:
+            self._missing.append(f"{op}: {error}")
+            return
+        self._names[op] = address(op)
+        self._page(address(op), op, body, 1)
+
+    def _lists(self, ops: Iterable[str]) -> None:
+        known = [op for op in ops if op in self._names]
+        index = self._index
+        self._list("index", [lists.source_words(index.info), *lists.operators(known)])
+        for name, found in {
+            "python": lists.by_python(index, known),
+            "nodes": lists.by_node(index),
+            "files": lists.by_file(index),
+            "keys": lists.by_key(index),
+        }.items():
+            self._list(name, lists.named(self._with_pages(found, name != "keys")))
+        errors = lists.errors(index)
+        self._list("errors", lists.letters(errors))
+        for letter, rows in errors.items():
+            body = ["<table>", *rows, "</table>"]
+            self._page(f"errors/{letter}.html", f"{LISTS['errors']}: {letter}", body, 1)
+
+    def _with_pages(self, found: lists.Named, searched: bool) -> Mapping[str, list[str]]:
+        """The operators that have a page; the names are found by the search box too."""
+        kept = {name: [op for op in ops if op in self._names] for name, ops in found.items()}
+        kept = {name: ops for name, ops in kept.items() if ops}
+        if searched:
+            for name, ops in kept.items():
+                self._names.setdefault(name, address(ops[0]))
+        return kept
+
+    def _list(self, name: str, body: Iterable[str]) -> None:
+        self._page(f"{name}.html", LISTS[name], body)
+
+    def _page(self, name: str, title: str, body: Iterable[str], depth: int = 0) -> None:
+        self._write(name, page(self._index.info, title, body, depth))
+        self._pages += 1
+
+    def _write(self, name: str, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        (self._folder / name).write_bytes(data)
+        self._size += len(data)

@@ -1,0 +1,53 @@
+"""What all pages share: their head, their navigation, the names of their files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from indexes.model.vocabulary import SourceInfo
+from navigator.text.clean import html_text
+
+LISTS = {
+    "index": "operators",
+    "python": "Python names",
+    "nodes": "grad_fn",
+    "files": "kernel files",
+    "keys": "dispatch keys",
+    "errors": "error texts",
+}
+"""The pages of lists by their files, with their titles."""
+
+_HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="{root}style.css"></head><body>
+<header><nav aria-label="lists">{lists}</nav>
+<form role="search" action="{root}index.html"><label for="search">Find</label>
+<input id="search" name="q" type="search" autocomplete="off" aria-controls="found"
+ placeholder="softmax, AddmmBackward0, torch.add ..."></form>
+<ul id="found" aria-live="polite"></ul></header><main>
+"""
+_FOOT = """</main><footer>PyTorch {version}{commit}, indexed by torchnav</footer>
+<script>var ROOT = "{root}";</script><script defer src="{root}names.js"></script>
+<script defer src="{root}search.js"></script></body></html>
+"""
+
+
+def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) -> str:
+    """A whole page. ``depth``: how many folders it stands below the lists."""
+    root = "../" * depth
+    lists = " ".join(f'<a href="{root}{name}.html">{words}</a>' for name, words in LISTS.items())
+    head = _HEAD.format(title=f"{html_text(title)} - torchnav", root=root, lists=lists)
+    commit = f" at {source.commit[:12]}" if source.commit else ""
+    foot = _FOOT.format(version=html_text(source.version), commit=commit, root=root)
+    return "".join((head, f"<h1>{html_text(title)}</h1>\n", *body, foot))
+
+
+def address(op: str) -> str:
+    """The page of an operator: ``op/add.Tensor.html``, the same in every version."""
+    name = re.sub(r"[^\w.]+", "-", op.removeprefix("aten::"))
+    # Some file systems take add.out and add.Out for one.
+    capitals = "".join(str(int(letter.isupper())) for letter in name)
+    mark = f"~{int(capitals, 2):x}" if "1" in capitals else ""
+    return f"op/{name}{mark}.html"

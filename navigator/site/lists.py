@@ -1,0 +1,97 @@
+"""The lists of the site: operators, Python names, nodes, kernel files, dispatch keys, errors."""
+
+from __future__ import annotations
+
+import string
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from indexes.model.vocabulary import SourceInfo
+from indexes.queries.index import Index
+from indexes.queries.messages import Messages
+from navigator.site.layout import address
+from navigator.text.clean import html_text
+from navigator.text.html import link, row
+
+Named = Mapping[str, Iterable[str]]
+"""Operators by the name that leads to them."""
+
+
+def operators(names: Iterable[str]) -> Iterator[str]:
+    """Every operator, its overloads on one line."""
+    by_base: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_base[name.partition(".")[0]].append(name)
+    yield from named({base: by_base[base] for base in sorted(by_base, key=_public_first)})
+
+
+def _public_first(name: str) -> tuple[bool, str]:
+    return name.startswith("_") or "::" in name, name.lower()
+
+
+def named(found: Named) -> Iterator[str]:
+    """Names, each with links to its operators."""
+    yield "<table>"
+    for name, ops in found.items():
+        links = (f'<a href="{address(op)}">{html_text(op)}</a>' for op in ops)
+        yield row(html_text(name), ", ".join(links))
+    yield "</table>"
+
+
+def by_node(index: Index) -> Named:
+    """Operators by the Node of their gradient."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for entry in index.derivative_rows():
+        for one in entry.sets:
+            if one.grad_fn:
+                found[one.grad_fn][entry.op] = None
+    return {name: found[name] for name in sorted(found)}
+
+
+def by_file(index: Index) -> Named:
+    """Operators by the file of their kernels."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for kernel in index.kernel_rows():
+        for one in kernel.definitions:
+            found[one.location.path][kernel.op] = None
+    return {path: found[path] for path in sorted(found)}
+
+
+def by_key(index: Index) -> Named:
+    """Operators by the dispatch keys of their kernels."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for kernel in index.kernel_rows():
+        found[kernel.key][kernel.op] = None
+    return {key: found[key] for key in sorted(found, key=lambda key: -len(found[key]))}
+
+
+def by_python(index: Index, ops: Iterable[str]) -> Named:
+    """Operators by the public Python names that lead to them."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for op in ops:
+        for one in index.surroundings(op).python:
+            found[one.name][op] = None
+    return {name: found[name] for name in sorted(found)}
+
+
+def errors(index: Index) -> dict[str, list[str]]:
+    """By its first letter, a list of the errors that the tree can raise, with their lines."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for one in sorted(Messages(index.facts.store).errors(), key=lambda one: one.text.lower()):
+        first = one.text[:1].lower()
+        letter = first if first in string.ascii_lowercase and first else "other"
+        where = link(index.info, one.location)
+        found[letter].append(row(html_text(one.text), html_text(one.kind), where))
+    return dict(sorted(found.items()))
+
+
+def letters(found: Mapping[str, list[str]]) -> Iterator[str]:
+    """Links to the pages of errors."""
+    yield "<p>The texts of errors, by their first letter; holes stand for values.</p><p>"
+    yield " ".join(f'<a href="errors/{one}.html">{one} ({len(found[one]):,})</a>' for one in found)
+    yield "</p>"
+
+
+def source_words(source: SourceInfo) -> str:
+    """Which tree the site is of."""
+    return f"<p>PyTorch {html_text(source.version)}, {html_text(source.kind)}.</p>"

@@ -1,0 +1,125 @@
+"""The site of the small tree: its files, its links, its search in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from indexes.queries.index import Index
+from navigator.site.build import Built, build_site
+from navigator.site.layout import LISTS, address
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+_VOID = {"meta", "link", "input", "br"}
+
+
+class Reader(HTMLParser):
+    """Where a page leads, what its text is, and which tags are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leads: list[str] = []
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.leads += [value for name, value in attrs if name in ("href", "src") and value]
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID and (not self.open or self.open.pop() != tag):
+            self.wrong.append(tag)
+
+
+@pytest.fixture(scope="module")
+def built(tree_index: Index, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build_site(tree_index, tmp_path_factory.mktemp("site"), lambda *_: None)
+
+
+@pytest.fixture(scope="module")
+def pages(built: Built) -> dict[Path, Reader]:
+    found = {}
+    for path in built.folder.rglob("*.html"):
+        found[path] = reader = Reader()
+        reader.feed(path.read_text("utf-8"))
+    return found
+
+
+def test_every_operator_has_a_page(built: Built, tree_index: Index) -> None:
+    missing = {one.partition(":")[0] for one in built.missing}
+    for one in tree_index.operators():
+        assert one.full_name in missing or (built.folder / address(one.full_name)).is_file()
+    assert len(missing) < 0.1 * len(tree_index.operators())
+
+
+def test_no_link_is_broken(pages: dict[Path, Reader]) -> None:
+    for path, page in pages.items():
+        for lead in page.leads:
+            parts = urlsplit(lead)
+            assert parts.scheme in ("", "https")
+            assert parts.scheme or (path.parent / parts.path).resolve().is_file(), (path, lead)
+
+
+def test_tags_are_closed_and_text_of_the_tree_is_text(pages: dict[Path, Reader]) -> None:
+    assert {path.name: page.wrong + page.open for path, page in pages.items()} == {
+        path.name: [] for path in pages
+    }
+
+
+def test_lists_lead_to_operators(built: Built) -> None:
+    page = address("add.Tensor")
+    for name in LISTS:
+        text = (built.folder / f"{name}.html").read_text("utf-8")
+        assert name == "errors" or f'href="{page}"' in text, name
+    assert "AddBackward0" in (built.folder / "nodes.html").read_text("utf-8")
+
+
+def test_a_page_says_what_computes_and_how_the_gradient_is_formed(built: Built) -> None:
+    text = (built.folder / address("add.Tensor")).read_text("utf-8")
+    for said in ("add.Tensor(Tensor self", "Ways to what computes", "Gradient", "Chain"):
+        assert said in text
+
+
+def test_addresses_are_stable_and_differ_where_case_does_not_count() -> None:
+    assert address("add.Tensor") == address("aten::add.Tensor")
+    names = ["add.out", "add.Out", "quantized::add", "quantized_add", "__and__.Scalar"]
+    assert len({address(name).lower() for name in names}) == len(names)
+    assert all(re.fullmatch(r"op/[\w.~-]+\.html", address(name)) for name in names)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tree_index: Index, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Exception, match="cannot write the site"):
+        build_site(tree_index, tmp_path / "file", lambda *_: None)
+
+
+def _shown(address: str) -> Iterator[str]:
+    """The links that the search box shows for what the address asks."""
+    assert CHROMIUM
+    done = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    found = done.stdout.partition('<ul id="found"')[2].partition("</ul>")[0]
+    yield from re.findall(r'<a href="([^"]+)">', found)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_search_in_a_browser(built: Built) -> None:
+    index = (built.folder / "index.html").as_uri()
+    assert next(_shown(f"{index}?q=add.tensor")) == address("add.Tensor")
+    assert address("add.Tensor") in [*_shown(f"{index}?q=AddBackward0")]
+    page = (built.folder / address("add.Tensor")).as_uri()
+    assert next(_shown(f"{page}?q=mul.tensor")) == f"../{address('mul.Tensor')}"
+    assert not [*_shown(f"{index}?q=no_such_operator")]
