@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Any:
 
         return graph
     if name == "load_ipython_extension":
-        from navigator.notebook import load
+        import importlib
 
-        return load
+        return importlib.import_module("navigator.notebook").load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -61,7 +61,7 @@ COMMANDS = {
     "index": ("index:index", "Build or refresh the index."),
     "clone": ("clone:clone", "Fetch PyTorch's source."),
     "mcp": ("mcp:mcp", "Serve coding agents (Model Context Protocol)."),
-    "completion": ("completion:completion", "Completion for bash, zsh or fish."),
+    "completion": ("doctor:completion", "Completion for bash, zsh or fish."),
     "doctor": ("doctor:doctor", "Check your setup."),
 }
 

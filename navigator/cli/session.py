@@ -269,6 +269,17 @@ def places_option(command: _F) -> _F:
     return vimgrep(link(json_option(command)))
 
 
+def completed(what: str) -> Callable[..., list[Any]]:
+    """What a shell completes: ``operators``, ``dispatch_keys`` or ``files`` of
+    ``navigator.cli.completing``, which is imported when a shell asks."""
+
+    def complete(*asked: Any) -> list[Any]:
+        found: list[Any] = getattr(import_module("navigator.cli.completing"), what)(*asked)
+        return found
+
+    return complete
+
+
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 

@@ -14,8 +14,14 @@ from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
-from navigator.cli.completing import operators
-from navigator.cli.session import Settings, pass_settings, places_option, say, write_lines
+from navigator.cli.session import (
+    Settings,
+    completed,
+    pass_settings,
+    places_option,
+    say,
+    write_lines,
+)
 from navigator.live.schema_check import plan_operator
 from navigator.text.clean import printable
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=operators)
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completed("operators"))
 @click.option(
     "--for",
     "wanted",

@@ -1,10 +1,11 @@
-"""``torchnav doctor``: what is found and what is missing."""
+"""``torchnav doctor``: what is found and what is missing; ``completion``: what shells must read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import click
+from click.shell_completion import get_completion_class
 
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import shape
@@ -35,3 +36,21 @@ def _lines(check: Check) -> Iterator[str]:
     yield clean(f"{sign} {check.name:18} {check.found}")
     if check.command:
         yield clean(f"{'':20} -> {check.command}")
+
+
+SHELLS = {
+    "bash": 'eval "$(torchnav completion bash)" in ~/.bashrc',
+    "zsh": 'eval "$(torchnav completion zsh)" in ~/.zshrc, behind compinit',
+    "fish": "torchnav completion fish > ~/.config/fish/completions/torchnav.fish",
+}
+
+
+@click.command(epilog="\b\n" + "\n".join(f"{shell:5} {how}" for shell, how in SHELLS.items()))
+@click.argument("shell", type=click.Choice([*SHELLS]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """The script by which SHELL completes commands, options, operators and dispatch keys."""
+    script = get_completion_class(shell)
+    assert script is not None
+    root = context.find_root()
+    click.echo(script(root.command, {}, "torchnav", "_TORCHNAV_COMPLETE").source())

@@ -1,14 +1,26 @@
-"""``torchnav export``: whole tables, one JSON object a line."""
+"""``torchnav export``: whole tables, one JSON object a line; the site."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
+from indexes.model.errors import Progress
+from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import derivative_row_json, dtype_row_json
 from indexes.serialize.dispatch import table_row_json
-from navigator.cli.session import LazyGroup, Settings, json_option, pass_settings, write_json
+from navigator.cli.session import (
+    LazyGroup,
+    ProgressLine,
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    write_json,
+)
+from navigator.text.clean import clean
 
 _TABLES = {
     "kernels": ("export:kernels", "Every kernel that the YAML declares or implies."),
@@ -16,14 +28,14 @@ _TABLES = {
     "derivatives": ("export:derivatives", "Every entry of derivatives.yaml."),
     "dtypes": ("export:dtypes", "Every AT_DISPATCH_* with its dtypes."),
     "table": ("export:table", "The dispatch tables of all operators."),
-    "site": ("export_site:site", "A page for each operator, as plain files."),
+    "site": ("export:site", "A page for each operator, as plain files."),
     "trace": ("export_trace:export_trace", "Every row of a trace, linked to its source."),
 }
 
 
 @click.group(cls=LazyGroup, table=_TABLES)
 def export() -> None:
-    """Whole tables, one JSON object a line, by the contract in docs/json.md."""
+    """Whole tables, one JSON object a line, by the contract in docs/json.md; a site."""
 
 
 def _write(rows: Iterable[object]) -> None:
@@ -74,3 +86,35 @@ def derivatives(settings: Settings) -> None:
     index = settings.index()
     for entry in index.derivative_rows():
         write_json(derivative_row_json(entry, index.formula_functions(entry)))
+
+
+_MISSING = 5
+
+
+@click.command("site")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@json_option
+@pass_settings
+def site(settings: Settings, folder: Path) -> None:
+    """A site of the tree in FOLDER: a page for each operator, lists by Python name, grad_fn, kernel
+    file, dispatch key and error text, and a search that needs no server.
+
+    The pages stand in a folder of the tree's version and have the same addresses in every version.
+    """
+    from navigator.site.build import build_site
+
+    index = settings.index()
+    with ProgressLine() as line:
+        built = build_site(index, folder, lambda *parts: line(Progress(*parts)))
+    for one in built.missing[:_MISSING]:
+        say(f"torchnav: no page of {one}")
+    if len(built.missing) > _MISSING:
+        say(f"torchnav: and of {len(built.missing) - _MISSING:,} more operators")
+    told = {"folder": str(built.folder), "pages": built.pages, "bytes": built.size}
+    settings.answer(
+        lambda: {"schema_version": SCHEMA_VERSION, **told, "missing": [*built.missing]},
+        lambda: [
+            f"{built.pages:,} pages, {built.size / 1e6:.0f} MB",
+            f"  {clean(str(built.folder / 'index.html'))}",
+        ],
+    )

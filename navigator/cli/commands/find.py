@@ -13,8 +13,15 @@ from indexes.model.regex import regex
 from indexes.queries.naming.finding import KINDS
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.answers import envelope
-from navigator.cli.completing import files, operators
-from navigator.cli.session import Choice, Settings, each_name, pass_settings, places_option, say
+from navigator.cli.session import (
+    Choice,
+    Settings,
+    completed,
+    each_name,
+    pass_settings,
+    places_option,
+    say,
+)
 from navigator.text.answers import hit_lines, source_lines
 from navigator.text.places import place_lines
 
@@ -35,7 +42,7 @@ _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 
 
 @click.command()
-@click.argument("text", shell_complete=operators)
+@click.argument("text", shell_complete=completed("operators"))
 @click.option("--limit", default=FIND_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
 @places_option
@@ -88,7 +95,7 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
 
 
 @click.command()
-@click.argument("place", metavar="FILE:LINE", shell_complete=files)
+@click.argument("place", metavar="FILE:LINE", shell_complete=completed("files"))
 @click.option("--all", "everything", is_flag=True, help="List all operators, each way.")
 @places_option
 @pass_settings

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from navigator.cli.commands.table import operator_meant
-from navigator.cli.completing import operators
-from navigator.cli.session import Settings, pass_settings, places_option, say
+from navigator.cli.session import Settings, completed, pass_settings, places_option, say
 from navigator.live.generated.as_json import generated_json
 from navigator.live.generated.asking import generated as asked
 from navigator.text.answers import source_lines
@@ -14,7 +13,7 @@ from navigator.text.generated import generated_lines
 
 
 @click.command()
-@click.argument("name", shell_complete=operators)
+@click.argument("name", shell_complete=completed("operators"))
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--only", default="", metavar="FILE", help="Show one file's code: VariableType.")
 @click.option("--full", is_flag=True, help="Show the code of every piece.")

@@ -8,8 +8,7 @@ from indexes.model.errors import UsageError
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.serialize.impact import affected_json, impact_json
-from navigator.cli.completing import operators
-from navigator.cli.session import Settings, pass_settings, places_option
+from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.text.impact import affected_lines, callers_lines, impact_lines, markdown_lines
 
 _everything = click.option(
@@ -30,7 +29,7 @@ def _tested(everything: bool) -> int | None:
 
 
 @click.command()
-@click.argument("symbol", shell_complete=operators)
+@click.argument("symbol", shell_complete=completed("operators"))
 @_everything
 @places_option
 @pass_settings
@@ -45,7 +44,7 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 
 
 @click.command()
-@click.argument("symbol", shell_complete=operators)
+@click.argument("symbol", shell_complete=completed("operators"))
 @_dispatches
 @_everything
 @places_option

@@ -12,8 +12,7 @@ import click
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
-from navigator.cli.completing import files
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, completed, json_option, pass_settings
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -28,7 +27,7 @@ _PROGRAM = {"ignore_unknown_options": True}
 
 
 @click.command(context_settings=_PROGRAM)
-@click.argument("what", shell_complete=files)
+@click.argument("what", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @json_option
 @pass_settings
@@ -42,7 +41,7 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
 
 
 @click.command(context_settings=_PROGRAM)
-@click.argument("what", shell_complete=files)
+@click.argument("what", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
 @click.option("--check", is_flag=True, help="With --to: also by differences of the loss.")
@@ -74,7 +73,7 @@ def graph(
 
 
 @click.command(context_settings=_PROGRAM)
-@click.argument("script", shell_complete=files)
+@click.argument("script", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @json_option
 @pass_settings

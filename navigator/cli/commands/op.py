@@ -10,10 +10,10 @@ import click
 
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Role, Work
-from navigator.cli.completing import dispatch_keys, operators
 from navigator.cli.session import (
     Choice,
     Settings,
+    completed,
     each_name,
     pass_settings,
     places_option,
@@ -30,7 +30,7 @@ WORKS: tuple[str, ...] = get_args(Work)
 
 
 @click.command()
-@click.argument("name", shell_complete=operators)
+@click.argument("name", shell_complete=completed("operators"))
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--all", "every", is_flag=True, help="Show every overload that the name can mean.")
 @click.option("--chain", "chained", is_flag=True, help="Show the chain below the card.")
@@ -42,7 +42,7 @@ WORKS: tuple[str, ...] = get_args(Work)
 @click.option(
     "--key",
     metavar="KEY",
-    shell_complete=dispatch_keys,
+    shell_complete=completed("dispatch_keys"),
     help="Only hops for this dispatch key or device: CPU, CUDA.",
 )
 @places_option

@@ -9,8 +9,7 @@ import click
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.serialize.dispatch import table_json
-from navigator.cli.completing import dispatch_keys, operators
-from navigator.cli.session import Settings, pass_settings, places_option
+from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.text.answers import source_lines
 from navigator.text.table import table_lines
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", shell_complete=operators)
+@click.argument("name", shell_complete=completed("operators"))
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--live", is_flag=True, help="Compare with the dispatcher of the installed torch.")
 @click.option(
@@ -126,7 +125,7 @@ def _refusal(match: NameMatch) -> str:
 
 
 @click.command()
-@click.argument("name", shell_complete=dispatch_keys)
+@click.argument("name", shell_complete=completed("dispatch_keys"))
 @click.option("--limit", default=8, show_default=True, type=click.IntRange(0), help="Of each list.")
 @places_option
 @pass_settings

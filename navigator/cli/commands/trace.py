@@ -17,8 +17,7 @@ from navigator.capture.limits.options import count_of, pattern_of, size_of, step
 from navigator.capture.names import expand, rank_of
 from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
-from navigator.cli.completing import files
-from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
+from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
 from navigator.live.asking import ask
 
 _KEPT = 20
@@ -100,7 +99,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--full", is_flag=True, help="With --compare, all rows.")
 @json_option
 @click.argument(
-    "program", metavar="SCRIPT [ARGS]...", nargs=-1, type=click.UNPROCESSED, shell_complete=files
+    "program",
+    metavar="SCRIPT [ARGS]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=completed("files"),
 )
 @pass_settings
 def trace(
