@@ -50,6 +50,8 @@ class _Site:
         self._missing: list[str] = []
         self._names: dict[str, str] = {}
         """Pages by the names that search finds."""
+        self._taken: dict[str, str] = {}
+        """Operators by their addresses in small letters."""
 
     def build(self, progress: Progress) -> Built:
         ops = [one.full_name for one in self._index.operators()]
@@ -70,6 +72,9 @@ class _Site:
             body = [*operator_page(self._index, op)]
         except TorchnavError as error:
             self._missing.append(f"{op}: {error}")
+            return
+        if (other := self._taken.setdefault(address(op).lower(), op)) != op:
+            self._missing.append(f"{op}: on some disks its page would be that of {other}")
             return
         self._names[op] = address(op)
         self._page(address(op), op, body, 1)

@@ -47,7 +47,4 @@ def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) ->
 def address(op: str) -> str:
     """The page of an operator: ``op/add.Tensor.html``, the same in every version."""
     name = re.sub(r"[^\w.]+", "-", op.removeprefix("aten::"))
-    # Some file systems take add.out and add.Out for one.
-    capitals = "".join(str(int(letter.isupper())) for letter in name)
-    mark = f"~{int(capitals, 2):x}" if "1" in capitals else ""
-    return f"op/{name}{mark}.html"
+    return f"op/{name}.html"

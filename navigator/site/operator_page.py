@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from indexes.model.answers import Chain, Hop, Route
 from indexes.model.dispatch import DispatchSlot, DispatchTable
@@ -55,8 +55,9 @@ def _excerpts(index: Index, routes: Sequence[Route]) -> Iterator[str]:
             continue
         first = route.location.line
         shown = "\n".join(lines[first - 1 : first - 1 + _EXCERPT])
-        title = f"{html_text(device)}: {link(index.info, route.location)}"
-        yield f"<details><summary>{title}</summary><pre>{html_text(shown)}</pre></details>"
+        yield f"<details><summary>{html_text(device)}: {html_text(route.symbol)}</summary>"
+        lines_shown = f'<pre tabindex="0">{html_text(shown)}</pre>'
+        yield f"{link(index.info, route.location)}{lines_shown}</details>"
 
 
 def _formulas(source: SourceInfo, entry: DerivativeEntry) -> Iterator[str]:
@@ -92,20 +93,29 @@ def _slot(source: SourceInfo, group: Sequence[DispatchSlot]) -> str:
 def _chain(source: SourceInfo, chain: Chain) -> Iterator[str]:
     """The steps as nested lists."""
     yield '<h2>Chain</h2><details class="chain"><summary>step by step</summary>'
-    depth = 0
-    levels: dict[int | None, int] = {None: 0}
+    below: dict[int | None, list[Hop]] = {}
     for hop in chain.hops[:_HOPS]:
-        levels[hop.id] = level = levels.get(hop.parent, 0) + 1
-        yield "<ul>" * (level - depth) + "</ul>" * (depth - level)
-        depth = level
-        yield f"<li>{_hop(source, hop)}</li>"
-    yield "</ul>" * depth
+        below.setdefault(hop.parent, []).append(hop)
+    yield from _steps(source, below, None)
     if (more := len(chain.hops) - _HOPS) > 0:
         command = html_text(f"torchnav op {chain.op.full_name} --chain")
         yield f"<p>{more:,} more steps: <code>{command}</code></p>"
     for one in chain.unresolved:
         yield f'<p class="dim">{html_text(one.symbol)}: {html_text(one.reason)}</p>'
     yield "</details>"
+
+
+def _steps(
+    source: SourceInfo, below: Mapping[int | None, Sequence[Hop]], parent: int | None
+) -> Iterator[str]:
+    """The steps below one, each with those below it; parents come before their children."""
+    if parent in below:
+        yield "<ul>"
+        for hop in below[parent]:
+            yield f"<li>{_hop(source, hop)}"
+            yield from _steps(source, below, hop.id)
+            yield "</li>"
+        yield "</ul>"
 
 
 def _hop(source: SourceInfo, hop: Hop) -> str:
