@@ -27,7 +27,11 @@ def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments)
     try:
         answer = _ANSWERS[given.question](given)
-    except (TorchnavError, TypeError, ValueError, ImportError) as error:
+    except ImportError as error:  # ours are for another version of Python
+        here = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
+        print(f"torchnav: {error}: install torchnav for {here} too", file=sys.stderr)
+        return 1
+    except (TorchnavError, TypeError, ValueError) as error:
         print(f"torchnav: {error}", file=sys.stderr)
         return 1
     try:
