@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from indexes.model.errors import SourceError, TorchnavError
 from indexes.queries.index import Index
+from indexes.source.files import read_text
 from navigator.site import lists
 from navigator.site.layout import LISTS, address, page
 from navigator.site.operator_page import operator_page
@@ -62,7 +62,7 @@ class _Site:
             self._operator(op)
         self._lists(ops)
         for name in ("style.css", "search.js"):
-            self._write(name, files("navigator.site").joinpath(name).read_text("utf-8"))
+            self._write(name, read_text(Path(__file__).with_name(name)))
         found = json.dumps([*self._names.items()], separators=(",", ":")).replace("</", "<\\/")
         self._write("names.js", f"var NAMES={found};")
         return Built(self._folder, self._pages, self._size, tuple(self._missing))
