@@ -12,6 +12,7 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.going_on import BACKEND, GoingOn, GoingOns
 from indexes.queries.dispatch_path.key_sources import KeySources
+from indexes.readers.cxx.key_sets import UnknownSetError
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -105,7 +106,10 @@ class DispatchPaths:
         """How the kernel of a key goes on; ``end`` where the recording does not tell what next."""
         if slot is None or slot.kind == "missing":
             return GoingOn("end", _missing(key, backend))
-        on = self._going_ons.of(key, slot)
+        try:
+            on = self._going_ons.of(key, slot)
+        except UnknownSetError as error:  # a tree without one of the keys that it goes by
+            return GoingOn("end", f"what its kernel calls cannot be told: {error}", certain=False)
         if on.kind == "backend" and not backend:
             return GoingOn("end", "the trace does not say on which device")
         return on
@@ -116,8 +120,14 @@ class DispatchPaths:
             return (backend,)
         if on.kind == "next":
             return rest
-        functionality = self._sources.algebra.functionality
-        return tuple(key for key in rest if functionality(key) in on.keys)
+        return tuple(key for key in rest if self._function(key) in on.keys)
+
+    def _function(self, key: str) -> str:
+        """Empty for a key of another version than the tree's."""
+        try:
+            return self._sources.algebra.functionality(key)
+        except UnknownSetError:
+            return ""
 
 
 def _missing(key: str, backend: str) -> str:
