@@ -14,6 +14,14 @@ _MOST_TEXT = 20_000
 """Letters of a message: the dispatcher's has a line for each key."""
 
 
+def _message(error: BaseException) -> str:
+    """Empty where the program's own class cannot say it: that is not for us to raise."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - whatever the program's code raises
+        return ""
+
+
 def error_line(error: BaseException, torch: Any) -> bytes:
     """What was raised, and the program's own lines on the way, the innermost first.
 
@@ -26,7 +34,7 @@ def error_line(error: BaseException, torch: Any) -> bytes:
     frames = [*islice((one for one in places if stacks.is_user(one[0])), USER_FRAMES)]
     told = {
         "type": type(error).__name__,
-        "message": str(error)[:_MOST_TEXT],
+        "message": _message(error)[:_MOST_TEXT],
         "raised_in": places[0][0] if places else "",
         "frames": frames,
     }

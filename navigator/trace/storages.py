@@ -106,22 +106,19 @@ class Storages:
         arguments = parse_schema(schema.schema).arguments
         return use.argument < len(arguments) and "!" in str(arguments[use.argument])
 
-    def life(self, storage: int, row: int) -> list[Use]:
-        """The outermost operators that took or made the storage which a row took or made, from
-        that which made it to the last before the number was another's."""
+    def life(self, storage: int, moment: float) -> list[Use]:
+        """The outermost operators that took or made the storage which has a number at a moment, in
+        microseconds of the table: from that which made it to the last before the number was
+        another's."""
         every = self.uses(storage)
         rows = {use.row for use in every}
         found: list[Use] = []
         for use in every:
             if self._trace.table.parent[use.row] in rows:
                 continue
-            if use.argument == NONE and found:
-                if self._is_within(row, found):
+            if use.argument == NONE:
+                if self._trace.table.start[use.row] > moment:
                     return found
                 found = []
             found.append(use)
         return found
-
-    def _is_within(self, row: int, uses: list[Use]) -> bool:
-        rows = {use.row for use in uses}
-        return row in rows or not rows.isdisjoint(self._around(row))

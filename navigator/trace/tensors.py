@@ -56,6 +56,7 @@ def recorded_tensors(trace: Trace, linker: Linker, row: int) -> tuple[RecordedTe
 class _Reader:
     def __init__(self, trace: Trace, linker: Linker, op: TraceOp) -> None:
         self._trace, self._op = trace, op
+        self._begun = trace.table.start[op.id]
         self._storages = Storages(trace, linker)
         self._declared = linker.index.tensorimpl()
         schema = linker.link(op).schema
@@ -68,22 +69,26 @@ class _Reader:
             name = names[at] if at < len(names) else f"argument {at}"
             states = given[at] if at < len(given) else ()
             yield from self._of_input(name, value, states)
+        ended = self._begun + self._trace.table.duration[self._op.id]
         forms = [_made(*one) for one in _OUTPUT.findall(self._op.output)]
         for at, form in enumerate(forms):
             state = made[at][0] if at < len(made) else None
-            yield self._tensor("result" if len(forms) == 1 else f"result {at}", form, state)
+            name = "result" if len(forms) == 1 else f"result {at}"
+            yield self._tensor(name, form, state, ended)
 
     def _of_input(
         self, name: str, value: Input, states: Sequence[TensorState | None]
     ) -> Iterator[RecordedTensor]:
         if value.kind == "tensor":
-            yield self._tensor(name, value, states[0] if states else None)
+            yield self._tensor(name, value, states[0] if states else None, self._begun)
         for at, shape in enumerate(value.elements):
             state = states[at] if at < len(states) else None
-            yield self._tensor(f"{name}[{at}]", Input("tensor", shape=shape), state)
+            yield self._tensor(f"{name}[{at}]", Input("tensor", shape=shape), state, self._begun)
 
-    def _tensor(self, name: str, form: Input, state: TensorState | None) -> RecordedTensor:
-        uses = tuple(self._storages.life(state.storage, self._op.id)) if state else ()
+    def _tensor(
+        self, name: str, form: Input, state: TensorState | None, moment: float
+    ) -> RecordedTensor:
+        uses = tuple(self._storages.life(state.storage, moment)) if state else ()
         members = (self._member(one, form, state, uses) for one in self._declared)
         return RecordedTensor(name, form, state, tuple(members), uses)
 
@@ -120,7 +125,7 @@ class _Reader:
                 return RecordedMember(member, "", "it has none: made in inference mode")
             return RecordedMember(member, str(state.version))
         made = ""
-        if uses[0].argument == NONE:
+        if uses and uses[0].argument == NONE:
             made = f", made by {self._trace.op(uses[0].row).label}"
         return RecordedMember(member, f"#{state.storage}{made}")
 

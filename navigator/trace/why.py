@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from indexes.model.errors import NotFound
 from indexes.model.schema import Schema, parse_schema
-from indexes.queries.index import Index
 from indexes.queries.pasted import ON_STACK, message_of
 from navigator.explanation import (
     MODIFIED,
@@ -44,13 +43,13 @@ class Saved(NamedTuple):
     shape: tuple[int, ...]
 
 
-def explain_trace(trace: Trace, index: Index, linker: Linker) -> Explanation:
+def explain_trace(trace: Trace, linker: Linker) -> Explanation:
     """The cause of the error with which a recorded program ended.
 
     Raises:
         NotFound: The recording holds none.
     """
-    error = trace.meta.error
+    error, index = trace.meta.error, linker.index
     if error is None:
         raise NotFound("no error of the program is in this recording: torchnav trace keeps it")
     place = error.frames[0].location if error.frames else None
@@ -195,8 +194,9 @@ class _Teller:
     def _makers(self, op: TraceOp) -> Iterator[tuple[str, Place]]:
         """The lines that made what an operator was given."""
         given, _ = self._trace.table.states_of(op.id)
+        begun = self._trace.table.start[op.id]
         for at, some in enumerate(given):
-            lives = (self._storages.life(one.storage, op.id) for one in some if one)
+            lives = (self._storages.life(one.storage, begun) for one in some if one)
             makers = (uses[0].row for uses in lives if uses and uses[0].argument == NONE)
             for line in dict.fromkeys(map(self._line, makers)):
                 if line:

@@ -104,7 +104,7 @@ def _is_recording(path: str) -> bool:
 def _why_recorded(settings: Settings, path: Path) -> int:
     trace = read_trace(path)
     linker = linker_of(settings, trace)
-    found = explain_trace(trace, linker.index, linker)
+    found = explain_trace(trace, linker)
     print(found.as_json() if settings.json else found)
     return 0
 

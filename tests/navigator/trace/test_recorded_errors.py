@@ -36,7 +36,7 @@ def recorded(folder: Path, code: str, *options: str) -> Trace:
 
 
 def explained(trace: Trace, index: Index) -> Explanation:
-    return explain_trace(trace, index, Linker(trace, index))
+    return explain_trace(trace, Linker(trace, index))
 
 
 def check_planted(kind: str, folder: Path, library: str, index: Index) -> None:
@@ -198,6 +198,22 @@ def test_who_wrote_is_told_of_what_is_not_given_back(calls: Trace, wheel: Index)
 
     assert [calls.op(one.use.row).label for one in writes] == ["aten::_foreach_add_.Scalar"]
     assert (writes[0].before, writes[0].after) == (0, 1)
+
+
+def test_a_node_took_what_an_operator_made(tmp_path: Path, library: str, wheel: Index) -> None:
+    """A Node is no operator: its storage is that which had the number when it began."""
+    code = f"{LEAF}for _ in range(3):\n    y = x.sigmoid()\n    (y * 2).sum().backward()\n"
+    trace = recorded(tmp_path, code, "--native", library)
+    linker = Linker(trace, wheel)
+    nodes = [op for op in trace.ops() if op.kind == "node" and op.name == "SigmoidBackward0"]
+
+    assert len(nodes) == 3
+    for node in nodes:
+        (taken,) = recorded_tensors(trace, linker, node.id)
+        begun = [trace.op(use.row).start_us for use in taken.uses]
+        assert taken.uses[0].argument == -1
+        assert begun[0] < node.start_us
+        assert "made by" in told(taken)["storage_"]
 
 
 def test_rows_of_json_have_them(calls: Trace, wheel: Index) -> None:
