@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -11,9 +12,12 @@ from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Pl
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound
 from indexes.model.impact import Impact, Step, TestCommand
+from indexes.model.vocabulary import Location
+from indexes.queries.chains.chain import for_key
 from indexes.queries.impact.affected import affected
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.index import Index
+from indexes.queries.naming.keys import known_key
 from navigator.agents.pages import LIMIT, ROOM, Page, page, spot
 
 Direction = Literal["up", "down"]
@@ -201,16 +205,19 @@ class Answers:
     ) -> Chained:
         """What an operator does, step by step, for one dispatch key or device or for all."""
         full_name = self._operator(op)
-        chain = self._index.chain(full_name, depth=depth)
+        key = known_key(key, self._index) if key else ""
+        whole = self._index.chain(full_name, depth=depth)
+        chain = for_key(whole, key) if key else whole
         routes = () if cursor else self._index.routes(full_name)
         ways = [_way(one) for one in routes if key in ("", one.device)]
         gaps = [f"{one.symbol}: {one.reason}" for one in chain.unresolved]
-        steps = page(_steps(chain, key), limit, cursor, ROOM if cursor else ROOM - _WAYS)
+        steps = page(_steps(chain), limit, cursor, ROOM if cursor else ROOM - _WAYS)
         first = replace(page(ways, limit, room=_WAYS), cursor="")
         return Chained(full_name, chain.op.schema, first, steps, _few(gaps), self._source)
 
     def dispatch(self, op: str, key: str = "", limit: int = LIMIT, cursor: str = "") -> Dispatched:
         """The dispatch table of an operator, or what runs for one key and why."""
+        key = known_key(key, self._index) if key else ""
         table = self._index.table(self._operator(op))
         groups = [group for group in reversed(table.groups()) if _has(group, key)]
         if key and not groups:
@@ -247,32 +254,43 @@ class Answers:
         return Used(symbol, page(found, limit, cursor), note, self._source)
 
     def _called(self, symbol: str) -> Iterator[User]:
-        """What the definitions of a symbol call, or a line."""
+        """What the definitions of a symbol call, or a line; of an operator the steps of its chain.
+
+        Raises:
+            NotFound: Nothing that it calls is known.
+        """
+        seen: dict[tuple[str, str], User] = {}
+        for user in self._called_by(symbol):
+            seen.setdefault((user.name, user.place), user)
+        if not seen:
+            raise NotFound(f"nothing that {symbol} calls is known: locate says what it is")
+        yield from seen.values()
+
+    def _called_by(self, symbol: str) -> Iterator[User]:
         path, _, line = symbol.rpartition(":")
-        lines = [(path, int(line))] if path and line.isdigit() else []
-        if not lines:
-            match = self._index.meant(symbol)
-            named = [hit.location for hit in match.hits] or [
-                one.location for one in self._index.definitions(match.text)
-            ]
-            lines = [
-                (one.path, at)
-                for one in named[:3]
-                for at in range(one.line, max(one.end_line, one.line) + 1)
-            ]
-        seen: set[tuple[str, str]] = set()
-        for where, at in lines:
-            for user in _calls(self._index.at(where, at)):
-                if (user.name, user.place) not in seen:
-                    seen.add((user.name, user.place))
-                    yield user
+        if path and line.isdigit():
+            yield from _calls(self._index.at(path, int(line)))
+            return
+        match = self._index.meant(symbol)
+        overloads = match.overloads if match.kind in ("operator", "python") else ()
+        for op in overloads[:1]:
+            for hop in self._index.chain(op).hops:
+                place = spot(hop.location)
+                yield User(hop.symbol, hop.role, place, hop.rule, hop.confidence)
+        if not overloads:
+            for one in self._index.definitions(match.text)[:_MOST_NOTES]:
+                yield from self._calls_within(one.location)
+
+    def _calls_within(self, place: Location) -> Iterator[User]:
+        for line in range(place.line, max(place.end_line, place.line) + 1):
+            with suppress(NotFound):  # on a line without a call nothing stands
+                yield from _calls(self._index.at(place.path, line))
 
     # ------------------------------------------------------------------------- tests
 
     def tests(self, what: str, limit: int = LIMIT, cursor: str = "") -> Tested:
-        """Commands that run the tests of a symbol, or of a change: ``A..B``, a commit, or
-        ``working tree``."""
-        if what == "working tree" or ".." in what or _is_commit(what):
+        """Commands that run the tests of a symbol, or of a change: ``A..B`` or ``working tree``."""
+        if what == "working tree" or ".." in what:
             since = None if what == "working tree" else what
             impact = affected(self._index, since).impact
         else:
@@ -285,10 +303,6 @@ def _few(notes: Sequence[str]) -> str:
     """The first of some notes, and how many more there are."""
     more = len(notes) - _MOST_NOTES
     return "; ".join([*notes[:_MOST_NOTES], *([f"and {more} more"] if more > 0 else [])])
-
-
-def _is_commit(text: str) -> bool:
-    return len(text) >= 7 and all(letter in "0123456789abcdef" for letter in text)
 
 
 def _card_facts(card: Card | None) -> Iterator[Fact]:
@@ -307,18 +321,11 @@ def _hit_facts(match: NameMatch) -> Iterator[Fact]:
         yield Fact(hit.kind, hit.name, spot(hit.location), hit.detail)
 
 
-def _steps(chain: Chain, key: str) -> Iterator[ChainStep]:
+def _steps(chain: Chain) -> Iterator[ChainStep]:
     levels: dict[int | None, int] = {None: -1}
     for hop in chain.hops:
-        if hop.parent not in levels or not _is_for(hop, key):
-            continue
-        levels[hop.id] = levels[hop.parent] + 1
+        levels[hop.id] = levels.get(hop.parent, -1) + 1
         yield _step(hop, levels[hop.id])
-
-
-def _is_for(hop: Hop, key: str) -> bool:
-    named = hop.keys or ((hop.device,) if hop.device else ())
-    return not (key and named) or key in named or any(one.startswith("Composite") for one in named)
 
 
 def _step(hop: Hop, level: int) -> ChainStep:
@@ -340,7 +347,7 @@ def _way(route: Route) -> Way:
 
 
 def _has(group: tuple[DispatchSlot, ...], key: str) -> bool:
-    return not key or any(slot.key.lower() == key.lower() for slot in group)
+    return not key or any(slot.key == key for slot in group)
 
 
 def _slot(group: tuple[DispatchSlot, ...]) -> Slot:
@@ -401,15 +408,16 @@ def trace_lines(file: Path, query: str, index: Index) -> Iterator[str]:
     from navigator.trace.link import Linker
     from navigator.trace.readers import read_trace
     from navigator.trace.summary import summary_lines
+    from navigator.trace.versions import schema_index
     from navigator.trace.views import VIEWS, view_lines
     from navigator.trace.why import explain_trace
 
     trace = read_trace(file)
-    linker = Linker(trace, index)
+    linker = Linker(trace, index, schema_index(trace, index, index.cache))
     if not query:
         yield from summary_lines(trace)
     elif query == "why":
-        yield from str(explain_trace(trace, index, linker)).split("\n")
+        yield from str(explain_trace(trace, linker)).split("\n")
     elif query in VIEWS:
         yield from view_lines(VIEWS[query](trace, lambda: linker))
     else:

@@ -43,7 +43,7 @@ _NAME = (
     "text of an error"
 )
 _DEPTH = "1: each use, line by line; more: the operators and Python names that it reaches"
-_OF = "A symbol, operator or file:line; or a change: A..B, a commit, `working tree`"
+_OF = "A symbol, operator or file:line; or a change: A..B, `working tree`"
 _FILE = "A recording of torchnav trace, or a trace of torch.profiler, nsys, TORCH_TRACE ..."
 _QUERY = (
     "Empty: what ran. why: the error that ended it. An operator: its calls. Or a view: lines, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from indexes.model.answers import Chain, Hop, Route
-from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import SourceError, TorchnavError
 from indexes.model.vocabulary import DerivativeEntry, SourceInfo
 from indexes.queries.index import Index
@@ -51,7 +51,8 @@ def _excerpts(index: Index, routes: Sequence[Route]) -> Iterator[str]:
     for device, route in [*usual.items()][:_EXCERPTS]:
         try:
             lines = index.read(route.location.path).split("\n")
-        except SourceError:
+        except SourceError as error:
+            yield f"<p>{html_text(device)}: {html_text(str(error))}</p>"
             continue
         first = route.location.line
         shown = "\n".join(lines[first - 1 : first - 1 + _EXCERPT])
@@ -73,8 +74,9 @@ def _formulas(source: SourceInfo, entry: DerivativeEntry) -> Iterator[str]:
 
 def _table(index: Index, op: str) -> Iterator[str]:
     try:
-        table: DispatchTable = index.table(op)
-    except TorchnavError:
+        table = index.table(op)
+    except TorchnavError as error:
+        yield f"<h2>Dispatch table</h2><p>{html_text(str(error))}</p>"
         return
     own = [group for group in reversed(table.groups()) if group[0].kind != "backend fallback"]
     if own:

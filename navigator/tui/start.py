@@ -20,7 +20,7 @@ torchnav reads PyTorch's source, and found none on this machine:
 no checkout around this folder, no clone of its own, and no Python with torch.
 """
 _CHOICES = {
-    "clone": f"c  Fetch PyTorch's branch {CLONED} with git (some 150 MB)",
+    "clone": f"c  Fetch PyTorch's branch {CLONED} with git",
     "tree": "t  Name a checkout of PyTorch",
     "python": "p  Name a Python that has torch: its wheel holds a part of the source",
 }

@@ -70,8 +70,10 @@ async def test_locate_says_where_an_error_comes_from_and_what_is_unknown(server:
     async with mcp.Client(server) as client:
         nothing = await asked(client, "locate", name="no_such_name_at_all")
         assert (nothing["kind"], nothing["facts"]["rows"]) == ("none", [])
-        line = await asked(client, "locate", name="aten/src/ATen/native/BinaryOps.cpp:10")
-        assert line["kind"] in ("place", "none")
+        place = (await asked(client, "locate", name="add_stub"))["facts"]["rows"][0]
+        line = await asked(client, "locate", name=place["place"])
+        assert line["kind"] == "place"
+        assert line["facts"]["rows"]
 
 
 async def test_a_chain_comes_in_pages_that_join(server: Any) -> None:
@@ -90,6 +92,15 @@ async def test_a_chain_comes_in_pages_that_join(server: Any) -> None:
         assert {one["device"] for one in whole["ways"]["rows"]} >= {"CPU"}
 
 
+async def test_a_device_in_any_case_is_one_and_no_other_word(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        small = await asked(client, "chain", op="add.Tensor", key="cpu")
+        assert small == await asked(client, "chain", op="add.Tensor", key="CPU")
+        assert {one["device"] for one in small["ways"]["rows"]} == {"CPU"}
+        wrong = await client.call_tool("chain", {"op": "add.Tensor", "key": "nosuch"})
+        assert wrong.is_error
+
+
 async def test_dispatch_says_what_runs_for_a_key(server: Any) -> None:
     async with mcp.Client(server) as client:
         found = await asked(client, "dispatch", op="add.Tensor", key="AutogradCPU")
@@ -105,12 +116,16 @@ async def test_users_up_and_down(server: Any) -> None:
         assert up["users"]["rows"]
         reached = await asked(client, "users", symbol="add_stub", depth=2)
         assert "add.Tensor" in {one["name"] for one in reached["users"]["rows"]}
+        down = await asked(client, "users", symbol="add.Tensor", direction="down")
+        assert "add_stub" in {one["name"] for one in down["users"]["rows"]}
 
 
 async def test_tests_are_commands(server: Any) -> None:
     async with mcp.Client(server) as client:
         found = await asked(client, "tests", of="add.Tensor")
-        assert all(one["command"] for one in found["tests"]["rows"])
+        commands = [one["command"] for one in found["tests"]["rows"]]
+        assert commands
+        assert all("pytest" in one or "python" in one for one in commands)
 
 
 async def test_mistakes_are_one_line(server: Any) -> None:
@@ -118,6 +133,7 @@ async def test_mistakes_are_one_line(server: Any) -> None:
         for tool, given in {
             "chain": {"op": "no_such_operator"},
             "dispatch": {"op": "add.Tensor", "key": "NoSuchKey"},
+            "locate": {"name": "add", "cursor": "x"},
             "trace": {"file": "/no/such/file.json"},
             "users": {"symbol": "no_such_symbol"},
         }.items():

@@ -131,3 +131,22 @@ class Filter:
         hops = tuple(hop for hop in chain.hops if hop.id in kept)
         missing = tuple(one for one in chain.unresolved if one.parent in kept)
         return replace(chain, hops=hops, unresolved=missing)
+
+
+def for_key(chain: Chain, key: str) -> Chain:
+    """The chain without what is for other dispatch keys or devices than ``key``."""
+    dropped: set[int | None] = set()
+    kept = []
+    for hop in chain.hops:
+        if hop.parent in dropped or not _is_for(hop, key):
+            dropped.add(hop.id)
+        else:
+            kept.append(hop)
+    unresolved = [one for one in chain.unresolved if not one.keys or key in one.keys]
+    return replace(chain, hops=tuple(kept), unresolved=tuple(unresolved))
+
+
+def _is_for(hop: Hop, key: str) -> bool:
+    """Whether a hop is for ``key``, or for every key, as a composite kernel is."""
+    named = hop.keys or ((hop.device,) if hop.device else ())
+    return not named or key in named or any(name.startswith("Composite") for name in named)

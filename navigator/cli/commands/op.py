@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import click
@@ -21,7 +20,7 @@ from navigator.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from indexes.model.answers import Chain, Hop, NameMatch
+    from indexes.model.answers import Chain, NameMatch
     from indexes.model.python import PythonCard
     from indexes.queries.index import Index
 
@@ -99,8 +98,10 @@ class _Cut(NamedTuple):
     def chain(self, index: Index, full_name: str) -> Chain:
         """That part of the chain of an overload."""
         full, depth, limit, role, work, _ = self
+        from indexes.queries.chains.chain import for_key
+
         chain = index.chain(full_name, full=full, depth=depth, limit=limit, role=role, work=work)
-        return _only(chain, self.key)
+        return for_key(chain, self.key) if self.key else chain
 
 
 def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:
@@ -111,27 +112,6 @@ def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:
     if not found:
         raise NotFound(f"{match.text} has no overload {overload!r}", match.overloads)
     return found
-
-
-def _only(chain: Chain, key: str | None) -> Chain:
-    """The chain without what is for other keys or devices than ``key``."""
-    if key is None:
-        return chain
-    dropped: set[int | None] = set()
-    kept = []
-    for hop in chain.hops:
-        if hop.parent in dropped or not _is_for(hop, key):
-            dropped.add(hop.id)
-        else:
-            kept.append(hop)
-    unresolved = [one for one in chain.unresolved if not one.keys or key in one.keys]
-    return replace(chain, hops=tuple(kept), unresolved=tuple(unresolved))
-
-
-def _is_for(hop: Hop, key: str) -> bool:
-    """Whether a hop is for ``key``, or for every key, as a composite kernel is."""
-    named = hop.keys or ((hop.device,) if hop.device else ())
-    return not named or key in named or any(name.startswith("Composite") for name in named)
 
 
 def _write_json(
