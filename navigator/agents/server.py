@@ -15,17 +15,8 @@ from pydantic import Field
 from indexes.model.errors import TorchnavError, UsageError
 from indexes.queries.index import Index
 from navigator import __version__
-from navigator.agents.answers import (
-    Answers,
-    Chained,
-    Direction,
-    Dispatched,
-    Located,
-    Tested,
-    Traced,
-    Used,
-    trace_lines,
-)
+from navigator.agents.answers import Answers, Direction, trace_lines
+from navigator.agents.model import Chained, Dispatched, Located, Tested, Traced, Used
 from navigator.agents.opened import OpenedIndex
 from navigator.agents.pages import LIMIT, compact, page
 from navigator.cli.session import Settings
