@@ -135,11 +135,18 @@ _NAMED = (
         " ORDER BY d.id,c.rowid"
     ),
     (
+        f"SELECT d.id>>{FILE_BITS},d.name,c.qualifier,c.name FROM definitions d"
+        " JOIN calls c ON c.definition=d.id WHERE d.base='template' AND c.kind='call'"
+        " AND c.qualifier!='' AND instr(c.qualifier,'::')=0 AND d.id BETWEEN ? AND ?"
+        " ORDER BY d.id,c.rowid"
+    ),
+    (
         f"SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL"
         f" AND file BETWEEN ?1>>{FILE_BITS} AND ?2>>{FILE_BITS} ORDER BY file,made,rowid"
     ),
 )
-"""What of a file decides what names mean: what it defines, what its macros hold, its stubs."""
+"""What of a file decides what names mean: what it defines, what its macros hold, what its templates
+call on the types that they are given, its stubs."""
 
 
 def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:

@@ -28,6 +28,12 @@ class FunctorQuestions(ScopeQuestions, Protocol):
     def template_methods(self, owner: Definition) -> Sequence[Known]:
         """The function templates of a class."""
 
+    def methods_in(self, owner: Definition) -> Sequence[Known]:
+        """The functions that stand in a class."""
+
+    def sites(self, known: Known) -> Sequence[Call]:
+        """The uses of names in a body, place by place."""
+
     def called_on_unknown(self, folder: str) -> Collection[str]:
         """The methods that bodies in a folder call on objects of no known type."""
 
@@ -39,11 +45,15 @@ class FunctionsRun:
         self.facts = facts
         self._scopes = scopes
         self._methods_run = lru_cache(4096)(self._find_methods_run)
+        self._on_types = lru_cache(4096)(self._find_called_on_types)
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
         """The methods of what a call names, in itself or in its template, that run by it."""
         seen = list(self._classes_around(named, caller))
-        run = [self._methods_run(owner) for owner in _nearest(seen)] if seen else []
+        owners = _nearest(seen) if seen else []
+        run = [self._methods_run(owner) for owner in owners]
+        if not any(run) and named is not call:
+            run = [self._methods_given(owner, call) for owner in owners]
         return of_specialization(call, run) if any(run) else []
 
     def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
@@ -72,6 +82,43 @@ class FunctionsRun:
         every = self.facts.template_methods(owner.definition)
         within = [m for m in every if inside.covers(m.definition.location.line)]
         return [m for m in within if m.definition.name in called]
+
+    def _methods_given(self, owner: Known, call: Call) -> list[Known]:
+        """The methods of a class that a template which is given it calls on that type:
+        ``F::map(a, b)`` in ``each<dist<T>>(x)``."""
+        inside = owner.definition.location
+        if "/native/" not in inside.path:
+            return []
+        templates = (one for one in self.facts.named(call.name) if one.definition.template)
+        called = {name for one in templates for name in self._on_types(one)}
+        methods = self.facts.methods_in(owner.definition) if called else ()
+        return [
+            one
+            for one in methods
+            if one.definition.name in called and inside.covers(one.definition.location.line)
+        ]
+
+    def _find_called_on_types(self, start: Known) -> frozenset[str]:
+        """The names that a function, and the templates of its file to which it leads, call on a
+        single name that is no class: a type of the template's own."""
+        called: set[str] = set()
+        seen, pending = {start.id}, [start]
+        while pending:
+            for call in self.facts.sites(pending.pop()):
+                owner = call.qualifier
+                if call.kind == "call" and owner.isidentifier():
+                    called.update(() if self.facts.classes_named(owner) else (call.name,))
+                elif call.kind in ("call", "launch"):
+                    below = [one for one in self._beside(start, call.name) if one.id not in seen]
+                    seen.update(one.id for one in below)
+                    pending += below
+        return frozenset(called)
+
+    def _beside(self, known: Known, name: str) -> Iterator[Known]:
+        path = known.definition.location.path
+        for one in self.facts.named(name):
+            if one.definition.template and one.definition.location.path == path:
+                yield one
 
 
 def _nearest(seen: Sequence[Known]) -> list[Known]:

@@ -68,6 +68,11 @@ class ScopeFacts(Lookup):
         numbers = self._templates.get(owner.qualified, ())
         return [one for number in numbers if (one := self.by_id(number))]
 
+    def methods_in(self, owner: Definition) -> list[Known]:
+        """The functions that stand in a class."""
+        over = "d.kind='function' AND d.scope=? AND f.path=?"
+        return self.definitions(over, owner.qualified, owner.location.path)
+
     @cached_property
     def _paths(self) -> dict[int, str]:
         return dict(self.store.query("SELECT id,path FROM files"))

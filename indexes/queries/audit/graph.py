@@ -16,6 +16,7 @@ from indexes.queries.audit.checks import SourceLines
 from indexes.queries.index import Index
 
 _WORD = regex(r"[A-Za-z_]\w*")
+_USING = regex(r"\busing\s+(\w+)\s*=([^;]*);")
 _DEFINE = regex(r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
 _ENDS = regex(r"[;{}]\s*(?://.*)?$")
 _FEW = 6
@@ -140,7 +141,15 @@ class EdgeText:
         sign = last.removeprefix("operator")
         if sign != last and not sign.isidentifier() and sign[0] in text:
             return True  # ``x * y`` calls ``operator*``, ``x(y)`` calls ``operator()``
-        return last in words or placed.edge.macro in words or self._expands(placed, words)
+        if last in words or placed.edge.macro in words or self._expands(placed, words):
+            return True
+        return not words.isdisjoint(self._renamed(placed, last))
+
+    def _renamed(self, placed: PlacedEdge, last: str) -> list[str]:
+        """What the body up to a line calls a class by names of its own: ``using X = Y<int>;``."""
+        lines = self._lines.of(placed.place.path)
+        above = "\n".join(lines[placed.caller.definition.location.line - 1 : placed.place.line])
+        return [name for name, meant in _USING.findall(above) if last in _words(meant)]
 
     def _statement(self, place: Location) -> str:
         """The lines of the statement that a line is of: names are written over several."""

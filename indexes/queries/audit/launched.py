@@ -122,19 +122,36 @@ class Unreached:
         yield from filter(None, map(self._facts.by_id, sorted(numbers)))
 
     def _is_named(self, top: Known) -> bool:
-        """Whether any text names it but where it is defined."""
+        """Whether any text names it but where it, or a namesake, is defined, and where a namesake
+        is called."""
         name = top.definition.name
         word = regex(rf"\b{re.escape(name)}\b")
-        texts = (_STRING.sub("", strip_comments(text)) for text in self._texts if name in text)
-        times = sum(len(word.findall(text)) for text in texts)
-        return times > sum(k.definition.kind == "function" for k in self._facts.named(name))
+        told = set(self._told(name))
+        for path, text in self._texts:
+            if name not in text:
+                continue
+            plain = _STRING.sub(_blanked, strip_comments(text))
+            for found in word.finditer(plain):
+                if (path, plain.count("\n", 0, found.start()) + 1) not in told:
+                    return True
+        return False
+
+    def _told(self, name: str) -> Iterator[tuple[str, int]]:
+        """The lines that define functions of a name, and those whose call is of one of them."""
+        for known in self._facts.named(name):
+            place = known.definition.location
+            yield place.path, place.line
+            for edge in self._facts.edges_to(known.id):
+                caller = self._facts.by_id(edge.caller)
+                if caller:
+                    yield caller.definition.location.path, edge.line
 
     @cached_property
-    def _texts(self) -> list[str]:
+    def _texts(self) -> list[tuple[str, str]]:
         sql = "SELECT path FROM files WHERE kind='cpp'"
         folder = self._below
         paths = (path for path in self._facts.store.column(sql) if path.startswith(folder))
-        return [self._index.read(path) for path in paths]
+        return [(path, self._index.read(path)) for path in paths]
 
 
 def global_functions(text: str) -> Iterator[tuple[str, int]]:

@@ -46,6 +46,8 @@ _NO_MEMBER = regex(
     rf"(?:{'|'.join(sorted(_LOOPS_BACKWARDS))})(?![A-Za-z0-9_:])))"
 )
 _WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
+_SELECTOR = regex(r"(?<!:):(?!:)")
+"""The colon behind a part of a message of Objective-C: ``shape:getMPSShape(x)`` calls that."""
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
 
@@ -163,13 +165,14 @@ def _call(parts: _Parts) -> Spelled | None:
 def _read(parts: _Parts) -> Spelled | None:
     """One call from its parts as read backwards; None for what only looks like one."""
     opened, template, name, owner_template, owner, member = parts
-    if name in _BACKWARDS or name[-1].isdigit():
+    name = _SELECTOR.split(name, maxsplit=1)[0]
+    if not name or name in _BACKWARDS or name[-1].isdigit():
         return None
     kind = "launch" if opened != "(" else "call" if member is None else "member"
     qualifier, parted, simple = name[::-1].rpartition("::")
     qualifier = qualifier or parted  # "::" of ::max, which names no max of this namespace
     if owner:
-        qualifier = owner[::-1]
+        qualifier = _SELECTOR.split(owner, maxsplit=1)[0][::-1]
     if template and template.startswith(">>") and template.endswith("<<"):
         kind, template = "launch", None  # f<<<1, 2>>>(x): the configuration looks like arguments
     arguments = owner_template if template is None else template

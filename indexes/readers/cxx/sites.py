@@ -20,6 +20,7 @@ from indexes.readers.cxx.branches import Branches, Directive, find_arms
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
+from indexes.readers.cxx.local_names import LocalNames, Row
 from indexes.readers.cxx.marks import (
     LIST,
     PACK,
@@ -136,17 +137,12 @@ class Reader:
         ]
         return Body(calls, branches.needed)
 
-    def _as_declared(self, rows: list[_Row], start: int, end: int) -> list[_Row]:
-        """Calls with the scopes that the body's ``using a::b::f;`` give their names."""
+    def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
+        """Calls as the body's ``using`` says what their names stand for."""
         if self.text.plain.find("using", start, end) < 0:
             return rows
-        scopes = {name: scope for scope, name in _USING.findall(self.text.plain, start, end)}
-        return [
-            (row[0], row[1], scopes[row[1]], *row[3:])
-            if row[1] in scopes and not row[2] and row[3] in ("call", "launch")
-            else row
-            for row in rows
-        ]
+        names = LocalNames(self.text.plain, start, end)
+        return [names.meant(row) for row in rows]
 
     def _called(self, start: int, end: int) -> Iterator[Call]:
         for site in call_sites(self.text.plain, start, end):
@@ -170,9 +166,6 @@ class Reader:
         return self.text.directives[first:last]
 
 
-_Row = tuple[int, str, str, str, str, str, str]
-"""Where a call stands, its name, qualifier, kind, template, arguments and receiver."""
-_USING = regex(r"\busing\s+((?:\w+::)*\w+)::(\w+)\s*;")
 _OFFSET = itemgetter(0)
 
 
@@ -195,9 +188,9 @@ class _Reading:
         kinds = [(kind, offset) for offset, kind, _ in reader.directives(start, end)]
         self.brackets = Brackets(self.plain, start, end, kinds)
         self.known = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
 
-    def rows(self, parameters: str) -> list[_Row]:
+    def rows(self, parameters: str) -> list[Row]:
         """The calls of the body, and what it passes on by name."""
         if self.sites:
             self.known.declare(parameters)
@@ -468,6 +461,6 @@ def _made(type_: str) -> tuple[str, str, str] | None:
     mark = type_mark(type_)
     if len(mark) < 2:
         return None
-    plain, _, template = type_.removeprefix("const ").strip().partition("<")
-    qualifier, _, name = plain.strip().rpartition("::")
+    plain, _, template = type_.partition("<")
+    qualifier, _, name = plain.split()[-1].rpartition("::")  # behind const, static, typename
     return name, qualifier, template.rpartition(">")[0]

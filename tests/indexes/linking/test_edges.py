@@ -119,10 +119,29 @@ void edges_of_local_aliases(const Tensor& x) {
   local::runMPSGraph(x);
 }
 bool edges_of_optionals(const std::optional<Tensor>& x) { return x == c10::nullopt; }
+template <typename T> struct Dist {
+  static T map(T x) { here(x); return x; }
+  static T backward(T x) { return x; }
+};
+template <typename F> void each(const Tensor& x) { apply_to([](auto y) { F::map(y); }, x); }
+template <typename F> void each_of(const Tensor& x) { each<F>(x); }
+template <typename F> void each_backward(const Tensor& x) { F::backward(x); }
+void edges_of_given_types(const Tensor& x) {
+  using Spelled = Dist<double>;
+  each_of<Spelled>(x);
+}
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
 """.replace("MANY", "\n".join(f"static int many(Type{n} x) {{ return {n}; }}" for n in range(30))),
+    f"{NATIVE}/mps/operations/Edges.mm": """
+namespace at::native {
+static MPSShape* shape_of(const Tensor& x) { return nil; }
+void edges_of_messages(const Tensor& x) {
+  [graph placeholderWithShape:shape_of(x) dataType:at::native::shape_of(x) axis:(NSInteger)(0)];
+}
+} // namespace at::native
+""",
     f"{NATIVE}/cudnn/Edges.cpp": """
 namespace at::native {
 void edges_of_front_ends(const Tensor& x) { auto plan = cached(x); plan->execute(x); }
@@ -256,6 +275,18 @@ def test_objects_and_macros_are_followed_and_strings_are_not(index: Index) -> No
     assert not [
         e for e in edges(index, "edges_of_objects") if e.line == checked and e.kind == "call"
     ]
+
+
+def test_a_template_runs_what_it_calls_on_the_type_it_is_given(index: Index) -> None:
+    found = [one for one in said(index, "edges_of_given_types") if one[0] == "functor"]
+    assert [(symbol, target.partition(":")[0]) for _, symbol, target in found] == [
+        ("each_of", "map")
+    ]
+
+
+def test_what_a_message_is_given_is_called(index: Index) -> None:
+    called = [one[1] for one in said(index, "edges_of_messages") if one[0] == "call"]
+    assert called == ["shape_of", "at::native::shape_of"]
 
 
 def test_an_object_that_is_called_runs_the_method_of_its_class(index: Index) -> None:

@@ -304,6 +304,20 @@ def test_what_stands_under_if_zero_is_not_called() -> None:
     assert [c.name for c in calls("#if 0\nf();\n#else\ng();\n#endif")] == ["g"]
 
 
+def test_a_body_calls_classes_by_names_of_its_own() -> None:
+    body = (
+        "run<Kernel>(x); using opmath_t = acc<float>; using Kernel = lib::Select<MulOp>;"
+        " using Outer = Wrap<Kernel, 2>; run<Kernel, opmath_t>(x); run<Outer, lib::Kernel>(x);"
+        " Outer(x);"
+    )
+    assert [(one.name, one.qualifier, one.template) for one in calls(body)] == [
+        ("run", "", "Kernel"),
+        ("run", "", "lib::Select<MulOp>, opmath_t"),
+        ("run", "", "Wrap<lib::Select<MulOp>, 2>, lib::Kernel"),
+        ("Wrap", "", "lib::Select<MulOp>, 2"),
+    ]
+
+
 def test_a_using_declaration_gives_calls_their_scope() -> None:
     body = "using lib::v2::run; using lib::Kind; run(x); other(x); x.run(); at::run(x);"
     scopes = [(c.qualifier, c.name, c.kind) for c in calls(body) if c.name in ("run", "other")]
