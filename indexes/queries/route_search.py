@@ -55,9 +55,12 @@ _SHORTEST = 3
 _DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _ELEMENTS = 8.0
 """What an operator of single elements costs in one that is none."""
+_REDUCTION = 5.0
+"""What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
 _BESIDE_STUB = 6.0
 """What an operator costs in a kernel that calls a stub which is named after its own."""
 _POINTWISE = "pointwise"
+_KEPT = "keepdim"
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
@@ -255,6 +258,7 @@ class Search:
             family = walk.native.python_module
             price += 1.0 * (family not in (None, lower.python_module))
             price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
+            price += _REDUCTION * (self._reduces(lower) and not self._reduces(walk.native))
         return price
 
     def _has_own_stub(self, node: Node, walk: Walk) -> bool:
@@ -268,6 +272,12 @@ class Search:
         """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
         return any(_POINTWISE in one.tags for one in (native, *overloads))
+
+    def _reduces(self, native: NativeFunction) -> bool:
+        """Whether an operator, or another form of it, makes dimensions smaller: it is told whether
+        to keep them."""
+        schemas = (parse_schema(one.schema) for one in self.facts.overloads(native.name))
+        return any(one.name == _KEPT for schema in schemas for one in schema.arguments)
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
         price = sum(self._choice_price(one, walk) for one in self.choices(edge))

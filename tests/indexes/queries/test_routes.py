@@ -116,6 +116,8 @@ YAML = """
   variants: method
   dispatch:
     CPU: lower_cpu_
+
+- func: scaled(Tensor self) -> Tensor
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
@@ -134,6 +136,10 @@ Tensor factor_cpu(const Tensor& self) {
     factor_stub(self.device().type(), result);
   }
   return result;
+}
+Tensor scaled(const Tensor& self) {
+  auto total = at::sum(self);
+  return unknown > 3 && other > 4 ? at::factor(self).div(total) : total;
 }
 static void factor_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
 static void factor_kernel(Tensor& self) { if (way > 2) { factor_loop(self); } }
@@ -156,3 +162,5 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert names(route)[-2:] == ["factor_stub", "factor_kernel"]
         (check,) = index.facts.messages_in("aten/src/ATen/native/Factor.cpp")
         assert check[0] == "TORCH_CHECK"
+        scaled = usual(index, "scaled", "CPU")
+        assert scaled.symbol.endswith("lower_loop")  # and not the sum, which prepares
