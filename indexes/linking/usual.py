@@ -21,7 +21,7 @@ _NEVER = regex(
     r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
-    r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|fp16|kBool|::Bool\b"
+    r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
@@ -139,6 +139,22 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
         return None
     name = found[2].replace("_", "").lower()
     return name, (choice.arm not in ("else", "otherwise")) is not bool(found[1])
+
+
+_ASKED = regex(r"(?:\w+::)*(\w+)\s*\(")
+
+
+@lru_cache(8192)
+def asked_all(choice: Choice) -> tuple[str, ...]:
+    """The functions of which each has to answer yes where the condition of an arm holds."""
+    text = _unwrapped(_HEAD.sub("", choice.text).strip())
+    parts = (_unwrapped(part.strip()) for part in _split(text, "&&"))
+    return tuple(found[1] for part in parts if (found := _ASKED.match(part)) and _is_one(part))
+
+
+def _is_one(text: str) -> bool:
+    """Whether a text is a call and nothing behind it."""
+    return text.endswith(")") and close(text, text.index("(")) == len(text) - 1
 
 
 _DIFFERS = regex(r"!=")

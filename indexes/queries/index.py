@@ -258,7 +258,7 @@ class Index:
         Raises:
             NotFound: There is no such overload.
         """
-        from indexes.queries.routes import routes
+        from indexes.queries.routing.routes import routes
 
         return routes(self, self._native(full_name))
 

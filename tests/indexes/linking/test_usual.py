@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual import flag_of, holds, taken
+from indexes.linking.usual import asked_all, flag_of, holds, taken
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -82,3 +82,17 @@ def test_the_flag_that_an_arm_depends_on(
     text: str, arm: str, flag: tuple[str, bool] | None
 ) -> None:
     assert flag_of(Choice(text, arm, Location("x.cpp", 1))) == flag
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("if (use_fast(a, b(c)))", ("use_fast",)),
+        ("if (heuristic && at::native::use_fast(a) && use_slow(b))", ("use_fast", "use_slow")),
+        ("if (use_fast(a) || use_slow(b))", ()),
+        ("if (size(a) > size(b))", ()),
+        ("if (!use_fast(a))", ()),
+    ],
+)
+def test_the_functions_that_a_condition_asks(text: str, asked: tuple[str, ...]) -> None:
+    assert asked_all(Choice(text, "then", Location("a.cpp", 1))) == asked

@@ -12,8 +12,8 @@ from indexes import Index
 from indexes.linking.works import Works
 from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
-from indexes.queries.route_search import Search
-from indexes.queries.routes import in_words
+from indexes.queries.routing.routes import in_words
+from indexes.queries.routing.search import Search
 from indexes.source.source import Source
 from tests.tree_marks import TREE
 

@@ -14,7 +14,8 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
-from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search, Walk
+from indexes.queries.routing.prices import ASIDE, Walk
+from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -87,7 +88,8 @@ class _Finder:
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
         steps = (one.why for one in self.search.way(walk, node))
-        choices = [c for why in steps if isinstance(why, Edge) for c in self.search.choices(why)]
+        choices_of = self.search.prices.choices
+        choices = [c for why in steps if isinstance(why, Edge) for c in choices_of(why)]
         return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
     def _unseen(self, native: NativeFunction, device: str) -> list[Route]:
@@ -153,7 +155,8 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        choices = [c for s in steps if isinstance(s.why, Edge) for c in self.search.choices(s.why)]
+        choices_of = self.search.prices.choices
+        choices = [c for s in steps if isinstance(s.why, Edge) for c in choices_of(s.why)]
         said = [*choices, *end.conditions]
         words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
         found = end.known.definition

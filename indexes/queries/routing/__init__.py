@@ -1,0 +1,1 @@
+"""The ways from operators to what computes them."""

@@ -1,0 +1,227 @@
+"""What the steps of a route cost: conditions that hold for dense tensors nothing, those that do not
+hold much, and so do copies, new tensors, checks and reductions, which stand beside what computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from indexes.linking.facts import Edge, Known
+from indexes.linking.graph import Node, Step
+from indexes.linking.usual import Defaults, asked_all, flag_of, holds, is_special, taken
+from indexes.linking.works import Works, is_check
+from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
+from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
+from indexes.store.lookup import Lookup
+
+ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
+"""What it costs to pass an operator that stands beside what computes."""
+UNUSUAL = 15.0
+_UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
+"""What a condition costs of which nothing is known."""
+_STEP = 0.7
+_KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
+"""What it costs that something is not called here, but given to what is called."""
+_CASE = 1.0
+"""What the case of a switch costs that holds on the device."""
+_RARE = 4.0
+"""What a library costs that a usual build does without."""
+HELP = 2.0
+"""What a function costs whose name says that it prepares."""
+_HELPER = regex(
+    r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
+    r"|allocate|init|assert|warn|to|convert|will|unpack)_"
+)
+_SHORTEST = 3
+"""Letters of a name by which functions are known to be of an operator."""
+DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
+_NUMBER = regex(r"\bScalar\b(?!Type)")
+_ELEMENTS = 8.0
+"""What an operator of single elements costs in one that is none."""
+_REDUCTION = 5.0
+"""What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
+_BESIDE_STUB = 6.0
+"""What an operator costs in a kernel that calls a stub which is named after its own."""
+_POINTWISE = "pointwise"
+_KEPT = "keepdim"
+_OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
+_FLOAT = regex(r"\bfloat\b")
+_DOUBLE = regex(r"\bdouble\s*[*&]")
+"""In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+_WORDS = regex(r"[a-z]{6,}")
+
+
+@dataclass(slots=True)
+class Walk:
+    """The cheapest ways found so far from one operator, for one device."""
+
+    device: str
+    native: NativeFunction
+    before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
+    defaults: Defaults = ()
+    """What the operator's arguments are that nobody gives."""
+    base: dict[Node, str] = field(default_factory=dict)
+    """The name of the operator whose kernel a node is, by which its functions are often named."""
+
+
+class Prices:
+    """Tells what steps cost. Answers are kept while it lives."""
+
+    def __init__(self, facts: Lookup, works: Works) -> None:
+        self.facts = facts
+        self.works = works
+        self._asks_the_unusual = lru_cache(1024)(self._find_asking)
+
+    def of(self, step: Step, walk: Walk) -> float:
+        price, lower = _STEP, step.lower
+        if isinstance(step.why, Edge):
+            price += self._edge_price(step.why, walk)
+        if lower.kind == "operator":
+            price += self._operator_price(step, walk)
+        elif lower.kind == "stub":
+            price -= (_STEP - 0.1) * _is_stub_of(str(lower.what), walk.native.name)
+        elif isinstance(lower.what, int):
+            price += self._function_price(lower.what, walk, walk.base[step.upper], step)
+        return price
+
+    def _operator_price(self, step: Step, walk: Walk) -> float:
+        """What stands aside costs; so does arithmetic element by element, and an operator of
+        another family, in a composite one that calls others too."""
+        lower = self.facts.native(str(step.lower.what))
+        same = lower is not None and lower.name.strip("_") == walk.base[step.upper]
+        if lower is None or same or isinstance(step.why, KernelRow):
+            return 0.0
+        price = ASIDE.get(self.works.of(step.lower), 0.0)
+        price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
+        if not _are_kin(walk.base[step.upper], lower.name):
+            family = walk.native.python_module
+            price += 1.0 * (family not in (None, lower.python_module))
+            price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
+            price += _REDUCTION * (self._reduces(lower) and not self._reduces(walk.native))
+        return price
+
+    def _has_own_stub(self, node: Node, walk: Walk) -> bool:
+        """Whether a kernel leads to a stub that is named after the operator: that computes, and
+        other operators which it calls prepare for that or finish it."""
+        edges = self.facts.edges(node.what) if isinstance(node.what, int) else ()
+        stubs = (str(edge.target) for edge in edges if edge.kind == "stub")
+        return any(_is_stub_of(one, walk.native.name) for one in stubs)
+
+    def _is_pointwise(self, native: NativeFunction) -> bool:
+        """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
+        overloads = self.facts.overloads(native.name.removesuffix("_"))
+        return any(_POINTWISE in one.tags for one in (native, *overloads))
+
+    def _reduces(self, native: NativeFunction) -> bool:
+        """Whether an operator, or another form of it, makes dimensions smaller: it is told whether
+        to keep them."""
+        schemas = (parse_schema(one.schema) for one in self.facts.overloads(native.name))
+        return any(one.name == _KEPT for schema in schemas for one in schema.arguments)
+
+    def _edge_price(self, edge: Edge, walk: Walk) -> float:
+        price = sum(self.of_choice(one, walk) for one in self.choices(edge))
+        return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)
+
+    def _is_checked(self, edge: Edge) -> bool:
+        """Whether what is called is only checked: it stands in a ``TORCH_CHECK``."""
+        caller = self.facts.by_id(edge.caller)
+        said = self.facts.messages_in(caller.definition.location.path) if caller else ()
+        return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
+
+    def of_choice(self, choice: Choice, walk: Walk) -> float:
+        usual = taken(choice, walk.device, walk.defaults)
+        if usual is None:
+            usual = self._is_own_flag(choice, walk)
+        if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
+            usual = choice.arm in ("else", "otherwise")
+        if usual is None:
+            return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
+        if choice.arm == "case":
+            return _CASE * (not self._is_asked(choice, walk)) if usual else UNUSUAL
+        return 0.0 if usual else UNUSUAL
+
+    def _find_asking(self, name: str) -> bool:
+        """Whether a function asks others alone, each of them for what is not usual:
+        ``use_mkldnn_matmul`` for ``use_mkldnn_bf16_matmul`` and for that of half precision."""
+        asked = {
+            edge.symbol.rpartition("::")[2]
+            for known in self.facts.named(name)
+            for edge in self.facts.edges(known.id)
+            if edge.kind != "macro"
+        }
+        return bool(asked) and all(holds(one, "CPU") is False for one in asked)
+
+    def _is_own_flag(self, choice: Choice, walk: Walk) -> bool | None:
+        """Whether an arm is taken that depends on a flag which bears an operator's name, as
+        ``LogSoftMax`` does: it is set for that operator. None for another condition."""
+        name, wanted = flag_of(choice) or ("", False)
+        named = self.facts.overloads(self._flags[name]) if name in self._flags else ()
+        if not named or self.works.answers_alone(named[0].full_name):
+            return None  # ``is_floating_point`` asks, and is no name of what runs
+        return (name == _plain(walk.native.name)) is wanted
+
+    @cached_property
+    def _flags(self) -> dict[str, str]:
+        """What flags are called that bear the names of operators, of several words."""
+        return {_plain(one): one for one in self.facts.bases if "_" in one.strip("_")}
+
+    def _is_asked(self, choice: Choice, walk: Walk) -> bool:
+        """Whether the case of a switch has a word of the operator's name."""
+        if choice.arm != "case":
+            return False
+        label = choice.text.rpartition("::")[2].lower()
+        return any(word in label for word in _WORDS.findall(walk.native.name))
+
+    def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
+        known = self.facts.by_id(number)
+        if known is None:
+            return 0.0
+        found, price = known.definition, 0.0
+        if found.guard and holds(found.guard, walk.device) is False:
+            price += UNUSUAL
+        price += _RARE * is_special(found.name) + HELP * bool(_HELPER.match(found.name))
+        price += ASIDE["allocates"] * _makes_of_number(found.parameters)
+        if isinstance(step.why, Edge):
+            if step.why.candidates > 1:
+                price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
+                price += 0.5 * bool(_DOUBLE.search(found.parameters))
+                price -= 0.1 * bool(_FLOAT.search(found.parameters))
+            if is_of_operator(known, base):
+                price -= _STEP - 0.1
+            rows = self.facts.kernel_rows_of(number)
+            price += max((ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0)
+        return price
+
+    def choices(self, edge: Edge) -> tuple[Choice, ...]:
+        return self.facts.conditions(edge) if edge.branch and not edge.macro else ()
+
+
+def _makes_of_number(parameters: str) -> bool:
+    """Whether a function is given a number and no tensor: it makes one of it, as
+    ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
+    return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
+
+
+def _are_kin(base: str, name: str) -> bool:
+    """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
+    name = name.strip("_")
+    return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _is_stub_of(stub: str, name: str) -> bool:
+    """Whether a stub is named after an operator: ``cholesky_stub`` and ``linalg_cholesky_ex``."""
+    stem = stub.rpartition("::")[2].removesuffix("_stub")
+    return len(stem) >= _SHORTEST and f"_{stem}_" in f"_{name.strip('_')}_"
+
+
+def is_of_operator(known: Known, base: str) -> bool:
+    """Whether a function is named after an operator."""
+    found = known.definition
+    named = len(base) >= _SHORTEST and base in found.name
+    return named and not _HELPER.match(found.name)
