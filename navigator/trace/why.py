@@ -20,10 +20,11 @@ from navigator.explanation import (
     said_by,
     unsaid,
 )
+from navigator.trace.columns import NONE
 from navigator.trace.link import Linker
 from navigator.trace.model import Input, TensorState, TraceOp
-from navigator.trace.storages import Storages, Written
-from navigator.trace.table import NODE, NONE, OP
+from navigator.trace.storages.uses import Storages, Written
+from navigator.trace.table import NODE, OP
 from navigator.trace.trace import Trace
 
 _SHAPE = re.compile(r"\[[\w.]+ (\[[\d, ]*\])\]")

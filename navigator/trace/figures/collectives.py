@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
 
-from navigator.trace.builder import ENGINE_PREFIX
+from navigator.trace.building.builder import ENGINE_PREFIX
+from navigator.trace.columns import NONE
 from navigator.trace.inputs import item_size
 from navigator.trace.model import DeviceKernel, Input
-from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, NONE, REGION
+from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, REGION
 from navigator.trace.trace import Trace
 
 _NAMESPACE = "c10d::"

@@ -12,7 +12,8 @@ from typing import Literal
 
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
-from navigator.trace.builder import Builder
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.crash import Crash
@@ -29,7 +30,7 @@ from navigator.trace.readers.events import (
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
 from navigator.trace.readers.tail import is_being_written, read_tail
-from navigator.trace.table import ANNOTATION, NONE, OP, Stack
+from navigator.trace.table import ANNOTATION, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from navigator.trace.builder import Builder
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
 from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.readers.compile_rows import CompilationRows
 from navigator.trace.readers.ranked import Item
-from navigator.trace.table import COMPILE, NONE, REGION, Table
+from navigator.trace.table import COMPILE, REGION, Table
 
 
 class CompileEvents:

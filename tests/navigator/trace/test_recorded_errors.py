@@ -14,8 +14,8 @@ from navigator.trace.link import Linker
 from navigator.trace.model import TensorState
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import op_row
-from navigator.trace.storages import Storages
-from navigator.trace.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.storages.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.storages.uses import Storages
 from navigator.trace.trace import Trace
 from navigator.trace.why import explain_trace
 from navigator.tui.session import Opener

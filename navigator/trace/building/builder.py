@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from navigator.trace.forward_links import ForwardLinks
+from navigator.trace.building.forward_links import ForwardLinks
+from navigator.trace.columns import NONE
 from navigator.trace.table import (
     ANNOTATION,
     BACKWARD,
@@ -26,7 +27,6 @@ from navigator.trace.table import (
     FORMULA,
     GONE,
     NODE,
-    NONE,
     OP,
     OPTIMIZER,
     RECOMPUTE,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from navigator.trace.table import NONE, Table
+from navigator.trace.columns import NONE
+from navigator.trace.table import Table
 
 _REMEMBERED = 1_000_000
 """Sequence numbers whose operators are remembered: graphs of long ago are gone."""
