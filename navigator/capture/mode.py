@@ -68,7 +68,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         if is_compiling():
             return func(*args, **(kwargs or {}))
         recorder = self.recorder
-        if type(func) is _ATTRIBUTE and func.__self__ in recorder.plain_attributes:
+        if type(func) is _ATTRIBUTE and func in recorder.plain_attributes:
             return func(*args, **(kwargs or {}))
         step = self._steps.get(id(func))
         if step or not recorder.active:
