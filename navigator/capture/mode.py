@@ -174,11 +174,16 @@ def has_torch_function(arguments: Any) -> bool:
 
 class BetweenCalls:
     """Does something in the main thread, between two instructions of its Python: from within a
-    call no mode can be taken off, for torch puts it back when the call ends."""
+    call no mode can be taken off, for torch puts it back when the call ends. Nothing is done
+    between two looks at the stack of modes: ask again."""
 
     def __init__(self, action: Callable[[], None]) -> None:
+        looking = {f.__code__.co_filename for f in (_get_current_function_mode_stack, _take_all)}
+
         def act(_: Any) -> int:
-            action()
+            frame = sys._getframe().f_back
+            if frame is None or frame.f_code.co_filename not in looking:
+                action()
             return 0
 
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(act)

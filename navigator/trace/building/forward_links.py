@@ -63,6 +63,10 @@ class ForwardLinks:
         """The start or the end of one of the profiler's arrows from an operator to its Node."""
         self._arrows.setdefault((end, number), []).append((thread, moment))
 
+    def know_thread(self, number: int, thread: int) -> None:
+        """Nodes that a thread made name it by this number of the profiler's."""
+        self._threads[number] = thread
+
     def learn_threads(self, nodes: Iterable[tuple[int, int]]) -> None:
         """From the arrows of a window: (row, number of its forward thread) of its Nodes."""
         table = self._table

@@ -238,6 +238,9 @@ class OwnEvents:
         stack = self._stacks.get(int(args.get("stack", 0)), NONE)
         self._ats[int(args["at"])] = (stack, number)
 
+    def _on_thread(self, args: dict[str, Any]) -> None:
+        self._builder.links.know_thread(int(args["forward"]), self._thread)
+
     def _on_ops(self, args: dict[str, Any]) -> None:
         columns = [args[name] for name in _COLUMNS]
         start = sequence = 0
