@@ -176,7 +176,8 @@ def test_a_library_of_another_torch_is_not_used(tmp_path: Path) -> None:
 
 SEQUENTIAL = """\
 import torch
-net = torch.compile(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU()), backend="aot_eager")
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU())
+net = torch.compile(net, backend="aot_eager")
 for _ in range(2):
     net(torch.ones(4, 2)).sum().backward()  # LINE run
 """
