@@ -122,7 +122,7 @@ def test_without_an_error_there_is_nothing_to_explain(
     tmp_path: Path, library: str, wheel: Index
 ) -> None:
     trace = recorded(tmp_path, f"{BEGIN}torch.ones(2)\n", "--native", library)
-    with pytest.raises(NotFound, match="no error"):
+    with pytest.raises(NotFound, match="ended without an error"):
         explained(trace, wheel)
 
 
