@@ -207,7 +207,7 @@ class ChromeReader:
             self._table.launches.kernels[number] = sys.intern(kernel)
         kind = event.cat.partition("_")[0]
         if kind in _OTHER_DEVICES:
-            self._builder.device_kind = kind
+            self._builder.places.device_kind = kind
 
     def _device(self, event: Event, start: float, duration: float) -> None:
         launch = _whole(args_of(event).correlation)
@@ -240,7 +240,7 @@ class ChromeReader:
             return
         work = _COPY if "MEMCPY" in task or "SDMA" in task else _KERNEL
         moment = int(Decimal(str(event.ts)) * 1000)
-        self._builder.device_kind = "npu"
+        self._builder.places.device_kind = "npu"
         self._add_work(work, event, start, duration, moment, "npu:")
 
     def _launch_of_ascend(self, event: Event) -> None:
