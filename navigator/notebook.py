@@ -11,6 +11,9 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
+from click.core import ParameterSource
+
 from indexes.model.answers import Card
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import SourceInfo
@@ -53,22 +56,24 @@ def command(line: str) -> Answer:
 def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
     """The source of an answer, and the card of an operator that was asked for by its name alone."""
     from indexes.queries.index import Index
-    from indexes.source.source import Source
+    from navigator.cli.main import parsed
 
-    tree = _option(arguments, "--tree")
     try:
-        index = Index.as_left(Source.find(tree))
-        if arguments[:1] != ["op"] or len(arguments) != 2:
-            return index.info, None
-        match = index.resolve(arguments[1])
-        return index.info, index.card(match.overloads[0]) if match.overloads else None
+        with parsed(arguments) as (settings, asked):
+            index = Index.as_left(settings.source(), settings.cache)
+            name = asked.params.get("name") if asked and asked.info_name == "op" else None
+            if asked is None or not name or settings.json or _more(asked):
+                return index.info, None
+            match = index.resolve(name)
+            return index.info, index.card(match.overloads[0]) if match.overloads else None
     except TorchnavError:
         return None, None
 
 
-def _option(arguments: list[str], name: str) -> str | None:
-    following = arguments[arguments.index(name) + 1 :] if name in arguments else []
-    return following[0] if following else None
+def _more(asked: click.Context) -> bool:
+    """Whether a command was given more than its name."""
+    given = (asked.get_parameter_source(one) for one in asked.params if one != "name")
+    return any(source is not ParameterSource.DEFAULT for source in given)
 
 
 def recorded(line: str, cell: str, shell: Any) -> Trace:

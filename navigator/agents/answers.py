@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Place, Route
@@ -252,37 +251,3 @@ def _calls(places: tuple[Place, ...]) -> Iterator[User]:
 
 def _test(one: TestCommand) -> Test:
     return Test(one.command, one.path, one.reason, one.tier)
-
-
-def trace_lines(file: Path, query: str, index: Index) -> Iterator[str]:
-    """About a trace: empty for what ran; ``why`` for the error that ended it; the name of a view;
-    an operator, for its calls.
-
-    Raises:
-        BadTrace: It cannot be read.
-        NotFound: Nothing in it is so named.
-    """
-    from navigator.trace.link import Linker
-    from navigator.trace.readers import read_trace
-    from navigator.trace.summary import summary_lines
-    from navigator.trace.versions import schema_index
-    from navigator.trace.views import VIEWS, view_lines
-    from navigator.trace.why import explain_trace
-
-    trace = read_trace(file)
-    linker = Linker(trace, index, schema_index(trace, index, index.cache))
-    if not query:
-        yield from summary_lines(trace)
-    elif query == "why":
-        yield from str(explain_trace(trace, linker)).split("\n")
-    elif query in VIEWS:
-        yield from view_lines(VIEWS[query](trace, lambda: linker))
-    else:
-        calls = [op for op in trace.ops() if query in (op.name, op.label, op.full_name)]
-        if not calls:
-            raise NotFound(f"no call of {query} in {file.name}", (*VIEWS, "why"))
-        for op in calls:
-            kernel = linker.link(op).kernel
-            where = spot(kernel.definitions[0].location) if kernel and kernel.definitions else ""
-            given = ", ".join(map(str, op.inputs))
-            yield f"{op.id} {op.label}({given}) {op.duration_us:.1f} us {spot(op.user)} {where}"

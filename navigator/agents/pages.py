@@ -31,16 +31,19 @@ class Page(Generic[Row]):
 
 
 def page(rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = ROOM) -> Page[Row]:
-    """The rows from a cursor on, at most ``limit`` and no more than there is room for.
+    """The rows from a cursor on, at most ``limit`` and no more than there is room for; of a
+    sequence no others are looked at.
 
     Raises:
         UsageError: The cursor is none of ours.
     """
-    every = list(rows)
+    every = rows if isinstance(rows, Sequence) else list(rows)
     start = _start(cursor, len(every))
-    end = _end(every, start, start + max(1, limit), room)
+    found = list(every[start : start + max(1, limit)])
+    del found[_fitting(found, room) :]
+    end = start + len(found)
     left = len(every) - end
-    return Page(every[start:end], left, str(end) if left else "")
+    return Page(found, left, str(end) if left else "")
 
 
 def _start(cursor: str, count: int) -> int:
@@ -51,13 +54,13 @@ def _start(cursor: str, count: int) -> int:
     return int(cursor)
 
 
-def _end(rows: Sequence[object], start: int, end: int, room: int) -> int:
-    """Where a page ends that begins at a row: it has one row at least."""
-    for at, row in enumerate(rows[start:end], start):
+def _fitting(rows: Sequence[object], room: int) -> int:
+    """How many of the rows there is room for: the first one in any case."""
+    for at, row in enumerate(rows):
         room -= len(compact(row))
-        if room < 0 and at > start:
+        if room < 0 and at:
             return at
-    return min(end, len(rows))
+    return len(rows)
 
 
 def compact(answer: object) -> str:

@@ -15,10 +15,11 @@ from pydantic import Field
 from indexes.model.errors import TorchnavError, UsageError
 from indexes.queries.index import Index
 from navigator import __version__
-from navigator.agents.answers import Answers, Direction, trace_lines
+from navigator.agents.answers import Answers, Direction
 from navigator.agents.model import Chained, Dispatched, Located, Tested, Traced, Used
 from navigator.agents.opened import OpenedIndex
 from navigator.agents.pages import LIMIT, compact, page
+from navigator.agents.traces import Traces
 from navigator.cli.session import Settings
 
 _INSTRUCTIONS = """\
@@ -132,6 +133,8 @@ def _add_uses(server: MCPServer, opened: OpenedIndex) -> None:
 
 
 def _add_trace(server: MCPServer, opened: OpenedIndex) -> None:
+    traces = Traces()
+
     @server.tool(annotations=_READS)
     def trace(
         file: File, query: Query = "", limit: Limit = LIMIT, cursor: Cursor = ""
@@ -139,7 +142,7 @@ def _add_trace(server: MCPServer, opened: OpenedIndex) -> None:
         """What a recorded run did, each operator with the user's line and its kernel."""
 
         def ask(index: Index) -> Traced:
-            return Traced(file, page(trace_lines(Path(file), query, index), limit, cursor))
+            return Traced(file, page(traces.lines(Path(file), query, index), limit, cursor))
 
         return _answered(opened, ask)
 

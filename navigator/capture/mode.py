@@ -68,7 +68,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         if is_compiling():
             return func(*args, **(kwargs or {}))
         recorder = self.recorder
-        if type(func) is _ATTRIBUTE and func.__self__ in recorder.plain_attributes:
+        if type(func) is _ATTRIBUTE and func in recorder.plain_attributes:
             return func(*args, **(kwargs or {}))
         step = self._steps.get(id(func))
         if step or not recorder.active:
@@ -174,11 +174,16 @@ def has_torch_function(arguments: Any) -> bool:
 
 class BetweenCalls:
     """Does something in the main thread, between two instructions of its Python: from within a
-    call no mode can be taken off, for torch puts it back when the call ends."""
+    call no mode can be taken off, for torch puts it back when the call ends. Nothing is done
+    between two looks at the stack of modes: ask again."""
 
     def __init__(self, action: Callable[[], None]) -> None:
+        looking = {f.__code__.co_filename for f in (_get_current_function_mode_stack, _take_all)}
+
         def act(_: Any) -> int:
-            action()
+            frame = sys._getframe().f_back
+            if frame is None or frame.f_code.co_filename not in looking:
+                action()
             return 0
 
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(act)

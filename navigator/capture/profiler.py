@@ -101,28 +101,38 @@ class Profiler:
             return window
 
     def plain_attributes(self) -> tuple[frozenset[Any], int]:
-        """Attributes of a tensor that run no operator, found by reading each one once, and the
-        time in ns that times in saved profiles count from.
+        """Which readings and writings of a tensor's attributes run no operator, found by doing each
+        once, and the time in ns that times in saved profiles count from.
 
-        ``x.shape`` and ``x.grad`` are among them, ``x.T`` and ``x.real`` are not.
+        Reading ``x.shape`` and writing ``x.grad`` are among them, reading ``x.T`` and writing
+        ``x.data`` are not.
         """
-        found = {
-            name: value
-            for name, value in vars(torch._C.TensorBase).items()
+        accesses = [
+            access
+            for value in vars(torch._C.TensorBase).values()
             if type(value) is GetSetDescriptorType
-        }
-        names = list(found)
+            for access in (value.__get__, value.__set__)
+        ]
         probe = torch.ones(2, 2, dtype=torch.complex64, requires_grad=True)
         self.start()
-        for number, name in enumerate(names, 1):
+        for number, access in enumerate(accesses, 1):
             with warnings.catch_warnings(), Marker(f"{MARK}{number}"):
                 warnings.simplefilter("ignore")
-                with suppress(AttributeError, RuntimeError):  # not every tensor has every one
-                    getattr(probe, name)
+                # Not every tensor has every one, and not all can be written.
+                with suppress(AttributeError, RuntimeError, TypeError):
+                    _access(probe, access)
         window = self.stop(tempfile.gettempdir())
-        busy = {names[number - 1] for number in window.calls_with_operators}
-        plain = frozenset(found[name] for name in names if name not in busy)
+        busy = {accesses[number - 1] for number in window.calls_with_operators}
+        plain = frozenset(accesses) - busy
         return plain, int(window.saved.header.get("baseTimeNanoseconds", 0))
+
+
+def _access(probe: Any, access: Any) -> None:
+    """Read an attribute, or write what it is into it."""
+    if access.__name__ == "__get__":
+        access(probe)
+    else:
+        access(probe, access.__self__.__get__(probe))
 
 
 @contextmanager

@@ -12,12 +12,11 @@ import itertools
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -38,8 +37,9 @@ from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls, CallMode, has_torch_function, put_over, put_under, take_off
 from .modules import ModulePaths, follow_modules, torch_folder
-from .profiler import Profiler, Window, accelerator_in_use, places_in, read_saved
+from .profiler import Profiler, Window, accelerator_in_use, places_in
 from .rows.seen import Seen
+from .rows.windows import Closed, Windows
 from .running import RunningCalls
 from .session import Session, end_without_destructors
 from .writer import TraceFile, metadata
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _NEVER = sys.maxsize
-_WAITING_WINDOWS = 3
-"""How many closed windows wait to be written before the main thread does it."""
 _RETRY_NS = 2_000_000
 """How long to wait after a boundary at which the window could not close."""
 _CALLS_IN_WINDOW = 1_000
@@ -57,15 +55,6 @@ _CALLS_IN_WINDOW = 1_000
 more memory that is, the slower."""
 _CALLS_IN_FIRST = 400
 """The same for the first window, which is written with a tree of its events: the dearest kind."""
-_ASIDE = "the program ran a profiler of its own, and of torch's there can be only one"
-_SEEN = (
-    "operators that ran meanwhile are those that it saw (none while it warms up), joined with "
-    "calls by time, without what it did not record, as overloads; the compiled recorder sees all"
-)
-_UNSEEN = (
-    "what ran meanwhile has its outermost calls here and no operators; the compiled recorder "
-    "sees both"
-)
 _CALLS_AT_MOST = 400_000
 """Calls after which a window that never could close is closed for good."""
 
@@ -82,19 +71,6 @@ class Options:
     """Record allocations."""
 
 
-class _Closed(NamedTuple):
-    """A window that is closed and not written yet."""
-
-    path: str
-    """What torch saved of it."""
-    calls: dict[int, int]
-    """Those made in it: number -> kind."""
-    start_ns: int
-    until_ns: int
-    """What began later is not wanted."""
-    end_ns: int
-
-
 class Recorder(Session):
     """Records with ``torch.profiler`` and a function mode."""
 
@@ -102,6 +78,7 @@ class Recorder(Session):
         super().__init__(file, limits)
         self._options = options
         self._log = CallLog(self._pid)
+        self._windows = Windows(file, self._log, self._defined)
         self.running = RunningCalls(self._pid)
         self._profiler = Profiler(options.memory)
         self._all_threads = threading.active_count() > 1 and not options.memory
@@ -113,8 +90,6 @@ class Recorder(Session):
         self._show_mode: Undo = lambda: None
         self._aside_ns = 0
         """Since when the program has run a profiler of its own; 0 where it runs none."""
-        self._told_aside: set[str] = set()
-        self._windows = 0
         self._opened_ns = 0
         self._accelerator = False
         self._modes: set[CallMode] = set()
@@ -126,12 +101,8 @@ class Recorder(Session):
         self.elsewhere = options.memory
         """Whether operators may run elsewhere than on strided tensors of the CPU, which only the
         tree of a window tells."""
-        self._told_elsewhere = False
         self._tree = True
         """Whether the open window has one."""
-        self._closed: deque[_Closed] = deque()
-        """Windows without one that are not written yet."""
-        self._merging = threading.Lock()
         self._cut_ns = _NEVER
         """From when on nothing is wanted any more."""
         self.stacks = Stacks(torch_folder())
@@ -145,7 +116,8 @@ class Recorder(Session):
         self.next_number = itertools.count(1).__next__
         self.add_call = self._log.add
         self.plain_attributes: frozenset[Any] = frozenset()
-        """Descriptors of tensor attributes that run no operator: they are not recorded."""
+        """Readings and writings of attributes of tensors that run no operator: they are not
+        recorded."""
 
     # -------------------------------------------------------------------- start and stop
 
@@ -238,7 +210,7 @@ class Recorder(Session):
             self._undo.append(hide_from_graphs())
 
     def _tick(self) -> None:
-        self._write_closed()
+        self._windows.write_waiting()
         self._file.write(self._log.announce())
         if self._file.problem or (accelerator_in_use() and not self._accelerator):
             self.due = min(self.due, time_ns())
@@ -251,7 +223,7 @@ class Recorder(Session):
         self._write_aside(None)
 
     def _rest(self) -> list[bytes]:
-        self._write_closed()
+        self._windows.write_waiting()
         return self._log.announce()
 
     def _calls(self) -> int:
@@ -360,16 +332,7 @@ class Recorder(Session):
         if not since:
             return
         with self._writing():
-            self._write_closed()
-            aside = self._log.aside(self._seen(result, since), self.limits)
-            self._windows += 1
-            args = {"window": self._windows, "start_ns": since, "end_ns": time_ns()}
-            window = metadata("window", {**args, "last_call": aside.last_call}, self._pid)
-            self._file.write([*aside.lines, *self._defined(), window])
-        told = _SEEN if aside.seen else _UNSEEN
-        if told not in self._told_aside:
-            self._told_aside.add(told)
-            self.note(f"{_ASIDE}: {told}")
+            self._windows.write_aside(self._seen(result, since), since, self.limits)
         self._check_limits()
 
     def _seen(self, result: Any, since: int) -> Seen | None:
@@ -424,68 +387,33 @@ class Recorder(Session):
         limits = self.limits
         part = limits.only or limits.operators or limits.size
         elsewhere = self.elsewhere or self._log.elsewhere or self._accelerator
-        return bool(not self._windows or part or elsewhere or self._all_threads)
+        return bool(not self._windows.count or part or elsewhere or self._all_threads)
 
     def _close_with_tree(self, closed_ns: int) -> None:
         window = self._profiler.stop(tempfile.gettempdir())
-        self._write_closed()
+        self._windows.write_waiting()
         self.elsewhere = self.elsewhere or bool(window.places)
         self._write_window(window, closed_ns)
 
     def _close_without(self, closed_ns: int) -> None:
         path = self._profiler.save(tempfile.gettempdir())
         times = self._opened_ns, min(closed_ns, self._cut_ns), closed_ns
-        self._closed.append(_Closed(path, self._log.take(), *times))
-        if len(self._closed) > _WAITING_WINDOWS:
-            self._write_closed()
-
-    def _write_closed(self) -> None:
-        """Write the windows that have no tree, in turn; seldom in the main thread."""
-        with self._merging:
-            while self._closed:
-                try:
-                    self._write_rows(self._closed.popleft())
-                except OSError as error:
-                    self._file.fail(error)
-
-    def _write_rows(self, closed: _Closed) -> None:
-        data = read_saved(closed.path, tempfile.gettempdir())
-        rows = self._log.rows(data, closed.calls, closed.until_ns - self._base_ns)
-        self._windows += 1
-        args = {"window": self._windows, "start_ns": closed.start_ns, "end_ns": closed.end_ns}
-        args["last_call"] = max(closed.calls, default=0)
-        if self._log.elsewhere and not self._told_elsewhere:
-            self._told_elsewhere = True
-            self.note(
-                f"of window {self._windows} it is not known which operators ran on tensors "
-                "that are not strided"
-            )
-        self._file.write([*rows, *self._defined(), metadata("window", args, self._pid)])
+        self._windows.add(Closed(path, self._log.take(), *times))
 
     def _calls_in_window(self) -> int:
         """A call runs an operator at least: those that are still wanted limit it too."""
         calls = self._options.window_calls
-        if not self._windows:
+        if not self._windows.count:
             calls = min(calls, _CALLS_IN_FIRST)
         left = self.limits.operators - self._file.operators
         return min(calls, max(left, 1)) if self.limits.operators else calls
 
     def _write_window(self, window: Window, closed_ns: int) -> None:
-        self._windows += 1
         if window.unfinished:
             self._after_unfinished(window.unfinished)
-        args = {
-            "window": self._windows,
-            "start_ns": self._opened_ns,
-            "end_ns": closed_ns,
-            "places": window.places,
-            "devices": window.saved.header.get("deviceProperties", []),
-        }
         part = self._part()
-        events = [*self._log.window(window, part), *self._defined()]
+        self._windows.write_tree(window, self._opened_ns, closed_ns, part)
         self._left_out = part is not None and part.left_out
-        self._file.write(events)
-        self._file.tell([metadata("window", args, self._pid)])
 
     def _part(self) -> Part | None:
         """What of this window is wanted; None for all of it."""

@@ -11,7 +11,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import click
@@ -119,6 +119,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     with contextlib.ExitStack() as stack:
         return guarded(lambda: _run(given, settings, stack), settings)
+
+
+@contextlib.contextmanager
+def parsed(arguments: Sequence[str]) -> Iterator[tuple[Settings, click.Context | None]]:
+    """What a command line says, without running it: the settings, and the command with its options,
+    None for the screen. The Python that it names is chosen while the block runs. Nothing is told of
+    what is wrong with it: ``main`` has done so."""
+    settings = Settings()
+    with contextlib.ExitStack() as stack:
+        _choose_python(stack)
+        given = list(arguments)
+        context = torchnav.make_context("torchnav", [*given], obj=settings, resilient_parsing=True)
+        stack.enter_context(context)
+        rest = context.args
+        name = given[-len(rest) - 1] if len(given) > len(rest) else ""
+        command = torchnav.get_command(context, name)
+        if command is None:
+            yield settings, None
+        else:
+            inner = command.make_context(name, rest, context, resilient_parsing=True)
+            yield settings, stack.enter_context(inner)
 
 
 def _choose_python(stack: contextlib.ExitStack) -> None:

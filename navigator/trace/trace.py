@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from indexes.model.errors import TorchnavError
-from navigator.trace.forward_links import BY_NUMBER, NO_NODE
+from navigator.trace.building.forward_links import BY_NUMBER, NO_NODE
+from navigator.trace.columns import NONE
 from navigator.trace.model import Allocation, DeviceKernel, TraceMeta, TraceOp
-from navigator.trace.table import BACKWARD, CALL, ENGINE, GONE, NODE, NONE, Table
+from navigator.trace.table import BACKWARD, CALL, ENGINE, GONE, NODE, Table
 
 
 @dataclass(slots=True)

@@ -20,10 +20,11 @@ from navigator.explanation import (
     said_by,
     unsaid,
 )
+from navigator.trace.columns import NONE
 from navigator.trace.link import Linker
 from navigator.trace.model import Input, TensorState, TraceOp
-from navigator.trace.storages import Storages, Written
-from navigator.trace.table import NODE, NONE, OP
+from navigator.trace.storages.uses import Storages, Written
+from navigator.trace.table import NODE, OP
 from navigator.trace.trace import Trace
 
 _SHAPE = re.compile(r"\[[\w.]+ (\[[\d, ]*\])\]")
@@ -51,7 +52,7 @@ def explain_trace(trace: Trace, linker: Linker) -> Explanation:
     """
     error, index = trace.meta.error, linker.index
     if error is None:
-        raise NotFound("no error of the program is in this recording: torchnav trace keeps it")
+        raise NotFound(_without_error(trace))
     place = error.frames[0].location if error.frames else None
     raised = (place.path, place.line) if place else None
     text = message_of(error.message)
@@ -64,6 +65,17 @@ def explain_trace(trace: Trace, linker: Linker) -> Explanation:
     note = "" if any(one.kind != "operator" for one in said) else unsaid(str(error), index)
     running = (replace(one, detail=one.detail.replace(ON_STACK, "was running")) for one in said)
     return teller.of_call(replace(found, said_by=tuple(running), note=note))
+
+
+def _without_error(trace: Trace) -> str:
+    """Why there is no error to be explained."""
+    meta = trace.meta
+    if meta.format != "torchnav":
+        return "a trace of this format keeps no error of the program: torchnav trace does"
+    if meta.complete:
+        return "the program ended without an error"
+    why = meta.problems[0] if meta.problems else "it does not reach the program's end"
+    return f"no error of the program is in this recording: {why}"
 
 
 class _Teller:

@@ -11,11 +11,17 @@ from typing import Any
 
 import pytest
 
-from indexes.model.errors import UsageError
+from indexes.model.errors import NotFound, UsageError
 from indexes.queries.index import Index
 from navigator.agents.answers import Answers
 from navigator.agents.pages import ROOM, compact, page
+from navigator.agents.traces import Traces
 from navigator.cli.main import main
+from navigator.trace.link import Linker
+from navigator.trace.links import OpLink
+from navigator.trace.model import TraceOp
+from navigator.trace.readers import read_trace
+from navigator.trace.trace import Trace
 from tests.tree_marks import TREE
 
 mcp = pytest.importorskip("mcp")
@@ -174,3 +180,53 @@ def test_a_page_has_a_row_at_least_and_no_more_than_its_room() -> None:
 
 def test_answers_say_which_tree_they_are_of(tree_index: Index) -> None:
     assert str(TREE) in Answers(tree_index).locate("add").source
+
+
+LOOP = """{"schemaVersion": 1, "traceEvents": [%s]}"""
+EVENT = """{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": %d, "dur": 1,
+"args": {"External id": %d, "Input Dims": [[2], [2], []], "Input type": ["float", "float", ""]}}"""
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    path = tmp_path / "loop.json"
+    path.write_text(LOOP % ",".join(EVENT % (at * 2, at) for at in range(300)))
+    return path
+
+
+def test_calls_are_linked_a_page_at_a_time(
+    loop: Path, tree_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linked = []
+    link = Linker.link
+
+    def linking(self: Linker, op: TraceOp) -> OpLink:
+        linked.append(op.id)
+        return link(self, op)
+
+    monkeypatch.setattr(Linker, "link", linking)
+    first = page(Traces().lines(loop, "aten::add", tree_index), 3)
+    assert (len(first.rows), first.left, first.cursor) == (3, 297, "3")
+    assert linked == [0, 1, 2]
+    assert all("aten::add" in line for line in first.rows)
+
+
+def test_a_trace_is_read_again_when_its_file_changes(
+    loop: Path, tree_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+
+    def reading(path: Path) -> Trace:
+        read.append(path)
+        return read_trace(path)
+
+    monkeypatch.setattr("navigator.agents.traces.read_trace", reading)
+    traces = Traces()
+    for query in ("", "aten::add", "operator"):
+        assert page(traces.lines(loop, query, tree_index)).rows
+    assert read == [loop]
+    loop.write_text(LOOP % (EVENT % (0, 0)))
+    assert len([*traces.lines(loop, "aten::add", tree_index)]) == 1
+    assert read == [loop, loop]
+    with pytest.raises(NotFound, match="no call of aten::mul"):
+        traces.lines(loop, "aten::mul", tree_index)

@@ -11,6 +11,7 @@ import pytest
 
 from indexes.model.vocabulary import SourceInfo
 from navigator.cli.main import main
+from navigator.notebook import command
 from navigator.text.html import linked_text
 from tests.tree_marks import TREE
 
@@ -59,6 +60,22 @@ def test_an_operator_is_a_table_and_text(outputs: list[list[Any]]) -> None:
     assert "<table>" in html(outputs[1])
     assert "AddBackward0" in html(outputs[1])
     assert "add.Tensor(Tensor self" in outputs[1][0].data["text/plain"]
+
+
+def test_options_of_the_command_line_count_wherever_they_stand(tmp_path: Path) -> None:
+    where = f"--tree {TREE} --cache {tmp_path}"
+    for line in (f"op add.Tensor {where}", f"{where} op add.Tensor"):
+        shown = command(line)
+        assert shown.source is not None
+        assert shown.source.root == str(TREE)
+        assert shown.card is not None
+    for line in (f"op add.Tensor --full {where}", f"op --json add.Tensor {where}", "op --help"):
+        assert command(line).card is None
+
+
+def test_help_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+    assert command("op --help").text.startswith("Usage: ")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_other_commands_are_text(outputs: list[list[Any]]) -> None:

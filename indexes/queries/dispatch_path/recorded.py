@@ -120,14 +120,15 @@ class DispatchPaths:
             return (backend,)
         if on.kind == "next":
             return rest
-        return tuple(key for key in rest if self._function(key) in on.keys)
+        return tuple(key for key in rest if self._is_left(key, on))
 
-    def _function(self, key: str) -> str:
-        """Empty for a key of another version than the tree's."""
+    def _is_left(self, key: str, on: GoingOn) -> bool:
+        """A key that the tree does not have stays, so that the path ends there and says so: whether
+        the next call skips it, only the version that recorded it tells."""
         try:
-            return self._sources.algebra.functionality(key)
+            return self._sources.algebra.functionality(key) in on.keys
         except UnknownSetError:
-            return ""
+            return True
 
 
 def _missing(key: str, backend: str) -> str:

@@ -198,6 +198,8 @@ struct Buffer {
   std::mutex lock;
   std::string tid;
   int64_t number = 0;  // the operating system's
+  uint64_t forward = 0;  // the profiler's, by which a Node names the thread that made it
+  bool told = false;     // whether that one was
   int64_t slot = -1;
   int64_t written = 0;
   std::vector<Row> rows;
@@ -223,12 +225,14 @@ struct Buffer {
   void know_thread() {
     number = static_cast<int64_t>(syscall(SYS_gettid));
     tid = std::to_string(number);
+    forward = at::RecordFunction::currentThreadId();
   }
   void restart() {
     std::lock_guard<std::mutex> guard(lock);
     rows.clear();
     places.clear();
     written = 0;
+    told = false;
   }
 };
 
@@ -1029,6 +1033,13 @@ void column(std::string& out, const char* name, const Row* first, const Row* end
   out += ']';
 }
 
+void thread_line(std::string& out, const std::string& tid, uint64_t forward) {
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_thread\",\"pid\":", out += g_pid;
+  out += ",\"tid\":", out += tid, out += ",\"args\":{\"forward\":";
+  number(out, static_cast<int64_t>(forward));
+  out += "}},\n";
+}
+
 // `places` of the tensors of the first row and of those after it; it goes on to the others.
 void rows_line(std::string& out, const std::string& tid, const Row* first, const Row* end,
                const int32_t*& places) {
@@ -1208,6 +1219,7 @@ PyObject* step_back(PyObject*, PyObject*) {
 
 struct Taken {
   std::string tid;
+  uint64_t forward;  // 0 where it was told before
   std::vector<Row> rows;
   std::vector<int32_t> places;
 };
@@ -1218,7 +1230,8 @@ std::vector<Taken> all_rows() {
   for (const auto& buffer : g_buffers) {
     std::lock_guard<std::mutex> inner(buffer->lock);
     if (buffer->rows.empty()) continue;
-    taken.push_back({buffer->tid, {}, {}});
+    taken.push_back({buffer->tid, buffer->told ? 0 : buffer->forward, {}, {}});
+    buffer->told = true;
     taken.back().rows.swap(buffer->rows);
     taken.back().places.swap(buffer->places);
   }
@@ -1241,6 +1254,7 @@ std::string all_lines(const std::vector<Taken>& taken) {
   g_keys.take(lines);
   lines += ats + kinds;
   for (const Taken& one : taken) {
+    if (one.forward != 0) thread_line(lines, one.tid, one.forward);
     const int32_t* places = one.places.data();
     for (const auto& [wanted, tell] : kLines) {
       std::vector<Row> rows;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from navigator.trace.table import NONE
+from navigator.trace.columns import NONE
 from navigator.trace.trace import Trace
 
 

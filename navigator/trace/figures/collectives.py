@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
 
-from navigator.trace.builder import ENGINE_PREFIX
+from navigator.trace.building.builder import ENGINE_PREFIX
+from navigator.trace.columns import NONE
 from navigator.trace.inputs import item_size
 from navigator.trace.model import DeviceKernel, Input
-from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, NONE, REGION
+from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, OP, REGION
 from navigator.trace.trace import Trace
 
 _NAMESPACE = "c10d::"
@@ -123,7 +124,7 @@ def _cause(trace: Trace, row: int) -> tuple[str, int]:
     above = list(_above(trace, row))
     regions = [one for one in above if _asks(trace, one)]
     if regions:
-        names = (_name(trace, one) for one in regions)
+        names = (_of_operator(trace, one) for one in regions)
         return " < ".join(dict.fromkeys(names)), regions[0]
     calls = [one for one in above if table.kind[one] == CALL]
     if calls:
@@ -156,6 +157,14 @@ def _asks(trace: Trace, row: int) -> bool:
 def _name(trace: Trace, row: int) -> str:
     name = trace.table.name_of(row).removeprefix(ENGINE_PREFIX)
     return name.removeprefix("torch::autograd::")
+
+
+def _of_operator(trace: Trace, region: int) -> str:
+    """Its name, and the operator that runs it: PythonSubclass alone says that of any."""
+    parent = trace.table.parent[region]
+    if parent < 0 or (trace.table.kind[region], trace.table.kind[parent]) != (REGION, OP):
+        return _name(trace, region)
+    return f"{_name(trace, region)} of {trace.table.name_of(parent)}"
 
 
 def _called(trace: Trace, row: int) -> str:

@@ -13,9 +13,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from navigator.trace.columns import NONE
 from navigator.trace.figures.spans import has_times
 from navigator.trace.figures.threads import DeviceWaits, Piece, Threads
-from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, NONE
+from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE
 from navigator.trace.trace import Trace
 
 Kind = Literal["operator", "call", "runtime", "program", "launch", "queue", "kernel", "wait"]

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from navigator.trace.columns import NONE
 from navigator.trace.figures.collective_names import is_collective
 from navigator.trace.figures.spans import (
     Span,
@@ -17,7 +18,7 @@ from navigator.trace.figures.spans import (
     shares,
 )
 from navigator.trace.figures.threads import DeviceWaits, Threads
-from navigator.trace.table import ANNOTATION, CALL, NONE
+from navigator.trace.table import ANNOTATION, CALL
 from navigator.trace.trace import Trace
 
 COLLECTIVE = "waits for a collective"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
+from navigator.trace.columns import NONE
 from navigator.trace.figures.critical import critical_path
 from navigator.trace.figures.idle import idle_gaps
 from navigator.trace.figures.spans import operator_rows
-from navigator.trace.table import ENGINE, NODE, NONE, OP, PHASES, REGION, Table
+from navigator.trace.table import ENGINE, NODE, OP, PHASES, REGION, Table
 from navigator.trace.trace import Trace
 
 DEPTH = 4

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from navigator.trace.table import GONE, NONE
+from navigator.trace.columns import NONE
+from navigator.trace.table import GONE
 from navigator.trace.trace import Trace
 
 

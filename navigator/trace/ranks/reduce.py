@@ -8,12 +8,13 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from indexes.model.errors import TorchnavError
+from navigator.trace.columns import NONE
 from navigator.trace.figures.arrivals import arrivals
 from navigator.trace.figures.collective_names import is_collective
 from navigator.trace.model import BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import local_file
 from navigator.trace.readers import read_trace
-from navigator.trace.table import ANNOTATION, CALL, COMPILE, GONE, NODE, NONE, OP, PHASES, REGION
+from navigator.trace.table import ANNOTATION, CALL, COMPILE, GONE, NODE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
 
 _RANK = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)

@@ -12,7 +12,8 @@ from typing import Literal
 
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
-from navigator.trace.builder import Builder
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.crash import Crash
@@ -29,7 +30,7 @@ from navigator.trace.readers.events import (
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
 from navigator.trace.readers.tail import is_being_written, read_tail
-from navigator.trace.table import ANNOTATION, NONE, OP, Stack
+from navigator.trace.table import ANNOTATION, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
@@ -206,7 +207,7 @@ class ChromeReader:
             self._table.launches.kernels[number] = sys.intern(kernel)
         kind = event.cat.partition("_")[0]
         if kind in _OTHER_DEVICES:
-            self._builder.device_kind = kind
+            self._builder.places.device_kind = kind
 
     def _device(self, event: Event, start: float, duration: float) -> None:
         launch = _whole(args_of(event).correlation)
@@ -239,7 +240,7 @@ class ChromeReader:
             return
         work = _COPY if "MEMCPY" in task or "SDMA" in task else _KERNEL
         moment = int(Decimal(str(event.ts)) * 1000)
-        self._builder.device_kind = "npu"
+        self._builder.places.device_kind = "npu"
         self._add_work(work, event, start, duration, moment, "npu:")
 
     def _launch_of_ascend(self, event: Event) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from navigator.trace.builder import Builder
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
+from navigator.trace.compiling.graphs import is_region, region_number
 from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.readers.compile_rows import CompilationRows
 from navigator.trace.readers.ranked import Item
-from navigator.trace.table import COMPILE, NONE, REGION, Table
+from navigator.trace.table import COMPILE, REGION, Table
 
 
 class CompileEvents:
@@ -49,6 +51,8 @@ class CompileEvents:
         for row in [*self._ended, *self._open.values()] if last else self._ended:
             self._add_told(row)
         self._ended.clear()
+        if last:
+            self._give_lines()
         self._table.compiled[:] = self.log.compilations.values()
 
     def _add_told(self, top: int) -> None:
@@ -67,6 +71,20 @@ class CompileEvents:
             self._append(item, top, first)
         table.adopt_first(top, [row for row in range(first, len(table)) if table.parent[row] < 0])
 
+    def _give_lines(self) -> None:
+        """A graph of torch's own modules alone, as nn.Sequential, comes from no line of the user:
+        it and what is in it get that of its first run."""
+        table = self._table
+        without = {
+            one.id: [graph for graph in one.kept_graphs() if graph.row >= 0 and not graph.frame]
+            for one in self.log.compilations.values()
+        }
+        runs = _first_runs(table) if any(without.values()) else {}
+        for number in without.keys() & runs.keys():
+            for graph in without[number]:
+                for row in (graph.row, *table.descendants(graph.row)):
+                    table.stack[row] = runs[number]
+
     def _append(self, item: Item, top: int, first: int) -> None:
         """A row without a time, at that of the compilation."""
         table = self._table
@@ -79,3 +97,13 @@ class CompileEvents:
             table.place[row] = table.places.number(item.place or "cpu")
         if item.parent >= 0:
             table.adopt(first + item.parent, row)
+
+
+def _first_runs(table: Table) -> dict[str, int]:
+    """Number of a compilation -> stack of the first run of what it made, where one is known."""
+    named = {at for at, (name, _) in enumerate(table.names.values) if is_region(name)}
+    found: dict[str, int] = {}
+    for row, name in enumerate(table.name):
+        if name in named and table.stack[row] >= 0 and table.stacks[table.stack[row]].location:
+            found.setdefault(region_number(table, row), table.stack[row])
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from navigator.trace.columns import NONE
 from navigator.trace.compiling.model import (
     NO_ROW,
     Compilation,
@@ -12,7 +13,7 @@ from navigator.trace.compiling.model import (
 )
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.ranked import Item
-from navigator.trace.table import ANNOTATION, NONE, OP, Stack
+from navigator.trace.table import ANNOTATION, OP, Stack
 
 
 class CompilationRows:

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from indexes.model.vocabulary import Location
+from navigator.trace.columns import NONE
 from navigator.trace.model import TraceMeta
 from navigator.trace.readers.events import device_place
 from navigator.trace.readers.own import OperatorRow, OwnEvents
 from navigator.trace.readers.tail import RunningRow, Tail, TailThread
-from navigator.trace.table import NONE, Table
+from navigator.trace.table import Table
 
 _MEMORY, _VERSION = 0, -1
 _INDEXES = 256

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from indexes.model.schema import parse_schema
+from navigator.trace.columns import NONE
 from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.events import whole_objects
 from navigator.trace.readers.ranked import Item, build, raw_inputs
-from navigator.trace.table import ANNOTATION, NONE, OP, RawInputs
+from navigator.trace.table import ANNOTATION, OP, RawInputs
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:\s*"1\.')

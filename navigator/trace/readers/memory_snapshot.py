@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from indexes.model.vocabulary import Location
+from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.allocator import Allocator, number
 from navigator.trace.readers.packed import Content
 from navigator.trace.readers.ranked import Item, build
-from navigator.trace.table import NONE, REGION, Stack, Table
+from navigator.trace.table import REGION, Stack, Table
 from navigator.trace.trace import BadTrace, Trace, Watch
 from navigator.trace.wording import size
 

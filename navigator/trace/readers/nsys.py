@@ -14,8 +14,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from navigator.trace.builder import Builder
-from navigator.trace.table import NONE, OP, REGION
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
+from navigator.trace.table import OP, REGION
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _MAGIC = b"SQLite format 3\0"

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from indexes.model.vocabulary import Location
-from navigator.trace.builder import Builder
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
 from navigator.trace.inputs import output_text, parse_inputs
 from navigator.trace.model import ProgramDefinition, ProgramError, StackFrame, TraceMeta
 from navigator.trace.readers.compile_events import CompileEvents
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
-from navigator.trace.table import ANNOTATION, CALL, NONE, OP, PHASES, Stack, Table
+from navigator.trace.table import ANNOTATION, CALL, OP, PHASES, Stack, Table
 
 PREFIX = "torchnav_"
 FORMAT_VERSION = 2
@@ -236,6 +237,9 @@ class OwnEvents:
         number = self._table.modules.number(module) if module else NONE
         stack = self._stacks.get(int(args.get("stack", 0)), NONE)
         self._ats[int(args["at"])] = (stack, number)
+
+    def _on_thread(self, args: dict[str, Any]) -> None:
+        self._builder.links.know_thread(int(args["forward"]), self._thread)
 
     def _on_ops(self, args: dict[str, Any]) -> None:
         columns = [args[name] for name in _COLUMNS]

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from navigator.trace.builder import Builder
-from navigator.trace.table import BACKWARD, NONE, RawInputs
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
+from navigator.trace.table import BACKWARD, RawInputs
 from navigator.trace.trace import Trace
 
 _HALF = 0.5

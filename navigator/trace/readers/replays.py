@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from navigator.trace.columns import NONE, WORKS
 from navigator.trace.model import DeviceWork
 from navigator.trace.readers import read_trace
-from navigator.trace.table import NONE, WORKS, Table
+from navigator.trace.table import Table
 from navigator.trace.trace import Trace
 
 Number = int

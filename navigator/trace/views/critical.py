@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from navigator.trace.columns import NONE
 from navigator.trace.figures.critical import Part, path_backwards
-from navigator.trace.table import NONE
 from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, View
 from navigator.trace.wording import duration

@@ -17,9 +17,10 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from navigator.trace.columns import NONE
 from navigator.trace.compiling.model import compilation_facts
 from navigator.trace.readers.events import DEVICE_TYPES
-from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, PHASES, Table
+from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, PHASES, Table
 from navigator.trace.trace import Trace
 
 Event = dict[str, Any]

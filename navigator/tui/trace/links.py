@@ -13,7 +13,7 @@ from navigator.trace.link import Linker
 from navigator.trace.links import NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.program_code import RULE
-from navigator.trace.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.storages.tensors import RecordedTensor, recorded_tensors
 from navigator.trace.trace import Trace
 from navigator.trace.versions import schema_index
 from navigator.trace.wording import duration

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from indexes.model.vocabulary import Location
-from navigator.trace.table import GONE, NONE, OP
+from navigator.trace.columns import NONE
+from navigator.trace.table import GONE, OP
 from navigator.trace.trace import Trace
 
 MOST_COUNTED = 1000

@@ -14,8 +14,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.recorded import DispatchPath
 from navigator.trace.compiling.graphs import compiled_from
 from navigator.trace.figures.pairs import pairs_of
-from navigator.trace.storages import Use
-from navigator.trace.tensors import RecordedMember, RecordedTensor
+from navigator.trace.storages.tensors import RecordedMember, RecordedTensor
+from navigator.trace.storages.uses import Use
 from navigator.trace.views import Row
 from navigator.tui.asking import ask, say
 from navigator.tui.context import Context

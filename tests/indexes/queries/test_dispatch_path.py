@@ -12,6 +12,7 @@ import pytest
 
 from indexes.model.dispatch import SwitchPath
 from indexes.model.errors import SourceError, UsageError
+from indexes.queries.dispatch_path.recorded import DispatchPaths
 from indexes.queries.dispatch_path.switches import MEANINGS
 from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
@@ -159,6 +160,24 @@ def test_a_switch_whose_file_is_not_there_is_not_told(index: Index) -> None:
     found = path(index, "abs", "vmap")
     assert found.unknown == "aten/src/ATen/functorch/DynamicLayer.cpp is not in this tree"
     assert found.steps == ()
+
+
+@pytest.mark.parametrize(
+    ("keys", "passed"),
+    [
+        (("KeyOfTomorrow", "AutogradCPU", "CPU"), ()),
+        (("AutogradCPU", "KeyOfTomorrow", "CPU"), ("AutogradCPU",)),
+        (("ADInplaceOrView", "KeyOfTomorrow"), ("ADInplaceOrView",)),
+        (("BackendSelect", "KeyOfTomorrow", "CPU"), ("BackendSelect",)),
+    ],
+)
+def test_a_recorded_key_that_the_tree_does_not_have_ends_the_path_there(
+    index: Index, keys: tuple[str, ...], passed: tuple[str, ...]
+) -> None:
+    found = DispatchPaths(index).path("abs", keys, "CPU")
+    assert [step.key for step in found.steps] == [*passed, "KeyOfTomorrow"]
+    assert found.end == "this tree registers no kernel for KeyOfTomorrow"
+    assert not found.is_certain
 
 
 def test_grad_mode_changes_no_key(index: Index) -> None:

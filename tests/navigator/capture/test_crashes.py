@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.errors import NotFound
+from indexes.queries.index import Index
+from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
+from navigator.trace.why import explain_trace
 from tests.navigator.trace.programs import RECORDER, line_of, run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs posix_fallocate")
@@ -112,6 +116,13 @@ def test_without_a_compiler_the_last_call_is_named(tmp_path: Path) -> None:
     told = f"died outside of any operator, after torch.Tensor.exp, {place}"
     assert trace.meta.problems[0] == told
     assert not any(op.unfinished for op in trace.ops())
+
+
+def test_why_says_where_the_program_died(library: str, tmp_path: Path, tree_index: Index) -> None:
+    trace = died(tmp_path, library, "segfault", "inside", "main", "3")
+    told = f"no error .* died in torchnav_test::dies, program.py:{line_of(PROGRAM, 'inside')}"
+    with pytest.raises(NotFound, match=told):
+        explain_trace(trace, Linker(trace, tree_index))
 
 
 def test_a_tail_that_is_damaged_is_no_tail(library: str, tmp_path: Path) -> None:

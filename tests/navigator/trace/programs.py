@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from navigator.trace.trace import Trace
+
 RECORDER = Path(__file__).parents[3] / "navigator" / "capture" / "__main__.py"
 
 STEP = """\
@@ -167,3 +169,8 @@ def run(
         timeout=300,
         check=False,
     )
+
+
+def names(trace: Trace) -> set[str]:
+    """Of all rows, with overloads."""
+    return {op.full_name for op in trace.ops()}

@@ -9,6 +9,7 @@ from typing import Any
 from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
+from tests.navigator.trace.programs import run
 
 ENGINE = "autograd::engine::evaluate_function: "
 LEAF = "torch::autograd::AccumulateGrad"
@@ -110,3 +111,33 @@ def test_a_leaf_without_a_node_before_it_says_why_there_is_none(tmp_path: Path) 
     (leaf,) = rows(trace, LEAF)
     assert leaf.forward_id is None
     assert trace.forward_note(leaf.id)
+
+
+THREADS = """\
+from concurrent.futures import ThreadPoolExecutor
+import threading
+import torch
+barrier = threading.Barrier(3)
+def work(width):
+    torch.manual_seed(width)
+    net = torch.nn.Linear(width, 2)
+    barrier.wait()
+    loss = net(torch.ones(3, width)).sigmoid().sum()
+    barrier.wait()
+    loss.backward()
+    return threading.get_native_id()
+with ThreadPoolExecutor(3) as pool:
+    print(len(set(pool.map(work, (4, 5, 6)))))
+"""
+
+
+def test_nodes_of_threads_that_count_alike_are_told_apart(tmp_path: Path, library: str) -> None:
+    """The compiled recorder tells which thread a Node means."""
+    done = run(tmp_path, THREADS, options=("--native", library))
+    assert done.stdout == "3\n", done.stderr
+    trace = read_trace(tmp_path / "trace.json")
+    nodes = [op for op in trace.ops() if op.kind == "node" and op.name == "SigmoidBackward0"]
+    made = [trace.op(node.forward_id) for node in nodes if node.forward_id is not None]
+    assert [op.name for op in made] == ["aten::sigmoid"] * 3
+    assert [op.thread for op in made] == [node.thread for node in nodes]
+    assert len({op.sequence for op in made}) < 3, "they count alike"

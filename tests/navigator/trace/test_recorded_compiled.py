@@ -172,3 +172,26 @@ def test_a_library_of_another_torch_is_not_used(tmp_path: Path) -> None:
     trace = read_trace(tmp_path / "trace.json")
     assert any("could not be loaded" in problem for problem in trace.meta.problems)
     assert "aten::ones" in {op.name for op in trace.ops()}
+
+
+SEQUENTIAL = """\
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU())
+net = torch.compile(net, backend="aot_eager")
+for _ in range(2):
+    net(torch.ones(4, 2)).sum().backward()  # LINE run
+"""
+
+
+def test_a_graph_of_torchs_own_modules_has_the_line_that_runs_it(
+    tmp_path: Path, library: str
+) -> None:
+    done = run(tmp_path, SEQUENTIAL, options=("--native", library))
+    assert done.returncode == 0, done.stderr
+    trace = read_trace(tmp_path / "trace.json")
+    assert {graph.name for graph in trace.table.graphs.values()} >= {"aot_forward_graph"}
+    for graph in trace.table.graphs:
+        for row in (graph, *trace.children(graph)):
+            user = trace.op(row).user
+            assert user
+            assert user.line == line_of(SEQUENTIAL, "run")

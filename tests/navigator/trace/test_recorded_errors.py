@@ -14,8 +14,8 @@ from navigator.trace.link import Linker
 from navigator.trace.model import TensorState
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import op_row
-from navigator.trace.storages import Storages
-from navigator.trace.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.storages.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.storages.uses import Storages
 from navigator.trace.trace import Trace
 from navigator.trace.why import explain_trace
 from navigator.tui.session import Opener
@@ -122,7 +122,7 @@ def test_without_an_error_there_is_nothing_to_explain(
     tmp_path: Path, library: str, wheel: Index
 ) -> None:
     trace = recorded(tmp_path, f"{BEGIN}torch.ones(2)\n", "--native", library)
-    with pytest.raises(NotFound, match="no error"):
+    with pytest.raises(NotFound, match="ended without an error"):
         explained(trace, wheel)
 
 

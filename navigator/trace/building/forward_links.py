@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from navigator.trace.table import NONE, Table
+from navigator.trace.columns import NONE
+from navigator.trace.table import Table
 
 _REMEMBERED = 1_000_000
 """Sequence numbers whose operators are remembered: graphs of long ago are gone."""
@@ -61,6 +62,10 @@ class ForwardLinks:
     ) -> None:
         """The start or the end of one of the profiler's arrows from an operator to its Node."""
         self._arrows.setdefault((end, number), []).append((thread, moment))
+
+    def know_thread(self, number: int, thread: int) -> None:
+        """Nodes that a thread made name it by this number of the profiler's."""
+        self._threads[number] = thread
 
     def learn_threads(self, nodes: Iterable[tuple[int, int]]) -> None:
         """From the arrows of a window: (row, number of its forward thread) of its Nodes."""

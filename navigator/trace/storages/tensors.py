@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from indexes.model.answers import Member
 from indexes.model.schema import parse_schema
 from navigator.strides import mismatch, orders
+from navigator.trace.columns import NONE
 from navigator.trace.link import Linker
 from navigator.trace.model import Input, TensorState, TraceOp
-from navigator.trace.storages import Storages, Use
-from navigator.trace.table import NONE
+from navigator.trace.storages.uses import Storages, Use
 from navigator.trace.trace import Trace
 
 _FLAGS = {

@@ -14,7 +14,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from navigator.trace.forward_links import ForwardLinks
+from navigator.trace.building.forward_links import ForwardLinks
+from navigator.trace.building.places import Places
+from navigator.trace.columns import NONE
 from navigator.trace.table import (
     ANNOTATION,
     BACKWARD,
@@ -26,7 +28,6 @@ from navigator.trace.table import (
     FORMULA,
     GONE,
     NODE,
-    NONE,
     OP,
     OPTIMIZER,
     RECOMPUTE,
@@ -82,20 +83,16 @@ class Builder:
         self._open: defaultdict[int, list[_Open]] = defaultdict(list)
         """By thread, innermost last."""
         self.links = ForwardLinks(table)
-        self._kernels_done = 0
+        self.places = Places(table)
         self._roots_done = 0
         self._kind_of_name = cache(self._new_kind)
         self._is_compiler = cache(lambda name: table.names[name][0].endswith(_COMPILER_STEP))
-        self.device_kind = "cuda"
-        """Of devices that the trace only numbers."""
         self._is_recomputing = cache(lambda stack: self._goes_through(stack, _CHECKPOINT))
         self._is_printing = cache(lambda stack: self._goes_through(stack, _PRINTER))
         self._print: dict[int, int] = {}
         """Thread -> the call that prints a tensor, while nothing else runs there."""
         self._endless: dict[int, int] = {}
         """Thread -> the row that it is in and of which the end is not known yet."""
-        self._places: tuple[set[int], set[int]] = (set(), set())
-        """Where the program ran, and where the compiler did."""
         self._carried: dict[int, int] = {}
         """The same of rows of earlier windows, until a window after their end."""
         self.backward: list[tuple[float, float, int]] = []
@@ -146,9 +143,7 @@ class Builder:
         """Build what was fed since the last time. ``places``: External id -> device."""
         self.links.learn_threads(self.table.forward_threads.items())
         self._nest()
-        self._place(places)
-        self._assign_kernels()
-        self._set_default_place()
+        self.places.settle(self._rows, self._external, places)
         self._settle_roots()
         for fed in (self._rows, self._external, self._sides, self.backward):
             fed.clear()
@@ -295,8 +290,6 @@ class Builder:
             row = self.table.parent[row]
         return row
 
-    # --------------------------------------------------------------------- one row
-
     def _settle(self, row: int, parent: int, frame: int, module: int) -> None:
         """Kind, phase, Node, origin, line and module of a row whose parent is settled."""
         table = self.table
@@ -393,69 +386,6 @@ class Builder:
         paths = (frame.location.path for frame in self.table.stacks[stack].frames)
         return any(path.replace("\\", "/").endswith(file) for path in paths)
 
-    # ------------------------------------------------------------------ after nesting
-
-    def _place(self, places: dict[int, str] | None) -> None:
-        if places is None:
-            return
-        table = self.table
-        cpu = table.places.number("cpu")
-        for row, external in zip(self._rows, self._external, strict=True):
-            place = places.get(external)
-            if place is not None:
-                table.place[row] = table.places.number(place)
-            elif table.kind[row] == OP and table.has_tensors(row):
-                table.place[row] = cpu
-            elif table.kind[row] == CALL:
-                self._place_factory(table.last_child[row], _place_of(table.outputs.get(row, "")))
-
-    def _place_factory(self, row: int, place: str) -> None:
-        """An operator that makes the result of a call from no tensor ran where that is, and so did
-        those of its kind that it called."""
-        table, waiting = self.table, [row] if row >= 0 and place else []
-        while waiting:
-            row = waiting.pop()
-            if table.kind[row] == OP and table.place[row] < 0 and not table.has_tensors(row):
-                table.place[row] = table.places.number(place)
-                waiting += table.children(row)
-
-    def _set_default_place(self) -> None:
-        table = self.table
-        for row in self._rows:
-            if table.place[row] >= 0:
-                self._places[table.phase[row] == COMPILE].add(table.place[row])
-        outside, compiling = self._places
-        table.unreal_places = {table.places[number] for number in compiling - outside}
-        elsewhere = any(place not in {"cpu", *table.unreal_places} for place in table.places.values)
-        self.table.default_place = "" if elsewhere or len(self.table.kernels) else "cpu"
-
-    def _assign_kernels(self) -> None:
-        kernels, launches = self.table.kernels, self.table.launches
-        waiting = [n for n in range(self._kernels_done, len(kernels)) if kernels.op[n] < 0]
-        for number in waiting:
-            launch = launches.numbers.get(kernels.correlation[number])
-            if launch is None:
-                kernels.reasons[number] = "its launch is not in the trace"
-                continue
-            row, name = launches.op[launch], launches.names[launches.name[launch]]
-            kernels.launch[kernels.correlation[number]] = name
-            if row >= 0:
-                kernels.assign(number, row)
-                device, _ = kernels.places[kernels.place[number]]
-                self._on_device(row, device)
-            else:
-                kernels.reasons[number] = "launched outside of any recorded operator"
-        self._kernels_done = len(kernels)
-
-    def _on_device(self, row: int, device: str) -> None:
-        """What launches device work runs on that device, and so does what called it."""
-        place = self.table.places.number(
-            f"{self.device_kind}:{device}" if device.isdigit() else device
-        )
-        while row >= 0 and self.table.place[row] < 0:
-            self.table.place[row] = place
-            row = self.table.parent[row]
-
     def _settle_roots(self) -> None:
         """Roots of this window by time; calls announced since may stand among them."""
         table = self.table
@@ -467,8 +397,3 @@ class Builder:
     def announce_root(self, row: int) -> None:
         """Show a row before its window closes."""
         self.table.roots.append(row)
-
-
-def _place_of(output: str) -> str:
-    """``meta`` of ``float32[2, 8] meta``, the result of a call."""
-    return output.rpartition("] ")[2]

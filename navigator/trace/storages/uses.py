@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.model.schema import parse_schema
+from navigator.trace.columns import NONE
 from navigator.trace.link import Linker
 from navigator.trace.model import TensorState
-from navigator.trace.table import NONE, OP
+from navigator.trace.table import OP
 from navigator.trace.trace import Trace
 
 

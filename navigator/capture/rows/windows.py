@@ -1,0 +1,113 @@
+"""Windows that are closed, written one after the other: what one saw, then that it was one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import time_ns
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..calls import CallLog
+from ..limits.options import Limits
+from ..limits.window import Part
+from ..profiler import Window, read_saved
+from ..writer import TraceFile, metadata
+
+if TYPE_CHECKING:
+    from .seen import Seen
+
+_WAITING = 3
+"""How many closed windows wait to be written before the main thread does it."""
+_ASIDE = "the program ran a profiler of its own, and of torch's there can be only one"
+_SEEN = (
+    "operators that ran meanwhile are those that it saw (none while it warms up), joined with "
+    "calls by time, without what it did not record, as overloads; the compiled recorder sees all"
+)
+_UNSEEN = (
+    "what ran meanwhile has its outermost calls here and no operators; the compiled recorder "
+    "sees both"
+)
+
+
+class Closed(NamedTuple):
+    """A window without a tree that is closed and not written yet."""
+
+    path: str
+    """What torch saved of it."""
+    calls: dict[int, int]
+    """Those made in it: number -> kind."""
+    start_ns: int
+    until_ns: int
+    """What began later is not wanted."""
+    end_ns: int
+
+
+class Windows:
+    """Writes windows into a file, in the order in which they closed."""
+
+    def __init__(self, file: TraceFile, log: CallLog, defined: Callable[[], list[bytes]]) -> None:
+        """``defined``: lines for what the program has defined since the last time."""
+        self._file, self._log, self._defined = file, log, defined
+        self._pid = os.getpid()
+        self._waiting: deque[Closed] = deque()
+        self._merging = threading.Lock()
+        self._told: set[str] = set()
+        self.count = 0
+        """How many were written."""
+
+    def add(self, closed: Closed) -> None:
+        """Have one written soon."""
+        self._waiting.append(closed)
+        if len(self._waiting) > _WAITING:
+            self.write_waiting()
+
+    def write_waiting(self) -> None:
+        """Write those that wait; seldom in the main thread."""
+        with self._merging:
+            while self._waiting:
+                try:
+                    self._write(self._waiting.popleft())
+                except OSError as error:
+                    self._file.fail(error)
+
+    def _write(self, closed: Closed) -> None:
+        data = read_saved(closed.path, tempfile.gettempdir())
+        rows = self._log.rows(data, closed.calls, closed.until_ns - self._log.base_ns)
+        last = self._ended(closed.start_ns, closed.end_ns, last_call=max(closed.calls, default=0))
+        if self._log.elsewhere:
+            self._tell_once(
+                "elsewhere",
+                f"of window {self.count} it is not known which operators ran on tensors "
+                "that are not strided",
+            )
+        self._file.write([*rows, *self._defined(), last])
+
+    def write_tree(self, window: Window, start_ns: int, end_ns: int, part: Part | None) -> None:
+        """Write a window with a tree; of it, ``part``."""
+        events = [*self._log.window(window, part), *self._defined()]
+        devices = window.saved.header.get("deviceProperties", [])
+        last = self._ended(start_ns, end_ns, places=window.places, devices=devices)
+        self._file.write(events)
+        self._file.tell([last])
+
+    def write_aside(self, seen: Seen | None, since_ns: int, limits: Limits) -> None:
+        """Write what ran while the program ran a profiler of its own, by what that saw."""
+        self.write_waiting()
+        aside = self._log.aside(seen, limits)
+        last = self._ended(since_ns, time_ns(), last_call=aside.last_call)
+        self._file.write([*aside.lines, *self._defined(), last])
+        told = _SEEN if aside.seen else _UNSEEN
+        self._tell_once(told, f"{_ASIDE}: {told}")
+
+    def _ended(self, start_ns: int, end_ns: int, **more: Any) -> bytes:
+        self.count += 1
+        args = {"window": self.count, "start_ns": start_ns, "end_ns": end_ns, **more}
+        return metadata("window", args, self._pid)
+
+    def _tell_once(self, what: str, problem: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self._file.tell([metadata("problem", {"message": problem}, self._pid)])

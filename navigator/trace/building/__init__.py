@@ -1,0 +1,1 @@
+"""From timed events to rows: nesting, forward links, where each row ran."""

@@ -1,0 +1,92 @@
+"""On which device each row ran, and which operator launched which device work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from navigator.trace.table import CALL, COMPILE, OP, Table
+
+
+class Places:
+    """Settles the rows and device kernels of one window after the other."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.device_kind = "cuda"
+        """Of devices that the trace only numbers."""
+        self._kernels_done = 0
+        self._seen: tuple[set[int], set[int]] = (set(), set())
+        """Where the program ran, and where the compiler did."""
+
+    def settle(
+        self, rows: Sequence[int], external: Sequence[int], places: dict[int, str] | None
+    ) -> None:
+        """``external``: of each row its External id, by which ``places`` tells devices."""
+        if places is not None:
+            self._place(rows, external, places)
+        self._assign_kernels()
+        self._set_default(rows)
+
+    def _place(self, rows: Sequence[int], external: Sequence[int], places: dict[int, str]) -> None:
+        table = self.table
+        cpu = table.places.number("cpu")
+        for row, number in zip(rows, external, strict=True):
+            place = places.get(number)
+            if place is not None:
+                table.place[row] = table.places.number(place)
+            elif table.kind[row] == OP and table.has_tensors(row):
+                table.place[row] = cpu
+            elif table.kind[row] == CALL:
+                self._place_factory(table.last_child[row], _place_of(table.outputs.get(row, "")))
+
+    def _place_factory(self, row: int, place: str) -> None:
+        """An operator that makes the result of a call from no tensor ran where that is, and so did
+        those of its kind that it called."""
+        table, waiting = self.table, [row] if row >= 0 and place else []
+        while waiting:
+            row = waiting.pop()
+            if table.kind[row] == OP and table.place[row] < 0 and not table.has_tensors(row):
+                table.place[row] = table.places.number(place)
+                waiting += table.children(row)
+
+    def _set_default(self, rows: Sequence[int]) -> None:
+        table = self.table
+        for row in rows:
+            if table.place[row] >= 0:
+                self._seen[table.phase[row] == COMPILE].add(table.place[row])
+        outside, compiling = self._seen
+        table.unreal_places = {table.places[number] for number in compiling - outside}
+        elsewhere = any(place not in {"cpu", *table.unreal_places} for place in table.places.values)
+        self.table.default_place = "" if elsewhere or len(self.table.kernels) else "cpu"
+
+    def _assign_kernels(self) -> None:
+        kernels, launches = self.table.kernels, self.table.launches
+        waiting = [n for n in range(self._kernels_done, len(kernels)) if kernels.op[n] < 0]
+        for number in waiting:
+            launch = launches.numbers.get(kernels.correlation[number])
+            if launch is None:
+                kernels.reasons[number] = "its launch is not in the trace"
+                continue
+            row, name = launches.op[launch], launches.names[launches.name[launch]]
+            kernels.launch[kernels.correlation[number]] = name
+            if row >= 0:
+                kernels.assign(number, row)
+                device, _ = kernels.places[kernels.place[number]]
+                self._on_device(row, device)
+            else:
+                kernels.reasons[number] = "launched outside of any recorded operator"
+        self._kernels_done = len(kernels)
+
+    def _on_device(self, row: int, device: str) -> None:
+        """What launches device work runs on that device, and so does what called it."""
+        place = self.table.places.number(
+            f"{self.device_kind}:{device}" if device.isdigit() else device
+        )
+        while row >= 0 and self.table.place[row] < 0:
+            self.table.place[row] = place
+            row = self.table.parent[row]
+
+
+def _place_of(output: str) -> str:
+    """``meta`` of ``float32[2, 8] meta``, the result of a call."""
+    return output.rpartition("] ")[2]
