@@ -35,6 +35,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
+    yield from _own_stubs(new)
     yield from _header(new)
     yield from _shaders(new)
     yield from _alternative(new)
@@ -106,6 +107,21 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
         what = f"write what the kernel calls; this is {one.name}"
         why = f"{new.model.kernel.name} leaves the work to it"
         yield ChangeStep("add", after(one), what, (), why, one.location)
+
+
+def _own_stubs(new: NewKernel) -> Iterator[ChangeStep]:
+    """Where the neighbour's kernel runs a stub named after it: that is declared, and registered."""
+    word, facts = new.near.base.strip("_"), new.tree.index.facts
+    stubs = new.homes.stubs(new.model.kernel) if not new.stub and not new.model.entry else ()
+    for stub in (one for one in stubs if len(word) > 2 and word in _last(one)):
+        why = f"{new.model.kernel.name} runs {_last(stub)}"
+        for use in facts.stub_uses(_last(stub)):
+            if use.what == "declared":
+                what = f"declare a stub for {new.base}, as {_last(stub)} is here"
+                yield ChangeStep("add", use.location, what, (), why, use.location)
+        for entry in facts.registered_on(stub)[:1]:
+            what = f"write what the stub runs, and register it, as for {_last(stub)}"
+            yield ChangeStep("add", entry.location, what, (), why, entry.location)
 
 
 def _with_body(head: tuple[str, ...], body: str) -> tuple[str, ...]:

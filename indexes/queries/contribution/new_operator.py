@@ -111,7 +111,8 @@ class Planner:
             schema = parse_schema(text)
         except ValueError as error:
             return NewOperator(info, text, (Check("schema", False, str(error)),))
-        near = neighbours(schema, self._natives, _MODELS)
+        homes = {one.full_name: one.files for one in self._index.operators()}
+        near = neighbours(schema, self._natives, _MODELS, homes)
         drafts = Drafts(self._natives)
         choices = drafts.choices(schema, [one.native for one in near[:_SHOWN]])
         history = History(self._index.source)
