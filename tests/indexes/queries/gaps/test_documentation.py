@@ -11,7 +11,8 @@ def of(answer: GapList, kind: str) -> dict[str, Gap]:
 
 
 def test_docstrings_against_signatures(answer: GapList) -> None:
-    found = {name: gap.what for name, gap in of(answer, "docstring").items() if "words.said" in name}
+    gaps = of(answer, "docstring")
+    found = {name: gap.what for name, gap in gaps.items() if "words.said" in name}
     assert found == {
         "torch.words.said.Said": "torch.words.said.Said documents uno",
         "torch.words.said.Said.well": "torch.words.said.Said.well documents rate=0.25",
