@@ -104,6 +104,11 @@ def _order(one: Neighbour, beside: int = 0) -> tuple[int, int, tuple[bool, bool,
     return (_step(one), -beside, _unusual(one.native), -one.likeness)
 
 
+def as_like(one: Neighbour, other: Neighbour) -> bool:
+    """Whether two are about as like the new one."""
+    return _step(one) == _step(other)
+
+
 def _step(one: Neighbour) -> int:
     return -round(one.likeness * _STEPS)
 
