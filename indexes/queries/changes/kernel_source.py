@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -38,6 +39,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _own_stubs(new)
     yield from _header(new)
     yield from _shaders(new)
+    yield from _own_kernel(new)
     yield from _alternative(new)
     yield from _fallbacks(new)
     yield from _formula(new)
@@ -98,6 +100,14 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
         where, how = after(model.kernel), "below the neighbour's"
     what = f"write the kernel {new.symbol}, {how}"
     yield ChangeStep("add", where, what, code, why, model.kernel.location)
+
+
+def _own_kernel(new: NewKernel) -> Iterator[ChangeStep]:
+    """What there is for the CPU: it says what is checked and computed."""
+    plain = (one for one in new.own if one.location.path != new.votes[0].path)
+    for one in islice(plain, 1):
+        what = f"see what {one.name} checks and computes for the CPU: the new one does the same"
+        yield ChangeStep("read", one.location, what)
 
 
 def _helpers(new: NewKernel) -> Iterator[ChangeStep]:

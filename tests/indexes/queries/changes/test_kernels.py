@@ -118,7 +118,9 @@ def test_a_kernel_that_a_library_block_registers_goes_beside_others_of_the_block
     there = planned(small, "relu", "Vulkan")
     assert there.there
     assert there.there.path == path
-    first, second = planned(small, "gelu", "Vulkan").steps[:2]
+    first, second, *others = planned(small, "gelu", "Vulkan").steps
+    own = [(one.action, one.location.path) for one in others]
+    assert ("read", f"{NATIVE}/Activation.cpp") in own  # what it does on the CPU
     assert {first.location.path, second.location.path} == {path}
     assert first.code[0].startswith("Tensor gelu(")
     assert '+  m.impl("gelu", TORCH_FN(gelu));' in second.code
