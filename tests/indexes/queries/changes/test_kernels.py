@@ -153,3 +153,9 @@ def test_rows_of_tables_that_expect_a_failure_are_removed(changes: Changes) -> N
     removed = [step for step in parts.steps if step.action == "remove"]
     assert [step.location.path for step in removed] == ["test/test_mps.py"]
     assert "-    'lonely': None," in removed[0].code
+
+
+def test_a_stub_of_the_neighbour_is_declared_and_registered_for_the_new_one(small: Tree) -> None:
+    steps = planned(small, "sum", "CPU").steps
+    stubs = [(one.action, one.location.path) for one in steps if "mean_stub" in one.what]
+    assert stubs == [("add", f"{NATIVE}/ReduceOps.h"), ("add", f"{NATIVE}/cpu/ReduceOpsKernel.cpp")]
