@@ -6,10 +6,15 @@ A pull request to PyTorch lands as one commit, so a commit stands for one.
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from indexes.queries.index import Index
+from indexes.source.source import Source
 
 SOURCES = ("aten/src/", "c10/", "docs/", "functorch/", "tools/", "torch/", "torchgen/")
 TESTS = (
@@ -114,6 +119,29 @@ def go_to_parent(scratch: Path, commit: Commit) -> None:
     """Checks out the tree that the commit was made from. ``scratch`` is a clone of its own."""
     git(scratch, "checkout", "-q", "-f", f"{commit.name}~1")
     git(scratch, "clean", "-qfd")
+
+
+class Parents:
+    """The indexes of the trees that commits were made from, each begun as a copy of the last."""
+
+    def __init__(self, scratch: Path, keep: Path) -> None:
+        """``scratch`` is a clone of its own; the indexes are put into ``keep``."""
+        self._scratch, self._keep = scratch, keep
+        self._last: Path | None = None
+
+    @contextmanager
+    def of(self, commit: Commit) -> Iterator[Index]:
+        """The index of one of them, whose tree is checked out."""
+        go_to_parent(self._scratch, commit)
+        cache = self._keep / commit.name
+        if self._last and not cache.exists():
+            shutil.copytree(self._last, cache)
+        index = Index.open(Source.find(str(self._scratch)), cache)
+        self._last = cache
+        try:
+            yield index
+        finally:
+            index.close()
 
 
 @dataclass(frozen=True, slots=True)

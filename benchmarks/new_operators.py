@@ -3,12 +3,13 @@
     git clone --shared /path/to/pytorch /path/to/scratch
     python -m benchmarks.new_operators /path/to/scratch [--count 25] [--seed 1] [--since 2020-01-01]
 
-The clone is changed: give it one of its own. Drawn are commits that add an operator whose name the
-tree did not have, and that their titles name: others add one on the way to something else. The
-tree of the parent is indexed and asked for the schema that the commit added. Printed are the
-sources that the plan names surely, those that it names at all, the part of the sure ones that the
-commit touched, its test files, how many drafts torchgen takes, and every miss. Files that the
-commit made count in the last line alone: no tree of a parent has them.
+The clone is changed: give it one of its own. With ``--keep DIR`` the indexes are kept there. Drawn
+are commits that add an operator whose name the tree did not have, and that their titles name:
+others add one on the way to something else. The tree of the parent is indexed and asked for the
+schema that the commit added. Printed are the sources that the plan names surely, those that it
+names at all, the part of the sure ones that the commit touched, its test files, how many drafts
+torchgen takes, and every miss. Files that the commit made count in the last line alone: no tree of
+a parent has them.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ import argparse
 import random
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.commits import TESTS, Commit, Hits, commits, compared, diff, git, go_to_parent
+from benchmarks.commits import TESTS, Commit, Hits, Parents, commits, compared, diff, git
 from indexes.queries.contribution.neighbours import base_of
 from indexes.queries.contribution.new_operator import NewOperator
-from indexes.queries.index import Index
-from indexes.source.source import Source
 from navigator.live.schema_check import plan_operator
 
 _YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -54,6 +54,8 @@ class Outcome:
     tests: Hits
     made: int
     """Files that the commit made."""
+    untouched: tuple[str, ...]
+    """Sources that were named surely, and that it did not touch."""
 
     @property
     def taken(self) -> bool | None:
@@ -74,15 +76,15 @@ def cases(root: Path, found: Sequence[Commit], count: int, seed: int) -> list[Ca
 
 
 def added_schema(root: Path, commit: Commit) -> str:
-    """The schema of the operator that a commit added, the functional one where it has one; empty
-    where the tree had its name, or the title does not name it."""
+    """The schema of the operator that a commit added, the functional one where it has one, and not
+    its helper; empty where the tree had its name, or the title does not name it."""
     lines = [line for one in diff(root, commit) if one.path == _YAML for line in one.added]
     before = git(root, "show", f"{commit.name}~1:{_YAML}")
     known = {base_of(name) for name in re.findall(r"(?m)^- func: *(\w+)", before)}
     added = [match for line in lines if (match := _ENTRY.match(line))]
     fresh = [one for one in added if base_of(one[2]) not in known and _titled(one[2], commit.title)]
-    functional = [one for one in fresh if "!" not in one[1]]
-    return next((one[1].strip() for one in functional or fresh), "")
+    fresh.sort(key=lambda one: ("!" in one[1], one[2].startswith("_")))
+    return next((one[1].strip() for one in fresh), "")
 
 
 def _titled(name: str, title: str) -> bool:
@@ -92,15 +94,12 @@ def _titled(name: str, title: str) -> bool:
     return base in words or base.partition("_")[2] in words
 
 
-def outcomes(root: Path, asked: Sequence[Case]) -> Iterator[Outcome]:
+def outcomes(root: Path, asked: Sequence[Case], keep: Path) -> Iterator[Outcome]:
     """The answers, each from the index of the commit's parent."""
+    parents = Parents(root, keep)
     for case in asked:
-        go_to_parent(root, case.commit)
-        index = Index.open(Source.find(str(root)))
-        try:
+        with parents.of(case.commit) as index:
             yield _outcome(root, case, plan_operator(index, case.schema))
-        finally:
-            index.close()
 
 
 def _outcome(root: Path, case: Case, plan: NewOperator) -> Outcome:
@@ -109,14 +108,16 @@ def _outcome(root: Path, case: Case, plan: NewOperator) -> Outcome:
     tests = [path for path in there if path in case.commit.tests]
     named = [one.location.path for one in plan.additions]
     surely = [one.location.path for one in plan.additions if one.certainty == "surely"]
+    surely = [path for path in surely if not path.startswith(TESTS)]
     tested = [one.path for one in plan.tests]
     return Outcome(
         case,
         plan,
-        compared([path for path in surely if not path.startswith(TESTS)], sources),
+        compared(surely, sources),
         compared([path for path in named if not path.startswith(TESTS)], sources),
         compared([*named, *tested], tests),
         len(case.commit.paths) - len(there),
+        tuple(sorted({*surely} - {*sources})),
     )
 
 
@@ -127,8 +128,10 @@ def told(one: Outcome) -> Iterator[str]:
     for what, hits in (("source", one.named), ("test", one.tests)):
         for path in hits.missed:
             yield f"    missed {what} {path}"
-    for path in set(one.surely.missed) - set(one.named.missed):
+    for path in sorted(set(one.surely.missed) - set(one.named.missed)):
         yield f"    perhaps {path}"
+    for path in one.untouched:
+        yield f"    untouched {path}"
     if one.taken is False:
         yield f"    torchgen: {one.plan.checks[1].text}"
 
@@ -159,13 +162,15 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=25, help="commits")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--since", default="2020-01-01")
+    parser.add_argument("--keep", type=Path, help="a folder for the indexes of the parents")
     options = parser.parse_args()
     root = options.tree.resolve()
     asked = cases(root, commits(root, options.since, "", _MOST_FILES), options.count, options.seed)
-    found = []
-    for one in outcomes(root, asked):
-        found.append(one)
-        print("\n".join(told(one)), flush=True)
+    with tempfile.TemporaryDirectory(prefix="new-operators") as aside:
+        found = []
+        for one in outcomes(root, asked, options.keep or Path(aside)):
+            found.append(one)
+            print("\n".join(told(one)), flush=True)
     print("\n".join(report(found)))
     return 0
 

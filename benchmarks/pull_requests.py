@@ -15,7 +15,6 @@ Which class a commit is of and what is asked: ``benchmarks.questions``.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import sys
 import tempfile
@@ -24,13 +23,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.commits import Hits, commits, compared, go_to_parent
+from benchmarks.commits import Hits, Parents, commits, compared
 from benchmarks.questions import CLASSES, Case, questions
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.planning import Changes
 from indexes.queries.contribution.plan import Contribution, Contributions
 from indexes.queries.index import Index
-from indexes.source.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +47,11 @@ class Outcome:
 
 
 def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]:
-    """The answers, each from the index of the commit's parent, begun as a copy of the last."""
-    last: Path | None = None
+    """The answers, each from the index of the commit's parent."""
+    parents = Parents(root, keep)
     for case in cases:
-        go_to_parent(root, case.commit)
-        cache = keep / case.commit.name
-        if last and not cache.exists():
-            shutil.copytree(last, cache)
-        index = Index.open(Source.find(str(root)), last := cache)
-        try:
+        with parents.of(case.commit) as index:
             files, likely, tests, note = planned(index, case)
-        finally:
-            index.close()
         changed = [path for path in case.commit.sources if (root / path).exists()]
         sources = [path for path in changed if not _is_given(case, path)]
         there = [path for path in case.commit.tests if (root / path).exists()]

@@ -12,6 +12,7 @@ from itertools import takewhile
 from indexes.linking.python.test_expressions import Expression, joined, named_expression
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.contribution.test_rows import makers_of, test_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.operator_tests import OperatorTests, Selection
 from indexes.readers.python.blocks import Text, innermost
@@ -23,6 +24,15 @@ _MOST_TESTS = 12
 """Where more tests of a file name something, the file is run whole."""
 _ALIKE = 4
 """Letters that two words must begin with to be forms of one: ``conv`` and ``convolution``."""
+_ASSERTED = regex(
+    r"(?:assertRaisesRegexp?\([^\"'\n]*|error_regex\s*=\s*|expectedRegex\s*=\s*)\n?\s*"
+    r"[rf]*(\"[^\"\n]*\"|'[^'\n]*')"
+)
+_LETTER = regex(rb"\w")
+_QUOTED = regex(r"(\"[^\"\\\n]{12,}\")")
+_CXX_TEST = regex(r".*/test/")
+_SHORTEST = 8
+"""Letters of a text that tests ask for, from which on it is told apart from others."""
 _PARTS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_NAME = regex(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
@@ -42,24 +52,19 @@ class TestMentions:
         """The test files that name one of some words, those first whose path has most of the words
         of ``path``, then those that name them most."""
         wanted = [word for word in dict.fromkeys(words) if len(word) > 2]
-        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)".encode())
-        counted: dict[str, int] = {}
-        for one in self._files if wanted else ():
-            text = self._corpus.text(one)
-            if any(word.encode() in text for word in wanted):
-                counted[one] = len(pattern.findall(text))
+        patterns = [re.compile(rf"{re.escape(word)}(?!\w)".encode()) for word in wanted]
+        spots = {one: _spots(self._corpus.text(one), patterns) for one in self._files if wanted}
+        counted = {one: len(found) for one, found in spots.items()}
         near = self.score(path)
         ranked = sorted(
             filter(counted.get, counted), key=lambda p: -counted[p] * (1 + 9 * near.get(p, 0))
         )
         for one in ranked[:most]:
-            yield self._selection(one, pattern, ", ".join(wanted[:3]), counted[one])
+            yield self._selection(one, spots[one], ", ".join(wanted[:3]))
 
-    def _selection(
-        self, path: str, pattern: re.Pattern[bytes], words: str, count: int
-    ) -> Selection:
-        text = self._corpus.text(path)
-        lines = [text.count(b"\n", 0, found.start()) + 1 for found in pattern.finditer(text)]
+    def _selection(self, path: str, spots: Sequence[int], words: str) -> Selection:
+        text, count = self._corpus.text(path), len(spots)
+        lines = [text.count(b"\n", 0, start) + 1 for start in spots]
         tests = self._tests_around(path, text, lines)
         rule = f"names {words} on {count} line{'s' * (count != 1)}"
         return self._of_tests(path, tests, rule) or _whole(path, lines[0], rule)
@@ -85,6 +90,34 @@ class TestMentions:
         expression = joined([named_expression(cls, name, others, path) for cls, name in split])
         places = tuple(Location(path, line) for line in tests.values())
         return Selection(path, expression, places, tuple(tests), rule)
+
+    def of_tables(self, name: str, public: Sequence[str]) -> Iterator[Selection]:
+        """The test files that make tests from the tables in which an operator has a row."""
+        for row in test_rows(self._corpus, name, public):
+            for where in makers_of(self._corpus, row.location.path):
+                rule = f"makes tests from {row.location}, which names {row.word}"
+                expression = Expression("pytest", ("-k", row.word))
+                yield Selection(where.path, expression, (where,), (where.path,), rule)
+
+    def asking(self, message: str) -> Iterator[Location]:
+        """Where tests ask for words of a message: in what they expect to be raised, and in any
+        text of tests in C++."""
+        for path in self._corpus.paths("test") if len(message) >= _SHORTEST else ():
+            text = self._corpus.text(path).decode("utf-8", "replace")
+            found = _ASSERTED.finditer(text) if "egex" in text else ()
+            yield from (_place(path, text, one) for one in found if _is_said(one[1], message))
+        for path in (one for one in self._corpus.paths("cpp") if _CXX_TEST.match(one)):
+            text = self._corpus.text(path).decode("utf-8", "replace")
+            found = _QUOTED.finditer(text)
+            yield from (_place(path, text, one) for one in found if _is_said(one[1], message))
+
+    def saying(self, message: str) -> Iterator[Selection]:
+        """The files of tests that ask for words of a message, each once."""
+        first: dict[str, Location] = {}
+        for where in self.asking(message):
+            first.setdefault(where.path, where)
+        for path, where in list(first.items())[:_MOST_FILES]:
+            yield _whole(path, where.line, f"line {where.line} asks for words of the message")
 
     # ------------------------------------------------------------------------- by path
 
@@ -142,8 +175,11 @@ def with_mentions(
     words = [op.name.rstrip("_"), *names, *short]
     wanted = [word for word in words if "." in word or not found.named]
     listed = {one.path for one in (*found.files, *found.named)}
-    naming = mentions.naming(wanted, "", _MOST_FILES)
-    return replace(found, named=(*found.named, *(o for o in naming if o.path not in listed)))
+    naming = [*mentions.naming(wanted, "", _MOST_FILES)]
+    if not found.opinfos:
+        naming += mentions.of_tables(op.name, names)
+    more = {one.path: one for one in reversed(naming) if one.path not in listed}
+    return replace(found, named=(*found.named, *reversed(more.values())))
 
 
 def test_of(name: str) -> str:
@@ -151,6 +187,28 @@ def test_of(name: str) -> str:
     parts = name.split(".")
     ends = (at for at, part in enumerate(parts) if part.startswith("test"))
     return ".".join(parts[: next(ends, -1) + 1])
+
+
+def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
+    """Where words stand that are part of no other word, nor of one another. The patterns begin
+    with the words themselves: the engine then skips to them, which a look-behind keeps it from."""
+    found = [one.span() for pattern in patterns for one in pattern.finditer(text)]
+    spots, end = list[int](), 0
+    for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):
+        if start >= end and not _LETTER.match(text[start - 1 : start]):
+            spots.append(start)
+            end = stop
+    return spots
+
+
+def _place(path: str, text: str, found: re.Match[str]) -> Location:
+    return Location(path, text.count("\n", 0, found.start(1)) + 1)
+
+
+def _is_said(quoted: str, message: str) -> bool:
+    """Whether a text that a test asks for is part of a message."""
+    asked = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
+    return len(asked) >= _SHORTEST and (asked in message or message.strip() in asked)
 
 
 def _words_of(path: str) -> set[str]:

@@ -327,6 +327,11 @@ class Bodies(Definitions):
         sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
+    def files_using(self, target: int) -> int:
+        """How many files have a function from which an edge leads to a definition."""
+        sql = f"SELECT count(DISTINCT caller>>{FILE_BITS}) FROM edges WHERE target=? AND caller>=0"
+        return sum(self.store.column(sql, (target,)))
+
     # ----------------------------------------------------------------------- callers
 
     def callers(self, name: str) -> Sequence[tuple[Known, Call]]:

@@ -86,6 +86,16 @@ class _BatchRulePlan(RulePlan):
         code = inserted(self._tree, where, self._registration(one, text, rule).split("\n"))
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+        yield from self._cxx_tests(where, one.name)
+
+    def _cxx_tests(self, rule: Location, name: str) -> Iterator[ChangeStep]:
+        """The tests in C++ of the rules of ATen itself; those of functorch have tests in Python."""
+        tests = self._tree.index.facts.paths("cpp", "aten/src/ATen/test/%vmap%")
+        for path in tests if "functorch" not in rule.path else ():
+            lines = enumerate(self._tree.lines(path), 1)
+            at = next((n for n, text in lines if f"{name}(" in text), 0)
+            what = f"Test the rule in C++{f', as that of {name} is' * bool(at)}."
+            yield ChangeStep("add", Location(path, at), what, (), "tests of such rules stand there")
 
     def _registration(self, one: Near, text: str, rule: str) -> str:
         """The neighbour's line for ours: with its rule's name, and its overload."""

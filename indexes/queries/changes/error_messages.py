@@ -30,10 +30,6 @@ _COMPARED = regex(r"([^=<>!&|?]+?)\s*(==|!=|<=|>=|<|>)\s*([^=<>!&|?]+)")
 _PREFIX = regex(r"TORCH_CHECK\w*\([^\";]*\"(\w+)(\(\))?: ")
 _INSTEAD = regex(r"use (\w+)\((false, )?")
 _LITERAL = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
-_ASSERTED = regex(
-    r"(?:assertRaisesRegexp?\([^\"'\n]*|error_regex\s*=\s*|expectedRegex\s*=\s*)\n?\s*"
-    r"[rf]*(\"[^\"\n]*\"|'[^'\n]*')"
-)
 _SENTENCE = "Say which argument is wrong, what it should be, and what it is."
 _SHORTEST = 8
 """Letters of a text that tests ask for, from which on it is told apart from others."""
@@ -327,16 +323,7 @@ def _asking(tree: Tree, steps: list[ChangeStep]) -> list[Location]:
     """The lines of tests whose expected text is part of a message that is changed."""
     gone = "\n".join(line for step in steps for line in step.code if line.startswith("-"))
     literals = [literal for literal in _LITERAL.findall(gone) if len(literal) >= _SHORTEST]
-    return [where for literal in literals for where in _asserting(tree, literal)][:5]
-
-
-def _asserting(tree: Tree, literal: str) -> Iterator[Location]:
-    for path in tree.paths("test/%.py"):
-        text = tree.text(path)
-        for found in _ASSERTED.finditer(text) if "Regex" in text or "error_regex" in text else ():
-            asked = found[1].strip("\"'").replace("\\", "").strip(".*^$ ")
-            if len(asked) >= _SHORTEST and asked in literal:
-                yield Location(path, text.count("\n", 0, found.start(1)) + 1)
+    return [where for literal in literals for where in tree.mentions.asking(literal)][:5]
 
 
 # ----------------------------------------------------------------------------- a model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -35,8 +36,10 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
+    yield from _own_stubs(new)
     yield from _header(new)
     yield from _shaders(new)
+    yield from _own_kernel(new)
     yield from _alternative(new)
     yield from _fallbacks(new)
     yield from _formula(new)
@@ -99,6 +102,14 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
     yield ChangeStep("add", where, what, code, why, model.kernel.location)
 
 
+def _own_kernel(new: NewKernel) -> Iterator[ChangeStep]:
+    """What there is for the CPU: it says what is checked and computed."""
+    plain = (one for one in new.own if one.location.path != new.votes[0].path)
+    for one in islice(plain, 1):
+        what = f"see what {one.name} checks and computes for the CPU: the new one does the same"
+        yield ChangeStep("read", one.location, what)
+
+
 def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
     """What the neighbour's kernel calls under its own name in other files."""
     word = new.near.base.strip("_")
@@ -106,6 +117,21 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
         what = f"write what the kernel calls; this is {one.name}"
         why = f"{new.model.kernel.name} leaves the work to it"
         yield ChangeStep("add", after(one), what, (), why, one.location)
+
+
+def _own_stubs(new: NewKernel) -> Iterator[ChangeStep]:
+    """Where the neighbour's kernel runs a stub named after it: that is declared, and registered."""
+    word, facts = new.near.base.strip("_"), new.tree.index.facts
+    stubs = new.homes.stubs(new.model.kernel) if not new.stub and not new.model.entry else ()
+    for stub in (one for one in stubs if len(word) > 2 and word in _last(one)):
+        why = f"{new.model.kernel.name} runs {_last(stub)}"
+        for use in facts.stub_uses(_last(stub)):
+            if use.what == "declared":
+                what = f"declare a stub for {new.base}, as {_last(stub)} is here"
+                yield ChangeStep("add", use.location, what, (), why, use.location)
+        for entry in facts.registered_on(stub)[:1]:
+            what = f"write what the stub runs, and register it, as for {_last(stub)}"
+            yield ChangeStep("add", entry.location, what, (), why, entry.location)
 
 
 def _with_body(head: tuple[str, ...], body: str) -> tuple[str, ...]:

@@ -125,9 +125,8 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
     """The Python of a layout, ``torch/ao/nn/quantized``, where that has the neighbour."""
     device = device_of_key(new.key)
     words = [word for word in backends.words_of(new.key) if word != device.lower()]
-    named = re.compile(
-        rf"\s*(?:def|class) {re.escape(new.near.base)}\b|.*\baten\.{new.near.base}\b"
-    )
+    public = re.escape(new.near.base.strip("_"))  # that of _adaptive_avg_pool2d has no underscore
+    named = re.compile(rf"\s*(?:def|class) {public}\b|.*\baten\.{new.near.base}\b")
     folders = (f"torch/%{word}/%.py" for word in words)
     for path in dict.fromkeys(path for like in folders for path in new.tree.paths(like)):
         lines = enumerate(new.tree.lines(path), 1)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
 
 _LONGEST_SHAPE = 14
-_FAMILY = 8
 _CHAINS = 3
 """So many operators are followed to their kernels."""
 _MOST_PERHAPS = 25
@@ -168,8 +167,8 @@ class Additions:
             if (self._namespaces.of(one.native.name) == space)
             or not (space in modules or self._namespaces.of(one.native.name) in modules)
         ]
-        family = self._near[:_FAMILY]
-        relatives = relatives[:_FAMILY] or list(family)
+        family = self._near
+        relatives = relatives or list(family)
         names = dict.fromkeys(base_of(one.native.name) for one in (*family, *relatives))
         plain = Members(names, self._bases, ())
         own = Members(names, self._bases, (space,)) if space else plain

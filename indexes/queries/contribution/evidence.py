@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.queries.contribution.family import Mention
-from indexes.queries.contribution.neighbours import Neighbour, base_of
+from indexes.queries.contribution.neighbours import Neighbour, as_like, base_of
 from indexes.queries.contribution.precedents import Precedent
 
 Certainty = Literal["surely", "perhaps"]
 
 _NEAREST = 5
-"""So many operators vote, each by how like it is."""
+"""So many operators vote, each by how like it is, and those that are as like as the last one."""
 _STEEP, _STEEP_COMMITS = 3, 2
 """The powers of likeness by which operators and commits count: the nearest decide."""
 _ENOUGH = 3
@@ -136,7 +136,8 @@ def _certainty(score: float, has_history: bool, is_kernel: bool) -> Certainty | 
 
 def _votes(neighbours: Sequence[Neighbour]) -> dict[str, float]:
     """How much each operator counts; together 1."""
-    nearest = neighbours[:_NEAREST]
+    nearest = [*neighbours[:_NEAREST]]
+    nearest += (one for one in neighbours[_NEAREST:] if as_like(one, nearest[-1]))
     weights = {base_of(one.native.name): one.likeness**_STEEP for one in nearest}
     total = sum(weights.values())
     return {name: weight / total for name, weight in weights.items()} if total else {}

@@ -56,7 +56,7 @@ def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
         below: dict[int, Known] = {}
         for caller in level.values():
             for called in _called(facts, caller):
-                users = 0 if called.id in seen else _users(facts, called)
+                users = 0 if called.id in seen else facts.files_using(called.id)
                 seen.add(called.id)
                 if 0 < users <= _MAX_USERS:
                     below[called.id] = called
@@ -67,10 +67,3 @@ def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
 def _called(facts: Lookup, caller: Known) -> Iterator[Known]:
     edges = (edge for edge in facts.edges(caller.id) if edge.kind in TO_DEFINITIONS)
     return filter(None, (facts.by_id(int(edge.target)) for edge in edges))
-
-
-def _users(facts: Lookup, known: Known) -> int:
-    """The files that a function is used in."""
-    callers = {edge.caller for edge in facts.edges_to(known.id) if edge.caller >= 0}
-    found = filter(None, map(facts.by_id, callers))
-    return len({one.definition.location.path for one in found})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from types import MappingProxyType
 
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, SchemaKind, parse_schema
@@ -69,12 +70,21 @@ class Namespaces:
 
 
 def neighbours(
-    schema: Schema, natives: Iterable[NativeFunction], limit: int
+    schema: Schema,
+    natives: Iterable[NativeFunction],
+    limit: int,
+    homes: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> tuple[Neighbour, ...]:
     """The operators that are most like ``schema``, the best first, one overload of each.
 
     Name and namespace decide together with the types; public operators come first for a public
-    name. What torchgen generates is nobody's model."""
+    name. What torchgen generates is nobody's model.
+
+    Parameters:
+        homes: The files of each overload's kernels. Of operators that are as like, those count
+            first whose kernels stand where those of most others do: of all that map a tensor to a
+            tensor most compute element by element, and few reduce.
+    """
     natives = tuple(natives)
     likeness = Likeness(schema, natives)
     best: dict[str, Neighbour] = {}
@@ -85,12 +95,36 @@ def neighbours(
         before = best.get(base_of(native.name))
         if before is None or _order(found) < _order(before):
             best[base_of(native.name)] = found
-    return tuple(sorted(best.values(), key=_order)[:limit])
+    beside = _beside(best.values(), homes)
+    return tuple(sorted(best.values(), key=lambda one: _order(one, beside(one)))[:limit])
 
 
-def _order(one: Neighbour) -> tuple[int, tuple[bool, bool, int, int], float]:
+def _order(one: Neighbour, beside: int = 0) -> tuple[int, int, tuple[bool, bool, int, int], float]:
     """Among those that are about as like, the one with most to learn from."""
-    return (-round(one.likeness * _STEPS), _unusual(one.native), -one.likeness)
+    return (_step(one), -beside, _unusual(one.native), -one.likeness)
+
+
+def as_like(one: Neighbour, other: Neighbour) -> bool:
+    """Whether two are about as like the new one."""
+    return _step(one) == _step(other)
+
+
+def _step(one: Neighbour) -> int:
+    return -round(one.likeness * _STEPS)
+
+
+def _beside(
+    found: Iterable[Neighbour], homes: Mapping[str, Collection[str]]
+) -> Callable[[Neighbour], int]:
+    """How many of those that are as like have a kernel in a file of one's own."""
+    files = [(_step(one), path) for one in found for path in homes.get(one.native.full_name, ())]
+    counts = Counter(files)
+
+    def beside(one: Neighbour) -> int:
+        own = homes.get(one.native.full_name, ())
+        return max((counts[_step(one), path] for path in own), default=0)
+
+    return beside
 
 
 class Likeness:

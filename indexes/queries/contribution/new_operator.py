@@ -91,7 +91,7 @@ class NewOperator:
         return all(check.good for check in self.checks)
 
 
-_MODELS = 16
+_MODELS = 24
 _SHOWN = 5
 _TESTED = 3
 """So many operators tell which test files cover ones like them."""
@@ -111,7 +111,8 @@ class Planner:
             schema = parse_schema(text)
         except ValueError as error:
             return NewOperator(info, text, (Check("schema", False, str(error)),))
-        near = neighbours(schema, self._natives, _MODELS)
+        homes = {one.full_name: one.files for one in self._index.operators()}
+        near = neighbours(schema, self._natives, _MODELS, homes)
         drafts = Drafts(self._natives)
         choices = drafts.choices(schema, [one.native for one in near[:_SHOWN]])
         history = History(self._index.source)

@@ -117,9 +117,7 @@ class OperatorPlaces:
         """Without an OpInfo: the tables of the library's tests that name it or a module of it."""
         native = self._index.native(overload)
         public = names_of(native, StoredPython(self._index.facts.store)) if native else ()
-        name = overload.partition(".")[0].rstrip("_")
-        names = [name, *(_capital(one.rpartition(".")[2]) for one in public)]
-        for row in test_rows(self._corpus, names):
+        for row in test_rows(self._corpus, overload.partition(".")[0], public):
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
 
@@ -211,11 +209,6 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
 
 def _last(name: str) -> str:
     return name.rpartition("::")[2]
-
-
-def _capital(name: str) -> str:
-    """A module's name for a function's: ``MaxPool2d`` for ``max_pool2d``."""
-    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
 def _lines(count: int) -> str:

@@ -275,6 +275,8 @@ class Contributions:
         if where.path.startswith("test/") and where.path.endswith(".py"):
             yield str(where), OperatorTests((), (), (self.suite.at(where),))
             return
+        if " " in subject.name and (asking := tuple(self.mentions.saying(subject.name))):
+            yield subject.name, OperatorTests((), (), asking)
         name = subject.python or (subject.name if subject.kind == "symbol" else "")
         if name and (found := self._naming(name, where.path)):
             yield name, OperatorTests((), (), found)

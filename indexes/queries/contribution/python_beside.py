@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.vocabulary import Location
-from indexes.queries.python_names.public import definition, public_names
+from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ class Beside(NamedTuple):
 
 def namesakes(index: Index, name: str) -> Iterator[Beside]:
     """The public Python functions with the name of an operator."""
-    for public in public_names(StoredPython(index.facts.store), name, exact=True):
-        if where := definition(public, index):
+    named = public_names(StoredPython(index.facts.store), name, exact=True)
+    for public, where in definitions(named, index).items():
+        if where:
             yield Beside(public, where, f"{public} bears the name of the operator")
 
 

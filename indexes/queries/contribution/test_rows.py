@@ -1,5 +1,5 @@
 """Tables of test inputs in which operators without an OpInfo have rows: older trees' lists of
-methods and of modules, which the library keeps for its tests."""
+methods and of modules, which the library keeps for its tests; and the tests made from them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _FOLDER = "torch/testing/"
 _CXX_TESTS = "/ATen/test/"
 _MOST_CXX = 3
 _FEWEST_LETTERS = 2
+_MOST_MAKERS = 8
 
 
 class InputRow(NamedTuple):
@@ -24,8 +25,10 @@ class InputRow(NamedTuple):
     lines: int
 
 
-def test_rows(corpus: Corpus, names: Iterable[str]) -> Iterator[InputRow]:
-    """For each file of the library's tests that quotes one of some names its first such row."""
+def test_rows(corpus: Corpus, name: str, public: Iterable[str]) -> Iterator[InputRow]:
+    """For each file of the library's tests that quotes the name of an operator, or of a module with
+    one of its public names, its first such row."""
+    names = [name.rstrip("_"), *(_capital(one.rpartition(".")[2]) for one in public)]
     words = {one for one in names if len(one) >= _FEWEST_LETTERS}
     either = "|".join(map(re.escape, sorted(words)))
     pattern = re.compile(rf"""(["'])({either})\1""".encode(), re.IGNORECASE)  # MSELoss of mse_loss
@@ -34,6 +37,19 @@ def test_rows(corpus: Corpus, names: Iterable[str]) -> Iterator[InputRow]:
         if found := list(pattern.finditer(text)):
             line = text.count(b"\n", 0, found[0].start()) + 1
             yield InputRow(Location(path, line), found[0][2].decode(), len(found))
+
+
+def makers_of(corpus: Corpus, path: str) -> Iterator[Location]:
+    """The test files that make tests from the tables of a file, each where it imports them. What
+    more files import is no table of theirs, but what they are all written with."""
+    module = path.removesuffix(".py").replace("/", ".")
+    pattern = re.compile(rf"^(?:from|import) {re.escape(module)}\b".encode(), re.MULTILINE)
+    found: list[Location] = []
+    for one in corpus.paths("test"):
+        text = corpus.text(one)
+        if match := pattern.search(text) if module.encode() in text else None:
+            found.append(Location(one, text.count(b"\n", 0, match.start()) + 1))
+    return iter(found if len(found) <= _MOST_MAKERS else ())
 
 
 def cxx_tests(corpus: Corpus, name: str) -> Iterator[InputRow]:
@@ -46,3 +62,8 @@ def cxx_tests(corpus: Corpus, name: str) -> Iterator[InputRow]:
             line = corpus.text(path).count(b"\n", 0, calls[0].start()) + 1
             found.append(InputRow(Location(path, line), name, len(calls)))
     return iter(sorted(found, key=lambda row: -row.lines)[:_MOST_CXX])
+
+
+def _capital(name: str) -> str:
+    """A module's name for a function's: ``MaxPool2d`` for ``max_pool2d``."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -289,10 +290,7 @@ def page_paths(tree: Tree) -> list[str]:
 def find_unlisted(tree: Tree) -> Iterator[Gap]:
     """Methods with a docstring that no page lists, while one lists their twin: the one of the
     same name with or without the underscore of in-place."""
-    listed: dict[str, Location] = {}
-    for path in page_paths(tree):
-        for fact in read_page(tree.text(path).encode(), path):
-            listed.setdefault(fact.target, Location(path, fact.line))
+    listed = _listed_methods(tree)
     for name, ops in tree.bound.items():
         twin = name[:-1] if name.endswith("_") else f"{name}_"
         docstrings = _docstrings(tree, name)
@@ -303,6 +301,19 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
             subject = name.removeprefix("torch.")
             what = f"no page lists {name}"
             yield Gap(place, what, rule, (place, page), ops[0], subject=subject)
+
+
+def _listed_methods(tree: Tree) -> dict[str, Location]:
+    """Where pages list each method, on the page with most of them: others are about something
+    else, as that of what can be quantized is."""
+    found: dict[str, list[Location]] = {}
+    methods: Counter[str] = Counter()
+    for path in page_paths(tree):
+        for fact in read_page(tree.text(path).encode(), path):
+            if fact.target.startswith("torch.Tensor."):
+                methods[path] += 1
+                found.setdefault(fact.target, []).append(Location(path, fact.line))
+    return {name: max(places, key=lambda one: methods[one.path]) for name, places in found.items()}
 
 
 KINDS = (

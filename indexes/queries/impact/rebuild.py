@@ -78,6 +78,7 @@ class Rebuild:
         self._source = source
         self._facts = facts
         self._included = cache(self._included_by)
+        self._found = cache(self._found_anew)
 
     def cost(self, path: str, op: NativeFunction | None = None) -> Cost:
         """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
@@ -180,12 +181,16 @@ class Rebuild:
     def _targets(self, path: str, included: Iterable[Include]) -> Iterator[str]:
         folder = path.rpartition("/")[0]
         for name, quoted in included:
-            roots = ((f"{folder}/", *_ROOTS) if quoted else _ROOTS) if folder else _ROOTS
-            found = next((f"{root}{name}" for root in roots if f"{root}{name}" in self._files), "")
-            if found:
+            if quoted and folder and f"{folder}/{name}" in self._files:
+                yield f"{folder}/{name}"
+            elif found := self._found(name):
                 yield found
-            elif self._template(name):
-                yield name
+
+    def _found_anew(self, name: str) -> str:
+        """The file that an include means by its name alone, or a generated one; empty for none."""
+        paths = (f"{root}{name}" for root in _ROOTS)
+        here = next((path for path in paths if path in self._files), "")
+        return here or (name if self._template(name) else "")
 
     def _template(self, name: str) -> str:
         """The template from which a header that is not in the tree is generated."""

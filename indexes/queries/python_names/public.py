@@ -3,11 +3,12 @@ module that calls it, the method, the quantized ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from indexes.model.errors import NotFound
+from indexes.model.python import PythonAnswer
 from indexes.model.vocabulary import Location
+from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -43,10 +44,17 @@ def _bare(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def definition(name: str, index: Index) -> Location | None:
-    """Where a Python name is defined in Python; None for bindings, and names of other trees."""
-    try:
-        hits = index.meant(name).hits
-    except NotFound:
-        return None
-    return next((hit.location for hit in hits if hit.location.path.endswith(".py")), None)
+def definitions(names: Iterable[str], index: Index) -> dict[str, Location | None]:
+    """Where Python names are defined in Python; None for bindings, and names of other trees."""
+    finder = Finder(index)
+    found = ((name, finder.find(name) if _is_name(name) else None) for name in names)
+    return {name: _in_python(answer) if answer else None for name, answer in found}
+
+
+def _is_name(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _in_python(answer: PythonAnswer) -> Location | None:
+    places = (place.location for place in (*answer.places, *answer.others))
+    return next((where for where in places if where.path.endswith(".py")), None)

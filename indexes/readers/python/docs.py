@@ -64,27 +64,35 @@ def read_overrides(data: bytes) -> list[PythonFact]:
 
 # --------------------------------------------------------------------------------- pages
 
-_DIRECTIVE = regex(r"\s*\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
+_DIRECTIVE = regex(r"(\s*)\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
 _ENTRY = regex(r"\s+~?([A-Za-z_][\w.]*)\s*$")
 PAGES = "docs/source"
 """Where the pages of the documentation stand."""
 
-_DOCUMENTS_ONE = {"autofunction", "automethod", "autoclass", "function", "method"}
+_DOCUMENTS_ONE = {"autofunction", "automethod", "autoclass", "function", "method", "class"}
+_METHODS = {"automethod", "method"}
+_CLASSES = {"autoclass", "class"}
 
 
 def read_page(data: bytes, path: str) -> list[PythonFact]:
     """What a page under ``docs/source`` lists: ``autosummary`` entries, ``autofunction`` ..."""
     facts: list[PythonFact] = []
     module, listing = "torch", False
+    outer = ("", "")
+    """The last class that is documented: its margin and its name."""
     for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         directive = _DIRECTIVE.match(text)
         if directive:
-            kind, argument = directive.groups()
+            margin, kind, argument = directive.groups()
             listing = kind == "autosummary"
             if kind in {"currentmodule", "automodule", "module", "py:module"}:
                 module = argument
             elif kind in _DOCUMENTS_ONE and argument:
-                facts.append(_mention(module, argument, path, number))
+                inside = kind in _METHODS and "." not in argument and len(margin) > len(outer[0])
+                name = f"{outer[1]}.{argument}" if inside and outer[1] else argument
+                facts.append(_mention(module, name, path, number))
+                if kind in _CLASSES:
+                    outer = (margin, argument.partition("(")[0])
         elif listing:
             entry = _ENTRY.match(text)
             listing = not text.strip() or text[0].isspace()

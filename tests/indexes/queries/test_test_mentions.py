@@ -46,6 +46,35 @@ def tree(tree_copy: Path) -> Path:
     return tree_copy
 
 
+_RAISING = """
+class TestFill:
+    def test_it(self):
+        with self.assertRaisesRegex(RuntimeError, "Expected dtype int64"):
+            fill()
+"""
+_CERR = """TEST(Fill, Warns) {
+  ASSERT_EQ(count(buffer.str(), "fill_(): Expected dtype int64 for index"), 2);
+  ASSERT_EQ(buffer.str(), "something else that is said");
+}
+"""
+
+
+def test_files_that_ask_for_words_of_a_message(tree: Path, cache: Path) -> None:
+    (tree / "test/test_fill.py").write_text(_RAISING)
+    (tree / "aten/src/ATen/test").mkdir(exist_ok=True)
+    (tree / "aten/src/ATen/test/fill.cpp").write_text(_CERR)
+    with opened(tree, cache) as index:
+        facts = Impacts(index).facts
+        mentions = Mentions(facts.corpus, facts.store)
+        asking = [str(one) for one in mentions.asking("fill_(): Expected dtype int64 for index")]
+        assert asking == ["test/test_fill.py:4", "aten/src/ATen/test/fill.cpp:2"]
+        assert [one.path for one in mentions.saying("Expected dtype int64")] == [
+            "test/test_fill.py",
+            "aten/src/ATen/test/fill.cpp",
+        ]
+        assert not list(mentions.asking("no test asks for this"))
+
+
 def test_files_that_name_something_the_nearest_first(tree: Path, cache: Path) -> None:
     with opened(tree, cache) as index:
         facts = Impacts(index).facts

@@ -15,7 +15,7 @@ from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour,
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
-from indexes.queries.python_names.public import definition, public_names
+from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     names = [change.name] if "." in change.name else []
     if change.bare or not names:
         names += public_names(StoredPython(tree.store), change.name.rpartition(".")[2])
-    places = {name: definition(name, tree.index) for name in dict.fromkeys(names)}
+    places = definitions(dict.fromkeys(names), tree.index)
     listed = {place for name, place in places.items() if _pages(tree, name)}
     for name, place in places.items():
         if _is_meant(change, place == places[names[0]]):
@@ -122,8 +122,9 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
         return
     stored = StoredPython(tree.store)
     names = [name.rpartition(".")[2] for name in _documented_at(tree, path, line)]
-    for twin in dict.fromkeys(twin for name in names for twin in public_names(stored, name)):
-        yield from _of_name(tree, twin, definition(twin, tree.index))
+    twins = dict.fromkeys(twin for name in names for twin in public_names(stored, name))
+    for twin, where in definitions(twins, tree.index).items():
+        yield from _of_name(tree, twin, where)
 
 
 def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:

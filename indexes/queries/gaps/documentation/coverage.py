@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -127,8 +128,10 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
         what = f"{name} is excused from docs, and is not there"
         rule += f", and no file beside {path} has the name: the row can go"
     elif definition and _has_docstring(tree, definition):
-        what, level = f"no page lists {name}", "medium" if hidden else "easy"
+        is_declared = not hidden and _is_exported(tree.text(path), one.name)
+        what, level = f"no page lists {name}", "easy" if is_declared else "medium"
         rule += "; it has a docstring that a page could show"
+        rule += ", and __all__ says that it is public" if is_declared else ""
     else:
         what, level = f"{name} is not documented", "medium"
         rule += "; it needs a docstring, a page that lists it, and the row to go"
@@ -147,6 +150,15 @@ def _is_gone(tree: Tree, path: str, name: str) -> bool:
     below = tree.paths(f"{folder}/%.py")
     near = (one for one in below if "/" in folder or os.path.dirname(one) == folder)
     return not any(_may_have(tree.text(one), name) for one in near)
+
+
+_ALL = regex(r"^__all__\b[^=\n]*=\s*[\[(]([^\])]*)", MULTILINE)
+
+
+def _is_exported(text: str, name: str) -> bool:
+    """Whether a module declares that a name is public: on a page that lists a few of many, others
+    may be left out on purpose."""
+    return any(re.search(rf"[\"']{name}[\"']", found[1]) for found in _ALL.finditer(text))
 
 
 def _may_have(text: str, name: str) -> bool:

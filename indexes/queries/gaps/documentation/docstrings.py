@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indexes.model.files import ArgumentDocs, module_name
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.store.tables import load
@@ -16,6 +17,11 @@ from indexes.store.tables import load
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
+_REFERENCE = regex(
+    r"(?i)\b(?:like|same|see|refer|version|wraps?|wrapper|equivalent|details)\b[^.:]{0,60}"
+    r":(?:func|meth|class|obj):`[~!.]*([\w.]+)"
+)
+"""One by which a docstring leaves the rest to another."""
 _MANY = 3
 """So many functions of a folder have a custom."""
 
@@ -25,9 +31,35 @@ def find(tree: Tree) -> Iterator[Gap]:
     remarks = tree.remarks("arguments")
     rows = [(place, name, load(text, ArgumentDocs)) for place, name, text in remarks]
     customs = _Customs((place.path, one) for place, _, one in rows)
+    documented = [(name.rpartition(".")[2], one) for _, name, one in rows]
     for place, name, one in rows:
-        if found := one.wrong or customs.omission(place.path, one):
+        missing = () if one.wrong else customs.omitted(place.path, one)
+        missing = _left(missing, tree, place, one, documented) if missing else ()
+        if found := one.wrong or _omission(one, missing):
             yield _gap(place, name, one, *found)
+
+
+def _left(
+    missing: Sequence[str],
+    tree: Tree,
+    place: Location,
+    one: ArgumentDocs,
+    documented: Iterable[tuple[str, ArgumentDocs]],
+) -> Sequence[str]:
+    """Those of the parameters left out that no function documents to which the docstring refers:
+    ``load_inline`` behaves "like :func:`load`"."""
+    text = "\n".join(tree.lines(place.path, place.line, max(one.lines.values())))
+    meant = {name.rpartition(".")[2] for name in _REFERENCE.findall(text)}
+    told = {word for name, other in documented if name in meant for word in other.said}
+    return [name for name in missing if name not in told]
+
+
+def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | None:
+    """What is said of parameters that are left out; None where none are."""
+    if not missing:
+        return None
+    rule = f"its docstring documents {', '.join(one.said)} and leaves that out"
+    return f"does not document {', '.join(missing)}", rule
 
 
 class _Customs:
@@ -41,16 +73,11 @@ class _Customs:
             self._there.update((folder, name) for name in one.parameters)
             self._said.update((folder, name) for name in one.parameters if name in one.said)
 
-    def omission(self, path: str, one: ArgumentDocs) -> tuple[str, str] | None:
-        """The parameters that a docstring leaves out though others of its folder, or none,
-        would; None where it has them all."""
+    def omitted(self, path: str, one: ArgumentDocs) -> Sequence[str]:
+        """The parameters that a docstring leaves out though others of its folder would."""
         folder = os.path.dirname(path)
-        missing = [name for name in one.parameters if name not in one.said]
-        missing = [name for name in missing if not self._is_left_out((folder, name))]
-        if not missing:
-            return None
-        rule = f"its docstring documents {', '.join(one.said)} and leaves that out"
-        return f"does not document {', '.join(missing)}", rule
+        missing = (name for name in one.parameters if name not in one.said)
+        return [name for name in missing if not self._is_left_out((folder, name))]
 
     def _is_left_out(self, where: tuple[str, str]) -> bool:
         return self._there[where] >= _MANY and 2 * self._said[where] < self._there[where]

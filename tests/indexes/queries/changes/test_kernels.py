@@ -118,7 +118,9 @@ def test_a_kernel_that_a_library_block_registers_goes_beside_others_of_the_block
     there = planned(small, "relu", "Vulkan")
     assert there.there
     assert there.there.path == path
-    first, second = planned(small, "gelu", "Vulkan").steps[:2]
+    first, second, *others = planned(small, "gelu", "Vulkan").steps
+    own = [(one.action, one.location.path) for one in others]
+    assert ("read", f"{NATIVE}/Activation.cpp") in own  # what it does on the CPU
     assert {first.location.path, second.location.path} == {path}
     assert first.code[0].startswith("Tensor gelu(")
     assert '+  m.impl("gelu", TORCH_FN(gelu));' in second.code
@@ -151,3 +153,9 @@ def test_rows_of_tables_that_expect_a_failure_are_removed(changes: Changes) -> N
     removed = [step for step in parts.steps if step.action == "remove"]
     assert [step.location.path for step in removed] == ["test/test_mps.py"]
     assert "-    'lonely': None," in removed[0].code
+
+
+def test_a_stub_of_the_neighbour_is_declared_and_registered_for_the_new_one(small: Tree) -> None:
+    steps = planned(small, "sum", "CPU").steps
+    stubs = [(one.action, one.location.path) for one in steps if "mean_stub" in one.what]
+    assert stubs == [("add", f"{NATIVE}/ReduceOps.h"), ("add", f"{NATIVE}/cpu/ReduceOpsKernel.cpp")]

@@ -54,6 +54,15 @@ def test_one_overload_of_each_is_enough() -> None:
     assert "mish_" not in [one.native.name for one in found]
 
 
+def test_of_those_as_like_the_one_whose_kernels_stand_with_those_of_most() -> None:
+    known = natives(unary("max", "sigmoid", "tangent"))
+    homes = {"max": ("Reduce.cpp",), "sigmoid": ("Unary.cpp",), "tangent": ("Unary.cpp",)}
+    schema = parse_schema("i0(Tensor self) -> Tensor")
+    named = [one.native.name for one in neighbours(schema, known, 3, homes)]
+    assert named == ["sigmoid", "tangent", "max"]
+    assert neighbours(schema, known, 1)[0].native.name == "max"
+
+
 def test_namespaces_are_modules_and_families() -> None:
     spaces = Namespaces(NATIVES)
     assert spaces.of("special_new") == "special"

@@ -68,9 +68,9 @@ def test_files_that_name_the_family_are_told_from_those_that_name_few(planner: P
 
 
 def test_tests_commands_and_reviewers_are_told(planner: Planner) -> None:
-    plan = planner.plan("cosine2(Tensor self) -> Tensor")
-    assert "python test/test_ops.py -k _cosine2_" in [one.command for one in plan.tests]
-    assert "/aten/src/ATen/functorch/" in [one.rule for one in plan.reviews]
+    plan = planner.plan("add2(Tensor self, Tensor other) -> Tensor")
+    assert "python test/test_ops.py -k _add2_" in [one.command for one in plan.tests]
+    assert "/aten/src/ATen/native/sparse/" in [one.rule for one in plan.reviews]
     assert plan.history_missing.endswith("torchnav clone --history")
 
 

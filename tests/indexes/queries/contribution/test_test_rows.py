@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from indexes.queries.contribution.test_rows import cxx_tests
+from indexes.queries.contribution.test_rows import cxx_tests, makers_of
 from indexes.queries.contribution.test_rows import test_rows as rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
@@ -26,12 +26,14 @@ _TABLE = b"""tests = [
 
 def test_the_first_row_of_each_file_of_the_librarys_tests(tree_index: Index) -> None:
     corpus = Corpus(tree_index.facts, lambda path: _TABLE)
-    (row, *more) = rows(corpus, ["median"])
+    (row, *more) = rows(corpus, "median", [])
     assert (row.word, row.location.line, row.lines) == ("median", 2, 2)
     assert all(one.location.path.startswith("torch/testing/") for one in (row, *more))
-    assert {one.location.line for one in rows(corpus, ["max_pool2d", "MaxPool2d"])} == {4}
-    assert list(rows(corpus, ["", "absent"])) == []
-    assert {one.word for one in rows(corpus, ["maxpool2d"])} == {"MaxPool2d"}
+    assert {
+        one.location.line for one in rows(corpus, "max_pool2d", ["torch.nn.functional.max_pool2d"])
+    } == {4}
+    assert list(rows(corpus, "absent", ["torch."])) == []
+    assert {one.word for one in rows(corpus, "maxpool2d", [])} == {"MaxPool2d"}
 
 
 def test_tests_in_cxx_that_call_a_function_most() -> None:
@@ -41,3 +43,13 @@ def test_tests_in_cxx_that_call_a_function_most() -> None:
     found = list(cxx_tests(corpus, "median"))
     assert [(one.location.line, one.lines) for one in found] == [(2, 10), (2, 8), (2, 6)]
     assert not list(cxx_tests(corpus, "mode"))
+
+
+def test_files_that_make_tests_of_a_table() -> None:
+    table, line = "torch/testing/tables.py", b"from torch.testing.tables import rows"
+    texts = {f"test/test_{at}.py": b"\n" + line * (at < 2) for at in range(9)}
+    corpus = cast("Corpus", SimpleNamespace(paths=lambda kind: texts, text=texts.__getitem__))
+    found = [str(one) for one in makers_of(corpus, table)]
+    assert found == ["test/test_0.py:2", "test/test_1.py:2"]
+    texts |= dict.fromkeys(texts, line)  # what all test files import is what they are written with
+    assert not list(makers_of(corpus, table))

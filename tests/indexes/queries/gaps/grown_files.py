@@ -141,6 +141,37 @@ def stars(one, **kwargs):
         two: among the others
     """
 '''
+_REFERRING = '''
+def whole(one, first, rested, used):
+    """Args:
+        one: the first
+        first, rested, used: more
+    """
+
+
+def refers(one, first):
+    """This behaves like :func:`whole`.
+
+    Args:
+        one: the first
+    """
+
+
+def rests(one, rested, third):
+    """Like :func:`torch.others.said.whole`, but for third.
+
+    Args:
+        one: the first
+    """
+
+
+def uses(one, used):
+    """For other dimensions, use :func:`whole`.
+
+    Args:
+        one: the first
+    """
+'''
 _CONF = """
 coverage_ignore_functions = [
     # torch.words.said
@@ -157,7 +188,8 @@ coverage_ignore_classes = [
 
 def write_docs(root: Path) -> None:
     """Docstrings that say something else, names that are nowhere, excuses from docs."""
-    append(root, "torch/words/said.py", _DOCUMENTED)
+    append(root, "torch/words/said.py", f'__all__ = ["leaves"]\n{_DOCUMENTED}')
+    append(root, "torch/others/said.py", _REFERRING)
     append(root, "docs/source/conf.py", _CONF)
     append(root, "docs/source/said.rst", ".. autofunction:: torch.words.said.stars\n")
 

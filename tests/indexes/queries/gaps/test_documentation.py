@@ -11,7 +11,8 @@ def of(answer: GapList, kind: str) -> dict[str, Gap]:
 
 
 def test_docstrings_against_signatures(answer: GapList) -> None:
-    found = {name: gap.what for name, gap in of(answer, "docstring").items() if "said" in name}
+    gaps = of(answer, "docstring")
+    found = {name: gap.what for name, gap in gaps.items() if "words.said" in name}
     assert found == {
         "torch.words.said.Said": "torch.words.said.Said documents uno",
         "torch.words.said.Said.well": "torch.words.said.Said.well documents rate=0.25",
@@ -48,5 +49,13 @@ def test_names_excused_from_docs(answer: GapList) -> None:
             "easy",
             "torch.words.said.went_away is excused from docs, and is not there",
         ),
-        "torch.words.said.Said": ("easy", "no page lists torch.words.said.Said"),
+        "torch.words.said.Said": ("medium", "no page lists torch.words.said.Said"),
     }
+
+
+def test_a_docstring_may_leave_parameters_to_another(answer: GapList) -> None:
+    found = of(answer, "docstring")
+    assert "torch.others.said.refers" not in found
+    rest = found["torch.others.said.rests"]
+    assert rest.what == "torch.others.said.rests does not document third"
+    assert found["torch.others.said.uses"].what.endswith("does not document used")

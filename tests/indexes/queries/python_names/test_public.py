@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexes.queries.index import Index
-from indexes.queries.python_names.public import definition, public_names
+from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
 
 
@@ -14,7 +14,9 @@ def test_a_name_in_any_spelling_is_the_one_of_the_page(tree_index: Index) -> Non
 
 
 def test_only_what_python_defines_has_a_place(tree_index: Index) -> None:
-    found = definition("torch.nn.functional.softmax", tree_index)
-    assert found is not None
-    assert found.path == "torch/nn/functional.py"
-    assert definition("torch.no_such_name", tree_index) is None
+    softmax, missing = "torch.nn.functional.softmax", "torch.no_such_name"
+    found = definitions((softmax, missing, "no name"), tree_index)
+    where = found[softmax]
+    assert where is not None
+    assert where.path == "torch/nn/functional.py"
+    assert found[missing] is found["no name"] is None

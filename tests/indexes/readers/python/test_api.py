@@ -241,6 +241,32 @@ Text with add in it
     assert not is_page("docs/cpp/x.cpp")
 
 
+def test_methods_on_a_page_are_of_the_class_around_them() -> None:
+    page = b"""\
+.. currentmodule:: torch.utils.tensorboard.writer
+
+.. autoclass:: SummaryWriter
+
+   .. automethod:: __init__
+   .. automethod:: add_graph
+
+.. autofunction:: flush
+.. automethod:: Other.close
+"""
+    base = "torch.utils.tensorboard.writer"
+    names = [fact.target for fact in read_page(page, "docs/source/tensorboard.rst")]
+    assert names == [
+        f"{base}.{one}"
+        for one in (
+            "SummaryWriter",
+            "SummaryWriter.__init__",
+            "SummaryWriter.add_graph",
+            "flush",
+            "Other.close",
+        )
+    ]
+
+
 # ------------------------------------------------------------------------------- OpInfo
 
 OPINFO = """\
