@@ -1,6 +1,7 @@
-"""The config file ``~/.config/torchnav/config.toml``: the Python and the extensions it names::
+"""The config file ``~/.config/torchnav/config.toml``: what the command line reads of it::
 
 python = "~/envs/train/bin/python"
+links = "vscode://file/{path}:{line}"
 
 [[sources]]
 path = "~/torch-xpu-ops"
@@ -36,6 +37,15 @@ def configured_python(path: Path) -> str:
     if not isinstance(named, str):
         raise SourceError(f"{path}: python must be the path of a Python")
     return named
+
+
+def configured_links(path: Path, default: str) -> str:
+    """The address of a place in a terminal, by the config file: ``vscode://file/{path}:{line}``;
+    empty where it says ``off``. Raises SourceError as above."""
+    named = _table(path).get("links", default) if path.exists() else default
+    if not isinstance(named, str):
+        raise SourceError(f"{path}: links must be an address with {{path}}, or off")
+    return "" if named == "off" else named
 
 
 def _table(path: Path) -> dict[str, Any]:

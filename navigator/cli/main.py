@@ -18,14 +18,8 @@ import click
 
 from indexes.model.errors import SourceError, UsageError
 from navigator import __version__
-from navigator.cli.session import (
-    EXIT_INTERRUPTED,
-    LazyGroup,
-    Settings,
-    guarded,
-    say,
-    source_options,
-)
+from navigator.cli.group import LazyGroup
+from navigator.cli.session import EXIT_INTERRUPTED, Settings, guarded, say, source_options
 
 EXIT_USAGE = 2
 

@@ -8,22 +8,22 @@ import io
 import os
 import sqlite3
 import sys
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
-from navigator.text.clean import clean, printable
+from navigator.cli.progress_line import ProgressLine
+from navigator.cli.terminal import Color, Terminal
+from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
-    from indexes.model.errors import Progress
     from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
     from indexes.source.source import Source
@@ -45,6 +45,7 @@ class Settings:
     """How places are written where they alone are wanted: ``vimgrep`` or ``link``."""
     beside: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
+    terminal: Terminal = field(default_factory=Terminal)
 
     def source(self) -> Source:
         from indexes.source.source import Source
@@ -72,9 +73,19 @@ class Settings:
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
         index = self._up_to_date()
+        self._link_places(index)
         for line in _warnings(index.problems()):
             say(f"torchnav: {line}")
         return index
+
+    def _link_places(self, index: Index) -> None:
+        """Places in answers become links to the files of the index, where they go to a terminal."""
+        if sys.stdout.isatty():
+            from indexes.source.source import config_path
+            from navigator.sources import configured_links
+
+            self.terminal.links = configured_links(config_path(), self.terminal.links)
+            self.terminal.find_file = partial(_on_disk, index)
 
     def _up_to_date(self) -> Index:
         from indexes.queries.index import Index
@@ -87,18 +98,35 @@ class Settings:
         if self.json:
             self.write(value())
         else:
-            write_lines(text())
+            self.terminal.write(text(), held=True)
 
     def write(self, value: object) -> None:
         """Writes an answer as JSON, or its places alone."""
+        from indexes.serialize.answers import dumps, to_json
+
         if not self.places:
-            write_json(value)
+            self.terminal.write_data((dumps(value),))
             return
-        from indexes.serialize.answers import to_json
         from navigator.text.places_only import FORMATS, places
 
         written, info = FORMATS[self.places], self.source().info
-        write_lines(written(info, one) for one in places(to_json(value)))
+        self.terminal.write_data(written(info, one) for one in places(to_json(value)))
+
+
+def _on_disk(index: Index, path: str) -> str:
+    """The file that a path in an answer means, which may have lost its first folders; empty where
+    several can be meant, or none."""
+    if os.path.exists(path):
+        return os.path.abspath(path)
+    root, _, rest = path.rpartition(".../")
+    if "/" not in path and path.endswith(".py"):  # of the user's program, on another machine
+        return ""
+    found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
+    if len(found) != 1:
+        return ""
+    from indexes.source.permalinks import file_of
+
+    return str(file_of(index.info, found[0]))
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
@@ -119,7 +147,7 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
     mend_streams()
     try:
         status = _told(run, settings)
-        return _told(end_answer, settings) or status
+        return _told(settings.terminal.end, settings) or status
     except BrokenPipeError:  # the reader has what it wanted
         return 0
     except KeyboardInterrupt:
@@ -149,9 +177,9 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
 
 def _tell(error: TorchnavError, settings: Settings) -> int:
     if settings.json and not settings.places:
-        from indexes.serialize.answers import error_json
+        from indexes.serialize.answers import dumps, error_json
 
-        write_json(error_json(error))
+        settings.terminal.write_data((dumps(error_json(error)),))
     say(f"torchnav: {error}")
     if error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
@@ -183,9 +211,53 @@ def _choose(context: click.Context, _parameter: click.Parameter, value: str | No
         choose_python(value, "--python")
 
 
+class Choice(click.Choice[str]):
+    """One word of a list. Raises UsageError with near words for another."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__(choices, case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            from indexes.queries.naming.near import near
+
+            close = near(str(value), self.choices) or tuple(self.choices)
+            name = param.opts[0] if param is not None and param.opts else "the option"
+            raise UsageError(f"{name} has no {value!r}", close) from None
+
+
+def _of_terminal(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value is not None and value != parameter.default:
+        setattr(context.ensure_object(Settings).terminal, parameter.name or "", value)
+
+
+def terminal_options(command: _F) -> _F:
+    """``--color`` and ``--no-pager``, which may stand before the command's name or after it."""
+    color = click.option(
+        "--color",
+        type=Choice(get_args(Color)),
+        metavar="WHEN",
+        callback=_of_terminal,
+        expose_value=False,
+        help="auto (on a terminal), always or never. [env: NO_COLOR, FORCE_COLOR]",
+    )
+    pager = click.option(
+        "--no-pager",
+        "pager",
+        flag_value=False,
+        default=None,
+        callback=_of_terminal,
+        expose_value=False,
+        help="No pager for long answers. [env: TORCHNAV_PAGER, PAGER]",
+    )
+    return color(pager(command))
+
+
 def source_options(command: _F) -> _F:
-    """``--tree``, ``--with``, ``--python`` and ``--cache``, which may stand before the command's
-    name or after it."""
+    """``--tree``, ``--with``, ``--python``, ``--cache`` and those of the terminal, which may stand
+    before the command's name or after it."""
     tree = click.option(
         "--tree",
         metavar="PATH",
@@ -216,24 +288,7 @@ def source_options(command: _F) -> _F:
         expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
-    return tree(beside(python(cache(command))))
-
-
-class Choice(click.Choice[str]):
-    """One word of a list. Raises UsageError with near words for another."""
-
-    def __init__(self, choices: tuple[str, ...]) -> None:
-        super().__init__(choices, case_sensitive=False)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            from indexes.queries.naming.near import near
-
-            close = near(str(value), self.choices) or tuple(self.choices)
-            name = param.opts[0] if param is not None and param.opts else "the option"
-            raise UsageError(f"{name} has no {value!r}", close) from None
+    return tree(beside(python(cache(terminal_options(command)))))
 
 
 def json_option(command: _F) -> _F:
@@ -283,44 +338,6 @@ def completed(what: str) -> Callable[..., list[Any]]:
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for, and not for ``--help``."""
-
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        """``table`` names each command's function, ``module:function`` of
-        ``navigator.cli.commands``, and what it does, for the list of commands."""
-        super().__init__(*args, **kwargs)
-        self.table = table
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.table:
-            return None
-        module, _, function = self.table[cmd_name][0].partition(":")
-        command = getattr(import_module(f"navigator.cli.commands.{module}"), function)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in self.table:
-            ctx.fail(f"No such command {args[0]!r}. {self._hint(args[0])}")
-        return super().resolve_command(ctx, args)
-
-    def _hint(self, name: str) -> str:
-        from indexes.queries.naming.near import near
-
-        close = near(name, self.table, limit=2)
-        return f"Did you mean {' or '.join(close)}?" if close else f"Try: torchnav op {name}"
-
-
 def mend_streams() -> None:
     """Opens what the caller has closed. A closed stdout refuses what is written, as it should; a
     closed stderr costs the words and not the answer."""
@@ -341,72 +358,23 @@ def write_json(value: object) -> None:
     """An answer, or a row of one, as a line of JSON. Raises TorchnavError as ``write_lines``."""
     from indexes.serialize.answers import dumps
 
-    write_lines((dumps(value),))
+    _terminal().write_data((dumps(value),))
 
 
-def write_lines(lines: Iterable[str]) -> None:
-    """Text for people. Raises TorchnavError when it can't be written."""
-    for line in lines:
-        with _told_if_refused():
-            sys.stdout.write(printable(line) + "\n")
+def write_lines(lines: Iterable[str], *, held: bool = False) -> None:
+    """Text for people; ``held`` where it may go through a pager. Raises TorchnavError when it
+    can't be written."""
+    _terminal().write(lines, held=held)
 
 
-def end_answer() -> None:
-    """Writes what is left of the answer. Raises TorchnavError when it can't be written."""
-    with _told_if_refused():
-        sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def _told_if_refused() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        # Python flushes stdout once more as it ends; give it somewhere to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has what it wanted
-            raise
-        raise TorchnavError(f"the answer can't be written: {error.strerror}") from error
+def _terminal() -> Terminal:
+    """That of the command line that is being answered."""
+    context = click.get_current_context(silent=True)
+    settings = context.find_object(Settings) if context else None
+    return settings.terminal if settings else Terminal()
 
 
 def say(words: str) -> None:
     """Words beside the answer, on one line of stderr."""
     with contextlib.suppress(OSError):
         print(clean(words), file=sys.stderr)
-
-
-class ProgressLine:
-    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
-
-    _WIDTH = 24
-    _PAUSE = 0.1
-
-    def __init__(self) -> None:
-        self._shown = False
-        self._next = 0.0
-        self._live = sys.stderr.isatty()
-
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if not self._live or now < self._next:
-            return
-        self._next = now + self._PAUSE
-        self._shown = True
-        sys.stderr.write(f"\r{self._bar(progress)}\x1b[K")
-        sys.stderr.flush()
-
-    def _bar(self, progress: Progress) -> str:
-        if not progress.total:
-            return f"{progress.stage} ... {progress.done or ''}".rstrip()
-        part = min(1.0, progress.done / progress.total)
-        filled = round(part * self._WIDTH)
-        bar = "#" * filled + "-" * (self._WIDTH - filled)
-        return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"

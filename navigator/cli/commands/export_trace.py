@@ -146,7 +146,7 @@ def export_trace(
     else:
         from navigator.trace.summary import summary_lines
 
-        write_lines(summary_lines(trace, _sources(settings, trace)))
+        write_lines(summary_lines(trace, _sources(settings, trace)), held=True)
 
 
 def linker_of(settings: Settings, trace: Trace) -> Linker:
@@ -209,7 +209,7 @@ def print_view(settings: Settings, view: View, full: bool) -> None:
     from navigator.trace.views import view_lines
 
     if not settings.json:
-        write_lines(view_lines(view, None if full else _VIEW_ROWS))
+        write_lines(view_lines(view, None if full else _VIEW_ROWS), held=True)
         return
     for note in view.notes:
         say(note)

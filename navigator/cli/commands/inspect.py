@@ -12,7 +12,7 @@ import click
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
-from navigator.cli.session import Settings, completed, json_option, pass_settings
+from navigator.cli.session import Settings, completed, json_option, pass_settings, write_lines
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -105,7 +105,10 @@ def _why_recorded(settings: Settings, path: Path) -> int:
     trace = read_trace(path)
     linker = linker_of(settings, trace)
     found = explain_trace(trace, linker)
-    print(found.as_json() if settings.json else found)
+    if settings.json:
+        settings.terminal.write_data((found.as_json(),))
+    else:
+        write_lines(str(found).splitlines(), held=True)
     return 0
 
 

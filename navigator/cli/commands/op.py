@@ -80,7 +80,7 @@ def op(
         if settings.json:
             _write_json(settings, index, match, shown, cut)
         else:
-            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()))
+            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()), held=True)
 
     return each_name(settings, name, answer)
 
