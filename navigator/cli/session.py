@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
-from navigator.cli.progress_line import ProgressLine
-from navigator.cli.terminal import Color, Terminal
+from navigator.cli.terminal import Color, ProgressLine, Terminal
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """Where answers are written, and what a terminal gets besides their text: colour, links to places,
-a pager.
+a pager, how far a build is.
 
 Text passes ``navigator.text.clean`` first; the escapes of colours and links are added to it here
 and nowhere else. In a pipe nothing is added.
@@ -13,6 +13,7 @@ import shlex
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,7 +22,7 @@ from urllib.parse import quote
 
 import click
 
-from indexes.model.errors import TorchnavError
+from indexes.model.errors import Progress, TorchnavError
 from indexes.model.regex import regex
 from navigator.text.clean import clean, printable
 
@@ -212,3 +213,40 @@ def _told_if_refused() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):  # the reader has what it wanted
             raise
         raise TorchnavError(f"the answer can't be written: {error.strerror}") from error
+
+
+class ProgressLine:
+    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
+
+    _WIDTH = 24
+    _PAUSE = 0.1
+
+    def __init__(self) -> None:
+        self._shown = False
+        self._next = 0.0
+        self._live = sys.stderr.isatty()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if not self._live or now < self._next:
+            return
+        self._next = now + self._PAUSE
+        self._shown = True
+        sys.stderr.write(f"\r{self._bar(progress)}\x1b[K")
+        sys.stderr.flush()
+
+    def _bar(self, progress: Progress) -> str:
+        if not progress.total:
+            return f"{progress.stage} ... {progress.done or ''}".rstrip()
+        part = min(1.0, progress.done / progress.total)
+        filled = round(part * self._WIDTH)
+        bar = "#" * filled + "-" * (self._WIDTH - filled)
+        return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"

@@ -16,8 +16,8 @@ from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.diff import diff_json
 from indexes.source.versions import open_version
-from navigator.cli.progress_line import ProgressLine
 from navigator.cli.session import Choice, Settings, pass_settings, places_option
+from navigator.cli.terminal import ProgressLine
 from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:

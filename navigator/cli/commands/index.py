@@ -12,8 +12,8 @@ import click
 from indexes.queries.opening import info_of, open_current
 from indexes.serialize.answers import Object, envelope
 from indexes.source.source import cache_folder, index_file
-from navigator.cli.progress_line import ProgressLine
 from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.terminal import ProgressLine
 from navigator.text.answers import problem_lines, source_lines
 
 if TYPE_CHECKING:

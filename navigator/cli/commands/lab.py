@@ -9,8 +9,8 @@ from click.exceptions import Exit
 
 from indexes.model.errors import NotFound, Progress, SourceError, UsageError
 from indexes.source.torch_install import target_python
-from navigator.cli.progress_line import ProgressLine
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_json, write_lines
+from navigator.cli.terminal import ProgressLine
 from navigator.labs.cells import Lab, all_labs
 from navigator.labs.links import links
 from navigator.labs.report import LabReport, lab_json

@@ -12,8 +12,8 @@ import click
 from indexes.model.errors import NotFound, Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object, shape, to_json, to_object
-from navigator.cli.progress_line import ProgressLine
 from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
