@@ -12,7 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -102,7 +102,14 @@ def _open_screen(settings: Settings) -> int:
 
 def run() -> NoReturn:
     """``main`` as a process of its own."""
+    sys.excepthook = _tell_defect
     sys.exit(main())
+
+
+def _tell_defect(*found: Any) -> None:
+    from navigator.cli.log import tell_defect
+
+    tell_defect(*found)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
+import shlex
 import sqlite3
 import sys
 from dataclasses import dataclass, field
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from navigator.tui.session import Opener
 
 EXIT_INTERRUPTED = 130
+_LOG = logging.getLogger("torchnav")
 _WARNINGS = 3
 
 
@@ -45,6 +48,8 @@ class Settings:
     beside: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
     terminal: Terminal = field(default_factory=Terminal)
+    verbose: bool = False
+    """What is done is said on stderr and in the log file."""
 
     def source(self) -> Source:
         from indexes.source.source import Source
@@ -72,25 +77,20 @@ class Settings:
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
         index = self._up_to_date()
-        self._link_places(index)
+        self.terminal.link_places(index)
         for line in _warnings(index.problems()):
             say(f"torchnav: {line}")
         return index
 
-    def _link_places(self, index: Index) -> None:
-        """Places in answers become links to the files of the index, where they go to a terminal."""
-        if sys.stdout.isatty():
-            from indexes.source.source import config_path
-            from navigator.sources import configured_links
-
-            self.terminal.links = configured_links(config_path(), self.terminal.links)
-            self.terminal.find_file = partial(_on_disk, index)
-
     def _up_to_date(self) -> Index:
         from indexes.queries.index import Index
 
+        source = self.source()
+        _LOG.debug("tree: %s (%s)", source.top, source.kind)
         with ProgressLine() as progress:
-            return Index.open(self.source(), self.cache, progress=progress)
+            index = Index.open(source, self.cache, progress=progress)
+        _LOG.debug("index: %s", index.report)
+        return index
 
     def answer(self, value: Callable[[], object], text: Callable[[], Iterable[str]]) -> None:
         """Writes an answer as JSON or as lines for people, whichever was asked for."""
@@ -110,22 +110,6 @@ class Settings:
 
         written, info = FORMATS[self.places], self.source().info
         self.terminal.write_data(written(info, one) for one in places(to_json(value)))
-
-
-def _on_disk(index: Index, path: str) -> str:
-    """The file that a path in an answer means, which may have lost its first folders; empty where
-    several can be meant, or none."""
-    if os.path.exists(path):
-        return os.path.abspath(path)
-    root, _, rest = path.rpartition(".../")
-    if "/" not in path and path.endswith(".py"):  # of the user's program, on another machine
-        return ""
-    found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
-    if len(found) != 1:
-        return ""
-    from indexes.source.permalinks import file_of
-
-    return str(file_of(index.info, found[0]))
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
@@ -151,6 +135,11 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
         return 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    finally:
+        if settings.verbose:
+            from navigator.cli.log import end_log
+
+            end_log()
 
 
 def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> int:
@@ -179,6 +168,7 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
         from indexes.serialize.answers import dumps, error_json
 
         settings.terminal.write_data((dumps(error_json(error)),))
+    _LOG.debug("exit code %d: %s", error.exit_code, error)
     say(f"torchnav: {error}")
     if error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
@@ -232,8 +222,19 @@ def _of_terminal(context: click.Context, parameter: click.Parameter, value: Any)
         setattr(context.ensure_object(Settings).terminal, parameter.name or "", value)
 
 
+def _verbose(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    settings = context.ensure_object(Settings)
+    if value and not settings.verbose:
+        from navigator.cli.log import log_to_file, log_to_stderr
+
+        settings.verbose = True
+        log_to_stderr()
+        log_to_file(settings.cache)
+        _LOG.debug("command: %s", shlex.join(sys.argv))
+
+
 def terminal_options(command: _F) -> _F:
-    """``--color`` and ``--no-pager``, which may stand before the command's name or after it."""
+    """``--color``, ``--no-pager`` and ``--verbose``, before the command's name or after it."""
     color = click.option(
         "--color",
         type=Choice(get_args(Color)),
@@ -251,7 +252,14 @@ def terminal_options(command: _F) -> _F:
         expose_value=False,
         help="No pager for long answers. [env: TORCHNAV_PAGER, PAGER]",
     )
-    return color(pager(command))
+    verbose = click.option(
+        "--verbose",
+        is_flag=True,
+        callback=_verbose,
+        expose_value=False,
+        help="Say on stderr what is done, and write it into the log that doctor names.",
+    )
+    return color(pager(verbose(command)))
 
 
 def source_options(command: _F) -> _F:
@@ -283,6 +291,7 @@ def source_options(command: _F) -> _F:
         "--cache",
         metavar="PATH",
         type=click.Path(file_okay=False, path_type=Path),
+        is_eager=True,  # the log that --verbose writes is there
         callback=_remember,
         expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",

@@ -16,8 +16,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import click
@@ -25,6 +26,9 @@ import click
 from indexes.model.errors import Progress, TorchnavError
 from indexes.model.regex import regex
 from navigator.text.clean import clean, printable
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
 
 Color = Literal["auto", "always", "never"]
 FILE_LINKS = "file://{host}{path}"
@@ -50,6 +54,15 @@ class Terminal:
     """The full path of a file from its path in an answer; empty for one that is not known."""
     _held: list[str] = field(default_factory=list)
     """Lines that wait until it is known whether they fit on the screen."""
+
+    def link_places(self, index: Index) -> None:
+        """Places in answers become links to the files of an index, where they go to a terminal."""
+        if _is_terminal():
+            from indexes.source.source import config_path
+            from navigator.sources import configured_links
+
+            self.links = configured_links(config_path(), self.links)
+            self.find_file = partial(_on_disk, index)
 
     def write(self, lines: Iterable[str], *, held: bool = False) -> None:
         """Writes lines for people. Raises TorchnavError when they can't be written.
@@ -128,6 +141,22 @@ class Terminal:
         for name, value in (("path", quote(rooted)), ("line", line), ("host", _host())):
             address = address.replace(f"{{{name}}}", value)
         return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _on_disk(index: Index, path: str) -> str:
+    """The file that a path in an answer means, which may have lost its first folders; empty where
+    several can be meant, or none."""
+    if os.path.exists(path):
+        return os.path.abspath(path)
+    root, _, rest = path.rpartition(".../")
+    if "/" not in path and path.endswith(".py"):  # of the user's program, on another machine
+        return ""
+    found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
+    if len(found) != 1:
+        return ""
+    from indexes.source.permalinks import file_of
+
+    return str(file_of(index.info, found[0]))
 
 
 Link = Callable[[str, str, str], str]
