@@ -17,6 +17,17 @@ from indexes.model.errors import SourceError
 from indexes.readers.project.toml import parse_toml
 from indexes.source.files import read_file
 
+SETTINGS = {
+    "theme": "The colours of the screen: any theme of its command palette.",
+    "editor": "What opens a line, with {path} and {line}; else $VISUAL, $EDITOR.",
+    "clipboard": "show: show what is copied, for terminals without OSC 52.",
+    "python": "Whose torch is meant, and which Python runs programs.",
+    "links": "The address of a place in a terminal, with {path} and {line}; off for no links.",
+    "[keys]": "Keys of the screen, by their ids.",
+    "[[sources]]": "An extension to index beside the tree: path, and a name for its paths.",
+}
+"""The settings of the config file, and what each does."""
+
 
 def configured_sources(path: Path) -> list[tuple[str, str]]:
     """The folders of the extensions that the config file names, with the names to give them.

@@ -22,6 +22,13 @@ from navigator.cli.group import LazyGroup
 from navigator.cli.session import EXIT_INTERRUPTED, Settings, guarded, say, source_options
 
 EXIT_USAGE = 2
+EXIT_CODES = {
+    0: "found",
+    1: "not found",
+    2: "wrong usage",
+    3: "no source or index",
+    130: "interrupted",
+}
 
 COMMANDS = {
     "op": ("op:op", "The chain of an operator, schema to kernel."),
