@@ -131,7 +131,7 @@ def _python() -> Check:
 def _torch() -> Check:
     torch = installed_torch()
     if torch is None:
-        what = "not installed there: no live tracing"
+        what = "not installed there: nothing can be traced"
         return Check("torch", "missing", what, "pip install torch, or --python PATH")
     commit = f", built from {torch.commit[:12]}" if torch.commit else ""
     return Check("torch", "ok", f"{torch.version}{commit}")

@@ -33,7 +33,7 @@ EXIT_CODES = {
 COMMANDS = {
     "op": ("op:op", "The chain of an operator, schema to kernel."),
     "find": ("find:find", "Search operators, symbols and files."),
-    "at": ("find:at", "What stands at FILE:LINE."),
+    "at": ("find:at", "What is at FILE:LINE."),
     "uses": ("find:uses", "References: registrations, stubs, operators."),
     "callers": ("impact:callers", "Callers, line by line."),
     "impact": ("impact:impact", "Downstream effects: operators, APIs, tests."),
@@ -43,7 +43,7 @@ COMMANDS = {
     "generated": ("generated:generated", "What torchgen writes for an operator."),
     "explain": ("explain:explain", "What a field of the YAML or a macro means."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
-    "map": ("map:map_", "What lives in which folder; a call's way."),
+    "map": ("map:map_", "What each folder contains; the path of a call."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),
     "inspect": ("inspect:inspect", "A live tensor, member by member."),

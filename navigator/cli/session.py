@@ -278,14 +278,14 @@ def source_options(command: _F) -> _F:
         multiple=True,
         callback=_add,
         expose_value=False,
-        help="An extension to index beside the tree; may be given several times.",
+        help="An extension to index beside the tree; repeatable.",
     )
     python = click.option(
         "--python",
         metavar="PATH",
         callback=_choose,
         expose_value=False,
-        help="The Python whose torch is meant, and that runs programs.",
+        help="The Python whose torch is used, and which runs programs.",
     )
     cache = click.option(
         "--cache",

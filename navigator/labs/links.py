@@ -56,7 +56,7 @@ def look_up(name: str, index: Index) -> Link:
 def _card_line(name: str, label: str, match: NameMatch, index: Index) -> Link:
     """A line of the card of an operator."""
     if not match.overloads:
-        raise NotFound(f"{match.text} is no operator in PyTorch {index.info.version}")
+        raise NotFound(f"{match.text} is not an operator in PyTorch {index.info.version}")
     for line in index.card(match.overloads[0]).lines:
         if line.label == label:
             return Link(name, line.location, absent="" if line.location else line.text)

@@ -192,7 +192,7 @@ class GoingOns:
             words = f"calls again with the keys below its own, assumed as {why}"
             return GoingOn("below", words, None, algebra.after(key), certain=False)
         where = slot.definition or slot.registration
-        return GoingOn("end", f"what its kernel calls cannot be told: {why}", where, certain=False)
+        return GoingOn("end", f"what its kernel calls is unknown: {why}", where, certain=False)
 
 
 def _first_argument(text: str, start: int) -> str:

@@ -174,7 +174,7 @@ def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
 def _note(several: int) -> str:
     if several == 1:
         return ""
-    return f"{several} lines can say this; the values or the traceback tell which did"
+    return f"{several} lines raise this message; the values or the traceback tell which one"
 
 
 def _around(index: Index, where: Location) -> tuple[Place, ...]:

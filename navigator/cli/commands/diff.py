@@ -46,7 +46,7 @@ def diff(
     breaking: bool,
     markdown: bool,
 ) -> None:
-    """What differs from version BEFORE to version AFTER, or to the tree as it is.
+    """Compare version BEFORE with version AFTER, or with the tree as it is.
 
     A version is a tag, a branch or a commit of the tree's repository, a folder, or `wheel`
     for the installed torch. Commits are read from git; the work tree stays as it is.

@@ -18,7 +18,7 @@ _EXIT_NOTHING = 3
 
 
 @click.command()
-@click.option("--report", is_flag=True, help="What a bug report needs, as Markdown.")
+@click.option("--report", is_flag=True, help="Print what a bug report needs, as Markdown.")
 @json_option
 @pass_settings
 def doctor(settings: Settings, report: bool) -> int:

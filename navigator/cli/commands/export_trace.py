@@ -39,8 +39,8 @@ _captures = click.option(
     metavar="FILE",
     multiple=True,
     type=TRACE,
-    help="Another trace, in which the graphs (CUDA, HIP) that this one replays were captured: its "
-    "kernels get the operators that launched them there. May be given several times.",
+    help="The trace in which the CUDA or HIP graphs replayed in this one were captured: replayed "
+    "kernels get the operators that launched them there. Repeatable.",
 )
 
 
@@ -71,20 +71,16 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
 @click.argument("file", type=TRACE)
 @_captures
 @click.option(
-    "--html",
-    "report",
-    metavar="FILE",
-    type=_FILE,
-    help="Write a report that needs nothing else to be read.",
+    "--html", "report", metavar="FILE", type=_FILE, help="Write a self-contained HTML report."
 )
 @click.option(
     "--markdown",
     "row",
     metavar="ID",
     type=int,
-    help="One operator, by the id of its JSON, for pasting into an issue.",
+    help="Print one operator, by its id in the JSON, as Markdown for an issue.",
 )
-@click.option("--op", "name", metavar="NAME", help="Only one operator: mylib::scale, add.Tensor.")
+@click.option("--op", "name", metavar="NAME", help="Only this operator: mylib::scale, add.Tensor.")
 @click.option(
     "--chrome",
     metavar="FILE",
@@ -95,13 +91,13 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     "--view",
     metavar="VIEW",
     help="A table: operator, module, line, kernel, steps, flops, idle, critical, memory ... "
-    "A name that is none lists them all.",
+    "An unknown name lists them all.",
 )
 @click.option("--full", is_flag=True, help="All rows of the view.")
 @click.option(
     "--peak",
     metavar="DTYPE=TFLOPS,...",
-    help="For --view flops, what the device can do: bfloat16=989,tf32=494,bandwidth=3350 (GB/s).",
+    help="For --view flops, the device's peak: bfloat16=989,tf32=494,bandwidth=3350 (GB/s).",
 )
 @json_option
 @pass_settings

@@ -27,7 +27,7 @@ def test_paths_side_by_side(wheel_index: str) -> None:
     assert change["path"].endswith("InferenceMode.h")
     text = run(*given).stdout
     assert "  AutogradCPU      1 x ?" in text
-    assert "cannot be told from this tree: " in text
+    assert "unknown from this tree: " in text
 
 
 def test_switches_are_understood_where_extensions_are_named(wheel_index: str) -> None:
