@@ -69,7 +69,7 @@ def _place(name: str, match: NameMatch, index: Index) -> Link:
         return Link(name, hits[0].location, others)
     native = index.native(match.overloads[0]) if match.overloads else None
     if native is None:
-        raise NotFound(f"{match.text} has no place of its own")
+        raise NotFound(f"{match.text} has no location of its own")
     return Link(name, native.location)
 
 

@@ -53,7 +53,7 @@ def test_what_makes_tensors_has_the_path_of_its_python_function(wheel_index: str
         (("key", "AutocastCPUs"), 1, "AutocastCPU"),
         (("map", "torch/nowhere"), 1, "no indexed file"),
         (("map", "torch", "--call", "add"), 2, "--call takes no folder"),
-        (("map", "--call", "torch.compile"), 1, "is no operator"),
+        (("map", "--call", "torch.compile"), 1, "is not an operator"),
     ],
 )
 def test_what_is_refused(

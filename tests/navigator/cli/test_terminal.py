@@ -28,7 +28,8 @@ OnTerminal = Callable[..., tuple[int, str]]
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("home")
-    plain = {k: v for k, v in os.environ.items() if not re.fullmatch(r".*COLOR.*|.*PAGER|LESS", k)}
+    theirs = re.compile(r".*COLOR.*|.*PAGER|LESS|COLUMNS|LINES")
+    plain = {name: value for name, value in os.environ.items() if not theirs.fullmatch(name)}
     own = {"TORCHNAV_CACHE": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "config")}
     return {**plain, **own, "TERM": "xterm-256color"}
 
