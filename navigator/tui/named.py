@@ -31,9 +31,7 @@ def named(session: Session, text: str) -> Named:
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
     said = f"nothing is called {one_line(text)}"
     if holding:
-        return Named(
-            holding, f"{said}; showing names that contain it", "not found; names that hold it"
-        )
+        return Named(holding, f"{said}; these names hold it", "not found; names that hold it")
     near = list(_near(session, match))
     return (
         Named(near, f"{said}; these are near", "not found; near names") if near else Named([], said)
