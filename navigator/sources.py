@@ -1,6 +1,7 @@
-"""The config file ``~/.config/torchnav/config.toml``: the Python and the extensions it names::
+"""The config file ``~/.config/torchnav/config.toml``: what the command line reads of it::
 
 python = "~/envs/train/bin/python"
+links = "vscode://file/{path}:{line}"
 
 [[sources]]
 path = "~/torch-xpu-ops"
@@ -15,6 +16,17 @@ from typing import Any
 from indexes.model.errors import SourceError
 from indexes.readers.project.toml import parse_toml
 from indexes.source.files import read_file
+
+SETTINGS = {
+    "theme": "The colours of the screen: any theme of its command palette.",
+    "editor": "What opens a line, with {path} and {line}; else $VISUAL, $EDITOR.",
+    "clipboard": "show: show what is copied, for terminals without OSC 52.",
+    "python": "Whose torch is meant, and which Python runs programs.",
+    "links": "The address of a place in a terminal, with {path} and {line}; off for no links.",
+    "[keys]": "Keys of the screen, by their ids.",
+    "[[sources]]": "An extension to index beside the tree: path, and a name for its paths.",
+}
+"""The settings of the config file, and what each does."""
 
 
 def configured_sources(path: Path) -> list[tuple[str, str]]:
@@ -36,6 +48,15 @@ def configured_python(path: Path) -> str:
     if not isinstance(named, str):
         raise SourceError(f"{path}: python must be the path of a Python")
     return named
+
+
+def configured_links(path: Path, default: str) -> str:
+    """The address of a place in a terminal, by the config file: ``vscode://file/{path}:{line}``;
+    empty where it says ``off``. Raises SourceError as above."""
+    named = _table(path).get("links", default) if path.exists() else default
+    if not isinstance(named, str):
+        raise SourceError(f"{path}: links must be an address with {{path}}, or off")
+    return "" if named == "off" else named
 
 
 def _table(path: Path) -> dict[str, Any]:

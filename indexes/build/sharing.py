@@ -175,7 +175,7 @@ def read_label(opened: IO[bytes], file: Path) -> Label:
     if label.store != index_version():
         raise SourceError(f"{file} was made by another version of torchnav")
     if not _is_size(label.size):
-        raise SourceError(f"{file} is damaged: it says to hold {str(label.size)[:20]} bytes")
+        raise SourceError(f"{file} is damaged: its label claims {str(label.size)[:20]} bytes")
     return label
 
 

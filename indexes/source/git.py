@@ -9,6 +9,7 @@ even the index that ``git status`` would refresh. ``Clone`` alone may fetch and 
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from git.cmd import Git
 
+_LOG = logging.getLogger("torchnav.git")
 _HEX = frozenset("0123456789abcdef")
 _HASH_LENGTHS = (40, 64)
 """Of SHA-1 and of SHA-256."""
@@ -320,6 +322,7 @@ def _run(
             )
     except (GitCommandNotFound, OSError):
         return GitResult(_NO_GIT, b"", "git is not installed")
+    _LOG.debug("git: status %s: %s", status, " ".join(command[-8:]))
     if timeout and status < 0:
         error = f"git took longer than {timeout:g} s"
     return GitResult(status, output, error)

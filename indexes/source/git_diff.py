@@ -81,7 +81,7 @@ def changes(
     repository = Repository.at(root)
     if repository is None:
         raise SourceError(
-            f"{root} has no .git: what changed can't be told; torchnav impact FILE:LINE or SYMBOL"
+            f"{root} has no .git: what changed is unknown; torchnav impact FILE:LINE or SYMBOL"
             " says what one place reaches"
         )
     if since and ".." in since:

@@ -95,7 +95,7 @@ class Answers:
     def _operator(self, name: str) -> str:
         match = self._index.meant(name)
         if not match.overloads:
-            raise NotFound(f"{name} is no operator: locate says what it is", match.suggestions)
+            raise NotFound(f"{name} is not an operator: locate says what it is", match.suggestions)
         return match.overloads[0]
 
     # ------------------------------------------------------------------------- users

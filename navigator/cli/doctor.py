@@ -19,6 +19,7 @@ from indexes.source.git import git_version
 from indexes.source.source import Source, cache_folder, clones
 from indexes.source.torch_install import installed_torch, target_python
 from navigator import __version__
+from navigator.cli.log import log_file
 
 State = Literal["ok", "note", "missing"]
 
@@ -66,6 +67,7 @@ def examine(
         _torch(),
         *_clones(folder),
         _cache(folder),
+        _log(folder),
         _git(),
         *_packages(),
         _terminal(environ),
@@ -129,7 +131,7 @@ def _python() -> Check:
 def _torch() -> Check:
     torch = installed_torch()
     if torch is None:
-        what = "not installed there: no live tracing"
+        what = "not installed there: nothing can be traced"
         return Check("torch", "missing", what, "pip install torch, or --python PATH")
     commit = f", built from {torch.commit[:12]}" if torch.commit else ""
     return Check("torch", "ok", f"{torch.version}{commit}")
@@ -151,6 +153,12 @@ def _cache(folder: Path) -> Check:
         return Check("cache", "ok", str(folder))
     advice = "set TORCHNAV_CACHE or give --cache"
     return Check("cache", "missing", f"{folder} cannot be written", advice)
+
+
+def _log(folder: Path) -> Check:
+    path = log_file(folder)
+    state = "" if path.exists() else ", empty until --verbose"
+    return Check("log", "ok", f"{path}{state}")
 
 
 def _git() -> Check:

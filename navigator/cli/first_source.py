@@ -9,7 +9,7 @@ from indexes.model.errors import Progress, SourceError
 from indexes.source.source import Source
 from indexes.source.torch_install import choose_python, target_python
 from navigator.cli.clone_source import clone, plan
-from navigator.cli.session import ProgressLine
+from navigator.cli.terminal import ProgressLine
 from navigator.tui.start import CLONED, Start, StartApp
 
 

@@ -12,27 +12,28 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from indexes.model.errors import SourceError, UsageError
 from navigator import __version__
-from navigator.cli.session import (
-    EXIT_INTERRUPTED,
-    LazyGroup,
-    Settings,
-    guarded,
-    say,
-    source_options,
-)
+from navigator.cli.group import LazyGroup
+from navigator.cli.session import EXIT_INTERRUPTED, Settings, guarded, say, source_options
 
 EXIT_USAGE = 2
+EXIT_CODES = {
+    0: "found",
+    1: "not found",
+    2: "wrong usage",
+    3: "no source or index",
+    130: "interrupted",
+}
 
 COMMANDS = {
     "op": ("op:op", "The chain of an operator, schema to kernel."),
     "find": ("find:find", "Search operators, symbols and files."),
-    "at": ("find:at", "What stands at FILE:LINE."),
+    "at": ("find:at", "What is at FILE:LINE."),
     "uses": ("find:uses", "References: registrations, stubs, operators."),
     "callers": ("impact:callers", "Callers, line by line."),
     "impact": ("impact:impact", "Downstream effects: operators, APIs, tests."),
@@ -42,7 +43,7 @@ COMMANDS = {
     "generated": ("generated:generated", "What torchgen writes for an operator."),
     "explain": ("explain:explain", "What a field of the YAML or a macro means."),
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
-    "map": ("map:map_", "What lives in which folder; a call's way."),
+    "map": ("map:map_", "What each folder contains; the path of a call."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),
     "inspect": ("inspect:inspect", "A live tensor, member by member."),
@@ -108,7 +109,14 @@ def _open_screen(settings: Settings) -> int:
 
 def run() -> NoReturn:
     """``main`` as a process of its own."""
+    sys.excepthook = _tell_defect
     sys.exit(main())
+
+
+def _tell_defect(*found: Any) -> None:
+    from navigator.cli.log import tell_defect
+
+    tell_defect(*found)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

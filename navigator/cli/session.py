@@ -5,31 +5,33 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
+import shlex
 import sqlite3
 import sys
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
-from navigator.text.clean import clean, printable
+from navigator.cli.terminal import Color, ProgressLine, Terminal
+from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
-    from indexes.model.errors import Progress
     from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
     from indexes.source.source import Source
     from navigator.tui.session import Opener
 
 EXIT_INTERRUPTED = 130
+_LOG = logging.getLogger("torchnav")
 _WARNINGS = 3
 
 
@@ -45,6 +47,9 @@ class Settings:
     """How places are written where they alone are wanted: ``vimgrep`` or ``link``."""
     beside: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
+    terminal: Terminal = field(default_factory=Terminal)
+    verbose: bool = False
+    """What is done is said on stderr and in the log file."""
 
     def source(self) -> Source:
         from indexes.source.source import Source
@@ -72,6 +77,7 @@ class Settings:
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
         index = self._up_to_date()
+        self.terminal.link_places(index)
         for line in _warnings(index.problems()):
             say(f"torchnav: {line}")
         return index
@@ -79,26 +85,31 @@ class Settings:
     def _up_to_date(self) -> Index:
         from indexes.queries.index import Index
 
+        source = self.source()
+        _LOG.debug("tree: %s (%s)", source.top, source.kind)
         with ProgressLine() as progress:
-            return Index.open(self.source(), self.cache, progress=progress)
+            index = Index.open(source, self.cache, progress=progress)
+        _LOG.debug("index: %s", index.report)
+        return index
 
     def answer(self, value: Callable[[], object], text: Callable[[], Iterable[str]]) -> None:
         """Writes an answer as JSON or as lines for people, whichever was asked for."""
         if self.json:
             self.write(value())
         else:
-            write_lines(text())
+            self.terminal.write(text(), held=True)
 
     def write(self, value: object) -> None:
         """Writes an answer as JSON, or its places alone."""
+        from indexes.serialize.answers import dumps, to_json
+
         if not self.places:
-            write_json(value)
+            self.terminal.write_data((dumps(value),))
             return
-        from indexes.serialize.answers import to_json
         from navigator.text.places_only import FORMATS, places
 
         written, info = FORMATS[self.places], self.source().info
-        write_lines(written(info, one) for one in places(to_json(value)))
+        self.terminal.write_data(written(info, one) for one in places(to_json(value)))
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
@@ -119,11 +130,16 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
     mend_streams()
     try:
         status = _told(run, settings)
-        return _told(end_answer, settings) or status
+        return _told(settings.terminal.end, settings) or status
     except BrokenPipeError:  # the reader has what it wanted
         return 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    finally:
+        if settings.verbose:
+            from navigator.cli.log import end_log
+
+            end_log()
 
 
 def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> int:
@@ -149,9 +165,10 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
 
 def _tell(error: TorchnavError, settings: Settings) -> int:
     if settings.json and not settings.places:
-        from indexes.serialize.answers import error_json
+        from indexes.serialize.answers import dumps, error_json
 
-        write_json(error_json(error))
+        settings.terminal.write_data((dumps(error_json(error)),))
+    _LOG.debug("exit code %d: %s", error.exit_code, error)
     say(f"torchnav: {error}")
     if error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
@@ -183,42 +200,6 @@ def _choose(context: click.Context, _parameter: click.Parameter, value: str | No
         choose_python(value, "--python")
 
 
-def source_options(command: _F) -> _F:
-    """``--tree``, ``--with``, ``--python`` and ``--cache``, which may stand before the command's
-    name or after it."""
-    tree = click.option(
-        "--tree",
-        metavar="PATH",
-        callback=_remember,
-        expose_value=False,
-        help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
-    )
-    beside = click.option(
-        "--with",
-        metavar="DIR",
-        multiple=True,
-        callback=_add,
-        expose_value=False,
-        help="An extension to index beside the tree; may be given several times.",
-    )
-    python = click.option(
-        "--python",
-        metavar="PATH",
-        callback=_choose,
-        expose_value=False,
-        help="The Python whose torch is meant, and that runs programs.",
-    )
-    cache = click.option(
-        "--cache",
-        metavar="PATH",
-        type=click.Path(file_okay=False, path_type=Path),
-        callback=_remember,
-        expose_value=False,
-        help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
-    )
-    return tree(beside(python(cache(command))))
-
-
 class Choice(click.Choice[str]):
     """One word of a list. Raises UsageError with near words for another."""
 
@@ -234,6 +215,88 @@ class Choice(click.Choice[str]):
             close = near(str(value), self.choices) or tuple(self.choices)
             name = param.opts[0] if param is not None and param.opts else "the option"
             raise UsageError(f"{name} has no {value!r}", close) from None
+
+
+def _of_terminal(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value is not None and value != parameter.default:
+        setattr(context.ensure_object(Settings).terminal, parameter.name or "", value)
+
+
+def _verbose(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    settings = context.ensure_object(Settings)
+    if value and not settings.verbose:
+        from navigator.cli.log import log_to_file, log_to_stderr
+
+        settings.verbose = True
+        log_to_stderr()
+        log_to_file(settings.cache)
+        _LOG.debug("command: %s", shlex.join(sys.argv))
+
+
+def terminal_options(command: _F) -> _F:
+    """``--color``, ``--no-pager`` and ``--verbose``, before the command's name or after it."""
+    color = click.option(
+        "--color",
+        type=Choice(get_args(Color)),
+        metavar="WHEN",
+        callback=_of_terminal,
+        expose_value=False,
+        help="auto (on a terminal), always or never. [env: NO_COLOR, FORCE_COLOR]",
+    )
+    pager = click.option(
+        "--no-pager",
+        "pager",
+        flag_value=False,
+        default=None,
+        callback=_of_terminal,
+        expose_value=False,
+        help="No pager for long answers. [env: TORCHNAV_PAGER, PAGER]",
+    )
+    verbose = click.option(
+        "--verbose",
+        is_flag=True,
+        callback=_verbose,
+        expose_value=False,
+        help="Say on stderr what is done, and write it into the log that doctor names.",
+    )
+    return color(pager(verbose(command)))
+
+
+def source_options(command: _F) -> _F:
+    """``--tree``, ``--with``, ``--python``, ``--cache`` and those of the terminal, which may stand
+    before the command's name or after it."""
+    tree = click.option(
+        "--tree",
+        metavar="PATH",
+        callback=_remember,
+        expose_value=False,
+        help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
+    )
+    beside = click.option(
+        "--with",
+        metavar="DIR",
+        multiple=True,
+        callback=_add,
+        expose_value=False,
+        help="An extension to index beside the tree; repeatable.",
+    )
+    python = click.option(
+        "--python",
+        metavar="PATH",
+        callback=_choose,
+        expose_value=False,
+        help="The Python whose torch is used, and which runs programs.",
+    )
+    cache = click.option(
+        "--cache",
+        metavar="PATH",
+        type=click.Path(file_okay=False, path_type=Path),
+        is_eager=True,  # the log that --verbose writes is there
+        callback=_remember,
+        expose_value=False,
+        help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
+    )
+    return tree(beside(python(cache(terminal_options(command)))))
 
 
 def json_option(command: _F) -> _F:
@@ -283,44 +346,6 @@ def completed(what: str) -> Callable[..., list[Any]]:
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for, and not for ``--help``."""
-
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        """``table`` names each command's function, ``module:function`` of
-        ``navigator.cli.commands``, and what it does, for the list of commands."""
-        super().__init__(*args, **kwargs)
-        self.table = table
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.table:
-            return None
-        module, _, function = self.table[cmd_name][0].partition(":")
-        command = getattr(import_module(f"navigator.cli.commands.{module}"), function)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in self.table:
-            ctx.fail(f"No such command {args[0]!r}. {self._hint(args[0])}")
-        return super().resolve_command(ctx, args)
-
-    def _hint(self, name: str) -> str:
-        from indexes.queries.naming.near import near
-
-        close = near(name, self.table, limit=2)
-        return f"Did you mean {' or '.join(close)}?" if close else f"Try: torchnav op {name}"
-
-
 def mend_streams() -> None:
     """Opens what the caller has closed. A closed stdout refuses what is written, as it should; a
     closed stderr costs the words and not the answer."""
@@ -341,72 +366,23 @@ def write_json(value: object) -> None:
     """An answer, or a row of one, as a line of JSON. Raises TorchnavError as ``write_lines``."""
     from indexes.serialize.answers import dumps
 
-    write_lines((dumps(value),))
+    _terminal().write_data((dumps(value),))
 
 
-def write_lines(lines: Iterable[str]) -> None:
-    """Text for people. Raises TorchnavError when it can't be written."""
-    for line in lines:
-        with _told_if_refused():
-            sys.stdout.write(printable(line) + "\n")
+def write_lines(lines: Iterable[str], *, held: bool = False) -> None:
+    """Text for people; ``held`` where it may go through a pager. Raises TorchnavError when it
+    can't be written."""
+    _terminal().write(lines, held=held)
 
 
-def end_answer() -> None:
-    """Writes what is left of the answer. Raises TorchnavError when it can't be written."""
-    with _told_if_refused():
-        sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def _told_if_refused() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        # Python flushes stdout once more as it ends; give it somewhere to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has what it wanted
-            raise
-        raise TorchnavError(f"the answer can't be written: {error.strerror}") from error
+def _terminal() -> Terminal:
+    """That of the command line that is being answered."""
+    context = click.get_current_context(silent=True)
+    settings = context.find_object(Settings) if context else None
+    return settings.terminal if settings else Terminal()
 
 
 def say(words: str) -> None:
     """Words beside the answer, on one line of stderr."""
     with contextlib.suppress(OSError):
         print(clean(words), file=sys.stderr)
-
-
-class ProgressLine:
-    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
-
-    _WIDTH = 24
-    _PAUSE = 0.1
-
-    def __init__(self) -> None:
-        self._shown = False
-        self._next = 0.0
-        self._live = sys.stderr.isatty()
-
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if not self._live or now < self._next:
-            return
-        self._next = now + self._PAUSE
-        self._shown = True
-        sys.stderr.write(f"\r{self._bar(progress)}\x1b[K")
-        sys.stderr.flush()
-
-    def _bar(self, progress: Progress) -> str:
-        if not progress.total:
-            return f"{progress.stage} ... {progress.done or ''}".rstrip()
-        part = min(1.0, progress.done / progress.total)
-        filled = round(part * self._WIDTH)
-        bar = "#" * filled + "-" * (self._WIDTH - filled)
-        return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"

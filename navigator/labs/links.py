@@ -56,7 +56,7 @@ def look_up(name: str, index: Index) -> Link:
 def _card_line(name: str, label: str, match: NameMatch, index: Index) -> Link:
     """A line of the card of an operator."""
     if not match.overloads:
-        raise NotFound(f"{match.text} is no operator in PyTorch {index.info.version}")
+        raise NotFound(f"{match.text} is not an operator in PyTorch {index.info.version}")
     for line in index.card(match.overloads[0]).lines:
         if line.label == label:
             return Link(name, line.location, absent="" if line.location else line.text)
@@ -69,7 +69,7 @@ def _place(name: str, match: NameMatch, index: Index) -> Link:
         return Link(name, hits[0].location, others)
     native = index.native(match.overloads[0]) if match.overloads else None
     if native is None:
-        raise NotFound(f"{match.text} has no place of its own")
+        raise NotFound(f"{match.text} has no location of its own")
     return Link(name, native.location)
 
 

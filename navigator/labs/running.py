@@ -117,7 +117,7 @@ def _collected(
 ) -> tuple[str, dict[int, CellRun]]:
     begun = next(events, None)
     if begun is None:
-        raise SourceError(f"{lab.name} can't be run: what the Python said is above")
+        raise SourceError(f"{lab.name} can't be run: see the message of the Python above")
     if begun["unmet"]:
         raise SourceError(f"{lab.name} {begun['unmet']}; --no-run shows it all the same")
     cells = {}

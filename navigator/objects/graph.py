@@ -137,7 +137,7 @@ def read_graph(
         ValueError: The tensor has no ``grad_fn``.
     """
     if tensor.grad_fn is None:
-        raise ValueError("it has no grad_fn: nothing that made it needs a gradient")
+        raise ValueError("no grad_fn: none of the inputs that made it requires grad")
     named = {id(one): name for name, one in (names or {}).items()}
     order = _ordered(tensor.grad_fn)
     numbers = {node: number for number, node in enumerate(order)}

@@ -147,7 +147,7 @@ class Reader:
         if at is None:
             return f"torch {torch.__version__}, which runs here, declares no such member"
         type_ = member.type.removeprefix("mutable ")
-        return f"torch has no way to read it from Python, and a {type_} is no plain value"
+        return f"torch has no way to read it from Python, and a {type_} is not a plain value"
 
 
 @dataclass

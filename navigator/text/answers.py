@@ -1,4 +1,4 @@
-"""Answers as plain text: the same bytes on a terminal and in a pipe, 80 columns where it can.
+"""Answers as plain text, the same for a terminal and a pipe, 80 columns where it can.
 
 Text that comes from source or traces passes ``clean`` before it is written.
 """

@@ -16,7 +16,7 @@ def folder_lines(answer: FolderMap, limit: int) -> Iterator[str]:
     for words in answer.words:
         yield from _words_lines(words, "  ")
     if answer.doors:
-        yield "doors: the files with most references from others"
+        yield "entry points: the files that others refer to most"
         for entry in answer.doors:
             yield from _entry_lines(entry, entry.path.removeprefix(f"{answer.path}/"))
     folders = [entry for entry in answer.entries if entry.kind == "folder"]
@@ -72,4 +72,4 @@ def call_lines(answer: CallMap) -> Iterator[str]:
         yield clean(f"  {number}. {step.name}  {file}{line}".rstrip())
         yield from wrap(f"{step.stage}: {step.why}", "       ")
     if answer.unknown:
-        yield from wrap(f"not told: {answer.unknown}", "")
+        yield from wrap(f"unknown: {answer.unknown}", "")

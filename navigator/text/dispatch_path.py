@@ -60,7 +60,7 @@ def _cell(path: SwitchPath, key: str) -> str:
 def _switch_lines(path: SwitchPath) -> Iterator[str]:
     yield clean(f"  {path.switch}")
     if path.unknown:
-        yield from wrap(f"cannot be told from this tree: {path.unknown}", "    ")
+        yield from wrap(f"unknown from this tree: {path.unknown}", "    ")
         return
     for change, causes in groupby(path.changes, _change):
         yield from wrap(f"{' '.join(cause.key for cause in causes)}: {change}", "    ")

@@ -107,12 +107,12 @@ def _absences(answer: Generated, full: bool) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "nothing for it in"
+    yield "no code for it in"
     for one in shown:
         yield from _absence(one)
     rest = sum(len(one.families) for one in ranked if one not in shown)
     if rest:
-        yield f"  and {rest} files more: --full"
+        yield f"  and {rest} more files: --full"
 
 
 def _asked(family: str, python: bool) -> bool:
@@ -159,7 +159,7 @@ def _absence(one: Absence) -> Iterator[str]:
 def _why(one: Absence) -> Iterator[str]:
     """The reason, the comment beside it, and what it rests on."""
     place = f" ({one.location})" if one.location else ""
-    asked = f"{one.function} gave nothing: " if one.function else ""
+    asked = f"{one.function} returned nothing: " if one.function else ""
     yield f"{asked}{one.reason or 'no reason was found where it is written'}{place}"
     if one.comment:
         yield f"# {one.comment}"

@@ -126,9 +126,9 @@ def _leading(graph: Sequence[GraphNode], variable: str) -> set[int | None]:
 def chain_lines(graph: LinkedGraph, variable: str) -> Iterator[str]:
     """The chain rule for one variable: each way from the loss, factor by factor."""
     found = chains(graph.nodes, variable)
-    many = "the first ways of very many" if len(found) == _MOST_WAYS else f"{len(found)} ways"
+    many = "the first of very many paths" if len(found) == _MOST_WAYS else f"{len(found)} ways"
     summed = f": the sum over {many}" if len(found) > 1 else ""
-    yield clean(f"gradient of {variable}{summed}" if found else f"no way leads to {variable}")
+    yield clean(f"gradient of {variable}{summed}" if found else f"no path leads to {variable}")
     for way in found:
         yield ""
         for number, at in way:

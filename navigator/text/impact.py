@@ -13,6 +13,9 @@ from navigator.text.markdown import code, heading, table, words
 
 MAX_LISTED = 30
 """Of each kind, unless all is asked for."""
+_FEW = 3
+_NAMES = 60
+"""Operators that are named before their ways, where they are more than a few."""
 
 
 def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
@@ -93,6 +96,11 @@ def _operators(
     title: str, operators: list[ReachedOperator], impact: Impact, everything: bool
 ) -> Iterator[str]:
     yield f"{title} ({len(operators)})"
+    if len(operators) > _FEW:
+        names = [*dict.fromkeys(one.name.partition(".")[0] for one in operators)]
+        left = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+        yield from wrap(f"{', '.join(names[:_NAMES])}{left}", "  ")
+        yield ""
     for one in operators if everything else operators[:MAX_LISTED]:
         yield clean(f"  {one.name}  {reached_as(one)}{_mark(one.confidence)}")
         for step in reversed(impact.way(one.step)[:-1] if everything else _short(impact, one)):

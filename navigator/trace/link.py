@@ -103,7 +103,7 @@ class Linker:
             yield from islice((rows[one] for one in serving_keys(key) if one in rows), 1)
 
     def path(self, op: TraceOp) -> DispatchPath | None:
-        """The keys that this call went through; None for what no dispatcher calls."""
+        """The keys that this call went through; None for rows that were not dispatched."""
         if op.kind != "op":
             return None
         link = self.link(op)

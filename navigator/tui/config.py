@@ -55,7 +55,8 @@ def parse_config(text: str) -> Config:
     table = parse_toml(text)
     words = {name: _word(table, name, problems) for name in ("theme", "editor", "clipboard")}
     keys = _keys(table.pop("keys", {}), problems)
-    table.pop("python", "")  # read when torchnav starts
+    for name in ("python", "links"):  # read by the command line
+        table.pop(name, "")
     parse_sources(table.pop("sources", []), Path(), problems)  # read when the tree is opened
     problems += [f"config.toml: unknown setting {name!r}" for name in table]
     return Config(**words, keys=keys, problems=tuple(problems))

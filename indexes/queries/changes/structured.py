@@ -100,7 +100,7 @@ def _entries(
         f"{out.full_name} is structured; {' and '.join(n.full_name for n in others)} delegate to it"
     )
     code = edited(tree, out.location.path, edits)
-    yield ChangeStep("edit", out.location, f"Let the entries say it: {said}.", code, why, like)
+    yield ChangeStep("edit", out.location, f"Declare it in the entries: {said}.", code, why, like)
 
 
 def _entry(tree: Tree, native: NativeFunction, fields: list[str], delegates: bool) -> Edit:

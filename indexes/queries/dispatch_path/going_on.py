@@ -115,7 +115,7 @@ class GoingOns:
             where = self._sources.where(_INTERPRETER, r"\binterpreter\(\)\.process\s*\(")
             return GoingOn("transform", words, where)
         if key == "FuncTorchDynamicLayerBackMode":
-            return GoingOn("next transform", "the next transform outwards, or none, has the call")
+            return GoingOn("next transform", "the call goes to the next outer transform, if any")
         return None
 
     def _autocast(self, key: str, policy: str) -> GoingOn:
@@ -168,13 +168,13 @@ class GoingOns:
             found.setdefault(keys, GoingOn("below", words, where, keys))
         if len(found) == 1:
             return next(iter(found.values()))
-        why = "its text calls again with several sets of keys" if found else ""
-        raise UnknownSetError(why or "its text shows no redispatch")
+        why = "its source redispatches with several key sets" if found else ""
+        raise UnknownSetError(why or "its source shows no redispatch")
 
     def _body(self, slot: DispatchSlot) -> tuple[str, Location]:
         where = slot.definition
         if where is None or not where.end_line:
-            raise UnknownSetError("its text is not in this tree")
+            raise UnknownSetError("its source is not in this tree")
         try:
             text = self._sources.source.read(where.path).decode("utf-8", "replace")
         except SourceError as error:
@@ -186,13 +186,13 @@ class GoingOns:
         """What kernels of autograd do, where the text of one does not tell."""
         algebra = self._sources.algebra
         if key.startswith("Autograd") and not slot.definition:
-            words = f"calls again below autograd, assumed as {why}"
+            words = f"calls again below autograd (assumed: {why})"
             return GoingOn("below", words, None, algebra.after("AutogradOther"), certain=False)
         if key in _BELOW_OWN and not slot.definition:
-            words = f"calls again with the keys below its own, assumed as {why}"
+            words = f"calls again with the keys below its own (assumed: {why})"
             return GoingOn("below", words, None, algebra.after(key), certain=False)
         where = slot.definition or slot.registration
-        return GoingOn("end", f"what its kernel calls cannot be told: {why}", where, certain=False)
+        return GoingOn("end", f"what its kernel calls is unknown: {why}", where, certain=False)
 
 
 def _first_argument(text: str, start: int) -> str:

@@ -60,7 +60,7 @@ class KeySources:
         """The first of them. Raises UnknownSetError when there is none."""
         for one in self.matches(logical, pattern):
             return one
-        raise UnknownSetError(f"{logical} is not written as this reads it")
+        raise UnknownSetError(f"{logical} has an unexpected form")
 
     def where(self, logical: str, pattern: str) -> Location | None:
         """The line of a pattern; None where the tree does not show it."""

@@ -109,7 +109,7 @@ class DispatchPaths:
         try:
             on = self._going_ons.of(key, slot)
         except UnknownSetError as error:  # a tree without one of the keys that it goes by
-            return GoingOn("end", f"what its kernel calls cannot be told: {error}", certain=False)
+            return GoingOn("end", f"what its kernel calls is unknown: {error}", certain=False)
         if on.kind == "backend" and not backend:
             return GoingOn("end", "the trace does not say on which device")
         return on

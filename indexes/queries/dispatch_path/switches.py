@@ -179,7 +179,7 @@ class Switches:
         found = list(self._sources.matches(_AUTOCAST, pattern))
         named = [where for one, where in found if one[1].rpartition("::")[2] in keys]
         if not found:
-            raise UnknownSetError(f"{_AUTOCAST} is not written as this reads it")
+            raise UnknownSetError(f"{_AUTOCAST} has an unexpected form")
         words = "autocast leaves its key of the device in play"
         where = (named or [found[0][1]])[0]
         return self._switched(state, self._causes(frozenset(keys), "not excluded", words, where))
@@ -214,7 +214,7 @@ class Switches:
             key = self._sources.algebra.functionality(one[1])
             found.setdefault(key, KeyCause(key, "included", words, where))
         if not found:
-            raise UnknownSetError(f"{logical} is not written as this reads it")
+            raise UnknownSetError(f"{logical} has an unexpected form")
         return found
 
     def _transform(

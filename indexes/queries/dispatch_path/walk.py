@@ -68,7 +68,7 @@ class SwitchedPaths:
         if not self._dispatch.keys.backends:
             raise SourceError("this version of PyTorch has no dispatch keys for each backend")
         near = tuple(one.lower() for one in self._dispatch.keys.backends)
-        raise UsageError(f"no dispatch key is for the device {device!r}", near)
+        raise UsageError(f"no dispatch key for the device {device!r}", near)
 
     def _path(self, call: _Call, switch: str) -> SwitchPath:
         made = Switches(self.sources, call.backend)
@@ -169,7 +169,7 @@ class _Walk:
                 return self._steps, "no key is left"
             rest = self._left(rest, on)
             if self._number > _MOST_CALLS:
-                return self._steps, "calls itself again and again"
+                return self._steps, "redispatches to itself without end"
 
     def _outwards(self, key: str) -> str:
         """Where the calls go that the kernel of a transform makes."""

@@ -1,4 +1,4 @@
-"""Functions of kernels that are written out twice."""
+"""Duplicated functions of kernels."""
 
 from __future__ import annotations
 

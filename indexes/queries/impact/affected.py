@@ -195,7 +195,7 @@ class _Comparison:
             self._add(what, file.path, _what(file), Location(file.path, 0), str(cost))
             self.told.append(
                 f"{file.path}: lines outside of definitions differ (declarations, includes,"
-                f" constants): what uses them is not followed; to compile again: {cost}"
+                f" constants): what uses them is not followed; files rebuilt: {cost}"
             )
         left_out = self._compiled and file.path not in self._compiled
         if (found or rest) and left_out and not is_header(file.path):

@@ -79,7 +79,7 @@ def _raised_elsewhere(text: str, index: Index) -> NameMatch | None:
     if error.raised_from is None or not hits:
         return None
     path, line = error.raised_from
-    note = f"raised from {path}:{line} of the torch that ran; no line of this source says it"
+    note = f"raised from {path}:{line} of the torch that ran; this source has no such line"
     return NameMatch("error", error.text, hits=hits, note=note, confidence="by rule")
 
 
@@ -174,7 +174,7 @@ def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
 def _note(several: int) -> str:
     if several == 1:
         return ""
-    return f"{several} lines can say this; the values or the traceback tell which did"
+    return f"{several} lines raise this message; the values or the traceback tell which one"
 
 
 def _around(index: Index, where: Location) -> tuple[Place, ...]:

@@ -35,6 +35,8 @@ def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
 
 def _way(query: NameQuery, name: str) -> str:
     """How a name that is no operator's leads to one."""
+    if query.note:
+        return query.note
     if query.base.startswith("__"):
         return f"Python's {query.base} of tensors calls {name}"
     return "" if "." in name else f"no operator {query.operators[0]}; showing {name}"

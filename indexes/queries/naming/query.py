@@ -41,6 +41,8 @@ class NameQuery:
     """Python paths to try, best first: ``torch.nn.functional.relu`` for ``F.relu``."""
     called_on: str = ""
     """``x`` of ``x.add_(y)``, which may be a tensor."""
+    note: str = ""
+    """How it leads to its operators, where that takes words."""
     grad_fns: tuple[str, ...] = ()
     """Node classes to try, best first: ``AddmmBackward0``."""
     symbols: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from indexes.model.regex import regex
 from indexes.queries.naming.query import QUOTES, NameQuery, from_parts, unique, without_call
@@ -27,8 +28,6 @@ _DATA_MODEL = {
     "pos": "positive",
     "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
-    "getitem": "index",
-    "setitem": "index_put_",
     "bool": "is_nonzero",
     "int": "item",
     "float": "item",
@@ -58,15 +57,28 @@ def _dotted_path(raw: str, path: str, is_called: bool) -> NameQuery:
     operators: tuple[str, ...] = () if is_whole or "." in owner else (path,)
     called_on = owner if is_called and operators and owner != "Tensor" else ""
     dunder = _DUNDER.match(base)
+    note = ""
     if dunder and (called_on or owner in ("Tensor", "torch.Tensor")):
-        operators = unique(_dunder_operators(dunder[1]))
-    return NameQuery(raw, "python", base, operators=operators, paths=paths, called_on=called_on)
+        operators, note = _dunder(base, dunder[1])
+    return NameQuery(
+        raw, "python", base, operators=operators, paths=paths, called_on=called_on, note=note
+    )
 
 
 def _bare(raw: str, name: str) -> NameQuery:
     dunder = _DUNDER.match(name)
-    operators = (name, *_dunder_operators(dunder[1])) if dunder else (name,)
-    return NameQuery(raw, "bare", name, operators=unique(operators), symbols=(name,))
+    operators, note = _dunder(name, dunder[1]) if dunder else ((), "")
+    operators = unique((name, *operators))
+    return NameQuery(raw, "bare", name, operators=operators, symbols=(name,), note=note)
+
+
+def _dunder(method: str, name: str) -> tuple[tuple[str, ...], str]:
+    """The operators that a method of Python's data model can mean, and a note on when."""
+    if method in ("__getitem__", "__setitem__"):
+        from indexes.queries.naming.subscripts import of_method
+
+        return of_method(method)
+    return unique(_dunder_operators(name)), ""
 
 
 def subscript(raw: str, name: str) -> NameQuery | None:
@@ -74,8 +86,12 @@ def subscript(raw: str, name: str) -> NameQuery | None:
     found = _SUBSCRIPT.match(name) if "[" in name else None
     if found is None:
         return None
+    from indexes.queries.naming.subscripts import of_method, subscript_of
+
     method = "__setitem__" if found[2] else "__getitem__"
-    return _dotted_path(raw, f"{found[1]}.{method}", True)
+    means = subscript_of(name) or of_method(method)
+    query = _dotted_path(raw, f"{found[1]}.{method}", True)
+    return replace(query, operators=means.operators, note=means.note)
 
 
 def _dunder_operators(name: str) -> Iterator[str]:

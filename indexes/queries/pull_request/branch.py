@@ -76,7 +76,7 @@ class Branch:
                 found = self._git.run("merge-base", commit, head).text.strip()
                 if found:
                     return Base(found, f"where it left {name}" if found != head else "HEAD")
-                cut = f"where the branch left {name} can't be told{self._cut}: --base REV says it"
+                cut = f"where the branch left {name} is unknown{self._cut}: name it with --base REV"
                 return Base(head, "HEAD", cut)
         return Base(head, "HEAD", "no branch main or master here: --base REV says the base")
 

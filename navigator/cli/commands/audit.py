@@ -49,8 +49,10 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
 @click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
 @click.option("--errors", is_flag=True, help="Ask for every error that tests expect: minutes.")
-@click.option("--draw", metavar="N", type=int, help="Draw N steps of the graph to open by hand.")
-@click.option("--seed", metavar="N", type=int, default=0, help="Draw these, and always the same.")
+@click.option("--draw", metavar="N", type=int, help="Sample N steps of the graph to check by hand.")
+@click.option(
+    "--seed", metavar="N", type=int, default=0, help="The seed of --draw: the same steps each time."
+)
 @click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
 @click.option("--full", is_flag=True, help="Name everything that falls short.")
 @json_option

@@ -8,7 +8,8 @@ from indexes.model.errors import Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from navigator.cli.clone_source import PYTORCH, plan
 from navigator.cli.clone_source import clone as fetch
-from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean
 
 

@@ -16,7 +16,8 @@ from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.diff import diff_json
 from indexes.source.versions import open_version
-from navigator.cli.session import Choice, ProgressLine, Settings, pass_settings, places_option
+from navigator.cli.session import Choice, Settings, pass_settings, places_option
+from navigator.cli.terminal import ProgressLine
 from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def diff(
     breaking: bool,
     markdown: bool,
 ) -> None:
-    """What differs from version BEFORE to version AFTER, or to the tree as it is.
+    """Compare version BEFORE with version AFTER, or with the tree as it is.
 
     A version is a tag, a branch or a commit of the tree's repository, a folder, or `wheel`
     for the installed torch. Commits are read from git; the work tree stays as it is.

@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import shape
 from navigator.cli.doctor import Check, examine, usable
-from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.session import Settings, json_option, pass_settings, write_lines
 from navigator.text.clean import clean
 
 shape(Check, "name state found command?")
@@ -18,16 +18,24 @@ _EXIT_NOTHING = 3
 
 
 @click.command()
+@click.option("--report", is_flag=True, help="Print what a bug report needs, as Markdown.")
 @json_option
 @pass_settings
-def doctor(settings: Settings) -> int:
+def doctor(settings: Settings, report: bool) -> int:
     """Check your setup: what is found, what is missing, and the command that adds it.
 
+    --report prints that with the machine, the variables and the configuration that torchnav
+    reads, and the end of its log; without your home folder, credentials in addresses and secrets.
     Exit code 3 when there is no source to answer from, else 0.
     """
     checks = examine(settings.tree, settings.cache, beside=settings.extensions())
-    report = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
-    settings.answer(lambda: report, lambda: [line for one in checks for line in _lines(one)])
+    found = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
+    if report:
+        from navigator.cli.report import report_lines
+
+        write_lines(report_lines(checks, settings.cache))
+    else:
+        settings.answer(lambda: found, lambda: [line for one in checks for line in _lines(one)])
     return 0 if usable(checks) else _EXIT_NOTHING
 
 

@@ -39,8 +39,8 @@ _captures = click.option(
     metavar="FILE",
     multiple=True,
     type=TRACE,
-    help="Another trace, in which the graphs (CUDA, HIP) that this one replays were captured: its "
-    "kernels get the operators that launched them there. May be given several times.",
+    help="The trace in which the CUDA or HIP graphs replayed in this one were captured: replayed "
+    "kernels get the operators that launched them there. Repeatable.",
 )
 
 
@@ -71,20 +71,16 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
 @click.argument("file", type=TRACE)
 @_captures
 @click.option(
-    "--html",
-    "report",
-    metavar="FILE",
-    type=_FILE,
-    help="Write a report that needs nothing else to be read.",
+    "--html", "report", metavar="FILE", type=_FILE, help="Write a self-contained HTML report."
 )
 @click.option(
     "--markdown",
     "row",
     metavar="ID",
     type=int,
-    help="One operator, by the id of its JSON, for pasting into an issue.",
+    help="Print one operator, by its id in the JSON, as Markdown for an issue.",
 )
-@click.option("--op", "name", metavar="NAME", help="Only one operator: mylib::scale, add.Tensor.")
+@click.option("--op", "name", metavar="NAME", help="Only this operator: mylib::scale, add.Tensor.")
 @click.option(
     "--chrome",
     metavar="FILE",
@@ -95,13 +91,13 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     "--view",
     metavar="VIEW",
     help="A table: operator, module, line, kernel, steps, flops, idle, critical, memory ... "
-    "A name that is none lists them all.",
+    "An unknown name lists them all.",
 )
 @click.option("--full", is_flag=True, help="All rows of the view.")
 @click.option(
     "--peak",
     metavar="DTYPE=TFLOPS,...",
-    help="For --view flops, what the device can do: bfloat16=989,tf32=494,bandwidth=3350 (GB/s).",
+    help="For --view flops, the device's peak: bfloat16=989,tf32=494,bandwidth=3350 (GB/s).",
 )
 @json_option
 @pass_settings
@@ -146,7 +142,7 @@ def export_trace(
     else:
         from navigator.trace.summary import summary_lines
 
-        write_lines(summary_lines(trace, _sources(settings, trace)))
+        write_lines(summary_lines(trace, _sources(settings, trace)), held=True)
 
 
 def linker_of(settings: Settings, trace: Trace) -> Linker:
@@ -209,7 +205,7 @@ def print_view(settings: Settings, view: View, full: bool) -> None:
     from navigator.trace.views import view_lines
 
     if not settings.json:
-        write_lines(view_lines(view, None if full else _VIEW_ROWS))
+        write_lines(view_lines(view, None if full else _VIEW_ROWS), held=True)
         return
     for note in view.notes:
         say(note)

@@ -43,15 +43,21 @@ _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 
 @click.command()
 @click.argument("text", shell_complete=completed("operators"))
-@click.option("--limit", default=FIND_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
+@click.option(
+    "--limit",
+    default=FIND_LIMIT,
+    show_default=True,
+    type=_AT_MOST,
+    help="Maximum number of results.",
+)
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
 @places_option
 @pass_settings
 def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> int:
-    """Search by part of a name, or by any name, place or message as it was pasted.
+    """Search by part of a name, or paste any name, place or message.
 
     Operators, kernels, functions, Python names, macros, node classes, variables and files.
-    With - as TEXT, texts are read from stdin, one a line.
+    With - as TEXT, texts are read from stdin, one per line.
     """
     index = settings.index()
     return each_name(settings, text, lambda one: _found(settings, index, one, limit, kinds))
@@ -62,7 +68,7 @@ def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple
     if not hits:
         raise not_found(match, f"nothing matches {text!r}")
     if match.kind == "none":
-        say(f"torchnav: nothing is named {text!r}; these names hold it")
+        say(f"torchnav: nothing is named {text!r}; showing names that contain it")
     elif match.kind == "error" and match.note:
         say(f"torchnav: {match.note}")
     _write_hits(settings, index, hits, limit)
@@ -70,7 +76,13 @@ def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple
 
 @click.command()
 @click.argument("symbol")
-@click.option("--limit", default=USES_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
+@click.option(
+    "--limit",
+    default=USES_LIMIT,
+    show_default=True,
+    type=_AT_MOST,
+    help="Maximum number of results.",
+)
 @places_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
@@ -79,7 +91,7 @@ def uses(settings: Settings, symbol: str, limit: int) -> None:
     hits = index.uses(symbol, limit)
     if not hits:
         match = index.meant(symbol)
-        raise NotFound(f"no use of {match.text} found")
+        raise NotFound(f"no reference to {match.text} found")
     if index.resolve(symbol).kind == "operator":
         say(f"torchnav: lines that name it, as torch.ops does: torchnav callers {symbol}")
     _write_hits(settings, index, hits, limit)
@@ -87,7 +99,7 @@ def uses(settings: Settings, symbol: str, limit: int) -> None:
 
 def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: int) -> None:
     if len(hits) >= limit:
-        say(f"torchnav: these are the first {limit}; --limit gives more")
+        say(f"torchnav: showing the first {limit}; raise --limit for more")
     settings.answer(
         lambda: envelope(index.info, hits=hits),
         lambda: [*hit_lines(hits), *source_lines(index.info)],
@@ -100,11 +112,11 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
 @places_option
 @pass_settings
 def at(settings: Settings, place: str, everything: bool) -> int:
-    """What stands at a line, what it calls, and which operators reach it.
+    """Show what is at a line, what it calls, and which operators reach it.
 
-    FILE is a path in the tree, absolute or relative to the tree or to the current folder. Of a
-    name, what stands where it is defined. With - in its place, places are read from stdin, one a
-    line.
+    FILE is a path in the tree, absolute or relative to the tree or to the current folder. A name
+    stands for the line where it is defined. With - as FILE:LINE, places are read from stdin, one
+    per line.
     """
     index = settings.index()
     return each_name(settings, place, lambda one: _stands(settings, index, one, everything))
@@ -135,7 +147,7 @@ def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
         with contextlib.suppress(NotFound):
             found += index.at(one, line)
     if not found:
-        raise NotFound(f"nothing known stands at line {line} of {len(paths)} files", paths[:5])
+        raise NotFound(f"nothing known is at line {line} of {len(paths)} files", paths[:5])
     return found
 
 

@@ -37,14 +37,18 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 @click.command()
 @click.argument("text", nargs=-1)
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
-@click.option("--todo", is_flag=True, help="Only TODO and FIXME comments, which are left out else.")
+@click.option(
+    "--todo", is_flag=True, help="Only TODO and FIXME comments, which are left out by default."
+)
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
 @click.option("--confidence", type=_CONFIDENCES, help="Only gaps that are so sure to be wanted.")
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
 @click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
-@click.option("--no-gpu", "no_gpu", is_flag=True, help="Only what needs no device but the CPU.")
-@click.option("--mac", is_flag=True, help="Only what needs no device but a Mac.")
+@click.option(
+    "--no-gpu", "no_gpu", is_flag=True, help="Only what needs no device other than the CPU."
+)
+@click.option("--mac", is_flag=True, help="Only what needs no device other than a Mac.")
 @click.option("--hour", is_flag=True, help="Only easy ones with nothing to compile.")
 @click.option(
     "--python-only", is_flag=True, help="Only what is written in Python: nothing to compile."
@@ -54,7 +58,7 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
     metavar="N",
     type=click.IntRange(min=0),
     default=None,
-    help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one. JSON and Markdown have"
+    help=f"Show N gaps; by default {_FEW} of each kind, or {_LIMIT} of one. JSON and Markdown have"
     f" {_SOME} of each kind, or all of one.",
 )
 @click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
@@ -81,7 +85,7 @@ def gaps(
 ) -> None:
     """Real openings in this tree, easy ones first, each with the lines that make it a gap.
 
-    TEXT leaves those that hold every word. Where this source cannot tell, it says why.
+    TEXT keeps those that contain every word. A kind that this source cannot answer says why.
     """
     index = settings.index()
     key = known_key(key, index) if key else ""

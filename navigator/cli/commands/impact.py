@@ -19,7 +19,7 @@ _dispatches = click.option(
     default=1,
     show_default=True,
     type=click.IntRange(0, 5),
-    help="How many calls of operators are followed.",
+    help="Follow operator calls to this depth.",
 )
 
 

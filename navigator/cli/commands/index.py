@@ -12,7 +12,8 @@ import click
 from indexes.queries.opening import info_of, open_current
 from indexes.serialize.answers import Object, envelope
 from indexes.source.source import cache_folder, index_file
-from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.terminal import ProgressLine
 from navigator.text.answers import problem_lines, source_lines
 
 if TYPE_CHECKING:
@@ -27,9 +28,13 @@ _PROBLEMS_SHOWN = 20
 
 @click.command()
 @click.option("--verify", is_flag=True, help="Hash every file instead of trusting file times.")
-@click.option("--force", is_flag=True, help="Build anew, whatever is there.")
-@click.option("--export", "into", metavar="PATH", type=_PATH, help="Write it as one file to share.")
-@click.option("--import", "shared", metavar="PATH", type=_PATH, help="Begin from a shared file.")
+@click.option("--force", is_flag=True, help="Rebuild from scratch.")
+@click.option(
+    "--export", "into", metavar="PATH", type=_PATH, help="Export the index as one file to share."
+)
+@click.option(
+    "--import", "shared", metavar="PATH", type=_PATH, help="Start from an exported index."
+)
 @click.option("--list", "listed", is_flag=True, help="List cached indexes.")
 @click.option("--prune", is_flag=True, help="Prune unused indexes.")
 @json_option
@@ -43,7 +48,7 @@ def index(
     listed: bool,
     prune: bool,
 ) -> None:
-    """Build the index of the tree, or read again what changed in it.
+    """Build the index of the tree, or bring it up to date.
 
     Other commands do this by themselves. Interrupted, it leaves the old index whole. PATH of
     --export and --import is a file, or a folder that holds those of many versions.

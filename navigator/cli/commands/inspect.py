@@ -12,7 +12,7 @@ import click
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
-from navigator.cli.session import Settings, completed, json_option, pass_settings
+from navigator.cli.session import Settings, completed, json_option, pass_settings, write_lines
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -44,10 +44,12 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
 @click.argument("what", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
-@click.option("--check", is_flag=True, help="With --to: also by differences of the loss.")
+@click.option(
+    "--check", is_flag=True, help="With --to: also check by finite differences of the loss."
+)
 @click.option("--order", is_flag=True, help="Run the backward pass, for the order of its nodes.")
-@click.option("--dot", is_flag=True, help="In Graphviz' language.")
-@click.option("--svg", is_flag=True, help="Drawn by Graphviz: ... > graph.svg")
+@click.option("--dot", is_flag=True, help="Write Graphviz DOT.")
+@click.option("--svg", is_flag=True, help="Write SVG, drawn by Graphviz: ... > graph.svg")
 @json_option
 @pass_settings
 def graph(
@@ -66,7 +68,7 @@ def graph(
     SCRIPT.py:NAME, or an expression.
     """
     if check and not to:
-        raise UsageError("--check is of one variable: name it with --to")
+        raise UsageError("--check needs one variable: name it with --to")
     flags = {"--check": check, "--order": order, "--dot": dot, "--svg": svg}
     options = (*(["--to", to] if to else []), *(name for name, on in flags.items() if on))
     return _ask(settings, "graph", options, what, arguments)
@@ -78,9 +80,10 @@ def graph(
 @json_option
 @pass_settings
 def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
-    """Why a program ends with an error.
+    """Explain why a program ends with an error.
 
-    SCRIPT is run again with ARGUMENTS; of a recording by `torchnav trace` nothing is run.
+    SCRIPT is run again with ARGUMENTS; a recording by `torchnav trace` is read, and nothing is
+    run.
     After "modified by an inplace operation", without anomaly mode: who wrote to a value that
     the backward pass needed, through which view, and which formula needed it. After another
     error: the call that failed, its tensors, the line of PyTorch that checks, and the
@@ -105,7 +108,10 @@ def _why_recorded(settings: Settings, path: Path) -> int:
     trace = read_trace(path)
     linker = linker_of(settings, trace)
     found = explain_trace(trace, linker)
-    print(found.as_json() if settings.json else found)
+    if settings.json:
+        settings.terminal.write_data((found.as_json(),))
+    else:
+        write_lines(str(found).splitlines(), held=True)
     return 0
 
 

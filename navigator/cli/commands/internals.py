@@ -82,7 +82,7 @@ def _way(settings: Settings, index: Index, node: str) -> None:
             "this source has no torch/csrc/autograd/engine.cpp: add it with `torchnav clone`"
         )
     if not any(step.depth > 1 for step in steps):
-        raise NotFound(f"no Node of this tree is called {node}")
+        raise NotFound(f"no Node named {node}")
     settings.answer(
         lambda: envelope(index.info, steps=[to_json(one) for one in steps]),
         lambda: [*map(_step_line, steps), *source_lines(index.info)],

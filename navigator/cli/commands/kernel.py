@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @json_option
 @pass_settings
 def kernel(settings: Settings, name: str) -> None:
-    """Where a device kernel comes from: its launcher, its functor or lambda, or its library.
+    """Show where a device kernel comes from: its launcher, its functor or lambda, or its library.
 
     NAME is as kineto, nsys, ncu or rocprof print it, mangled or not. With - as NAME,
-    names are read from stdin, one a line, and answered in order, one JSON object a line.
+    names are read from stdin, one per line, and answered in order, one JSON object a line.
     """
     index = settings.index()
     if name == "-":
@@ -49,4 +49,4 @@ def _instead(index: Index, name: str) -> str:
     places = [*(hit.location for hit in match.hits), *(one.location for one in natives if one)]
     kind = "a Python name" if match.kind == "python" else f"of kind {match.kind}"
     where = f", {places[0].path}:{places[0].line}" if places else ""
-    return f"{match.text} is no device kernel: it is {kind}{where}"
+    return f"{match.text} is not a device kernel: it is {kind}{where}"

@@ -9,15 +9,8 @@ from click.exceptions import Exit
 
 from indexes.model.errors import NotFound, Progress, SourceError, UsageError
 from indexes.source.torch_install import target_python
-from navigator.cli.session import (
-    ProgressLine,
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    write_json,
-    write_lines,
-)
+from navigator.cli.session import Settings, json_option, pass_settings, say, write_json, write_lines
+from navigator.cli.terminal import ProgressLine
 from navigator.labs.cells import Lab, all_labs
 from navigator.labs.links import links
 from navigator.labs.report import LabReport, lab_json
@@ -28,8 +21,8 @@ from navigator.text.labs import lab_lines, lab_page, list_lines
 
 @click.command()
 @click.argument("name", required=False, default="")
-@click.option("--no-run", is_flag=True, help="Show it with its links, and run nothing.")
-@click.option("--markdown", metavar="FILE", help="Write it as a page of Markdown; - is stdout.")
+@click.option("--no-run", is_flag=True, help="Show the lab and its links without running it.")
+@click.option("--markdown", metavar="FILE", help="Write the lab as a Markdown page; - is stdout.")
 @json_option
 @pass_settings
 def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> None:
@@ -42,7 +35,7 @@ def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> No
     labs = all_labs()
     if not name:
         if markdown:
-            raise UsageError("--markdown writes the page of one lab: name it")
+            raise UsageError("--markdown writes the page of one lab: give its name")
         _write_list(settings, labs)
         return
     report = _report(settings, _named(name, labs), not no_run)
@@ -69,7 +62,7 @@ def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
         if name.casefold() in (one.name, str(one.number), one.path.stem, one.path.name):
             return one
     names = [one.name for one in labs]
-    raise NotFound(f"no lab is called {name!r}", near(name, names) or tuple(names[:5]))
+    raise NotFound(f"no lab named {name!r}", near(name, names) or tuple(names[:5]))
 
 
 def _report(settings: Settings, one: Lab, wanted: bool) -> LabReport:

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 @click.command("map")
 @click.argument("folder", required=False)
-@click.option("--call", metavar="NAME", help="The way of a call of an operator, folder by folder.")
+@click.option(
+    "--call", metavar="NAME", help="Follow a call of this operator from folder to folder."
+)
 @click.option("--device", default="cpu", metavar="DEVICE", help="Of --call: cpu, cuda, mps ...")
 @click.option("--limit", default=15, show_default=True, type=click.IntRange(0), help="Of files.")
 @places_option
 @pass_settings
 def map_(settings: Settings, folder: str | None, call: str | None, device: str, limit: int) -> None:
-    """What lives in a folder of the tree, one level deep, in the tree's own words.
+    """Show what a folder of the tree contains, one level deep, in the tree's own words.
 
     FOLDER is a path in the tree; without one, its root. Counts are those of the index.
     """
@@ -48,5 +50,5 @@ def map_(settings: Settings, folder: str | None, call: str | None, device: str, 
 def _operator(index: Index, name: str) -> str:
     match = index.meant(name)
     if not match.overloads:
-        raise NotFound(f"{match.text} is no operator", match.suggestions)
+        raise NotFound(f"{match.text} is not an operator", match.suggestions)
     return match.overloads[0]

@@ -34,10 +34,12 @@ WORKS: tuple[str, ...] = get_args(Work)
 @click.option("--all", "every", is_flag=True, help="Show every overload that the name can mean.")
 @click.option("--chain", "chained", is_flag=True, help="Show the chain below the card.")
 @click.option("--full", is_flag=True, help="Show all of the chain, nothing folded.")
-@click.option("--depth", metavar="N", type=click.IntRange(0), help="Follow so many dispatches.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), help="List about so many hops.")
+@click.option("--depth", metavar="N", type=click.IntRange(0), help="Follow at most N dispatches.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="List about N hops.")
 @click.option("--role", type=Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
-@click.option("--work", type=Choice(WORKS), metavar="WORK", help="Only hops of this work.")
+@click.option(
+    "--work", type=Choice(WORKS), metavar="WORK", help="Only hops that do this kind of work."
+)
 @click.option(
     "--key",
     metavar="KEY",
@@ -59,12 +61,13 @@ def op(
     work: Work | None,
     key: str | None,
 ) -> int:
-    """What computes an operator on each device, its gradient and what stands around it.
+    """Show what computes an operator on each device, its gradient, Python names and tests.
 
-    A card and the ways to what computes; with --chain all that it reaches, each step with its
-    reason. NAME may be any spelling: add, aten::add.Tensor, torch.add, F.relu,
-    torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel, torch.compile ...
-    With - as NAME, names are read from stdin, one a line.
+    Prints a card and the ways to the functions that compute; --chain adds everything that the
+    operator reaches, each step with its reason. NAME may have any spelling: add,
+    aten::add.Tensor, torch.add, F.relu, torch.ops.aten.add.Tensor, AddmmBackward0,
+    at::native::add_kernel, torch.compile ... With - as NAME, names are read from stdin, one per
+    line.
     """
     index = settings.index()
     if key is not None:
@@ -80,7 +83,7 @@ def op(
         if settings.json:
             _write_json(settings, index, match, shown, cut)
         else:
-            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()))
+            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()), held=True)
 
     return each_name(settings, name, answer)
 

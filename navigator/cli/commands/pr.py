@@ -24,7 +24,7 @@ from navigator.text.pull_request import body_lines, markdown_lines
     "told",
     multiple=True,
     metavar="'COMMAND: RESULT'",
-    help="A command that you ran and what came of it, for the test plan.",
+    help="A command that you ran and its result, for the test plan.",
 )
 @click.option("--body", is_flag=True, help="Only the text of the pull request.")
 @json_option

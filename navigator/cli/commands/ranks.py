@@ -12,7 +12,8 @@ import click
 from indexes.model.errors import NotFound, Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object, shape, to_json, to_object
-from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings, say
+from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
@@ -61,11 +62,11 @@ def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None
     """Time by operator, kernel and phase across traces, one for each rank.
 
     The slowest rank of each, stragglers, how much communication is hidden behind computation. With
-    the extra torchnav[ranks] what was read of a trace is kept, and a trace is read once.
+    the extra torchnav[ranks], results are cached, so that each trace is read once.
     """
     files = rank_files(traces)
     if not files:
-        raise NotFound(f"{traces} holds no .json and no packed .json file")
+        raise NotFound(f"{traces} holds no .json file, packed or not")
     with ProgressLine() as line:
         summary = _summary(settings, files, partial(_read, jobs, cluster, line))
     if not summary.ranks:
@@ -100,7 +101,7 @@ def _summary(
         store = StoredReductions((settings.cache or cache_folder()) / "ranks")
         return summarise(store.complete(files, read), store.compare)
     except OSError as error:
-        say(f"nothing is kept of the traces: {error}")
+        say(f"the results are not cached: {error}")
         return summarise(read(files))
 
 

@@ -32,8 +32,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--output",
     metavar="FILE",
     type=_FILE,
-    help="Record here, without a screen. %r or {rank}, and {pid}, are filled in; where RANK is set "
-    "it is appended.",
+    help="Record to this file, without a screen. %r or {rank}, and {pid}, are replaced; where RANK "
+    "is set, it is appended.",
 )
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
@@ -42,30 +42,30 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="SECONDS",
     type=click.FloatRange(min=0.001),
     default=1.0,
-    help="How often operators are written; calls are written at once.",
+    help="Write operators this often; calls are written at once.",
 )
-@click.option("--memory", is_flag=True, help="Record allocations too.")
+@click.option("--memory", is_flag=True, help="Also record allocations.")
 @click.option(
     "--children",
     is_flag=True,
-    help="Record the Pythons that it starts too, each into a file of its own: workers of "
+    help="Also record the Python processes that it starts, each in its own file: workers of "
     "DataLoader, multiprocessing, the ranks of `-m torch.distributed.run`.",
 )
 @click.option(
     "--compile-log/--no-compile-log",
     default=True,
     help="Record what torch.compile makes of the program: graphs, generated kernels and their "
-    "operators, graph breaks, guards. Inductor keeps where each kernel comes from then, and with "
-    "that compiles anew, once, what its cache holds without it.",
+    "operators, graph breaks, guards. Inductor then notes where each kernel comes from, and "
+    "recompiles once what its cache holds without that.",
 )
 @click.option(
     "--steps",
     metavar="A:B",
-    help="Record steps A to B - 1 alone, counted from 0: 10:13, 10: or 7. A step ends with the "
+    help="Record only steps A to B - 1, counted from 0: 10:13, 10: or 7. A step ends with the "
     "Optimizer.step of the optimizer that steps first, or with step() of the program's profiler.",
 )
 @click.option(
-    "--step-name", metavar="NAME", help="A step is a record_function block of this name instead."
+    "--step-name", metavar="NAME", help="Take the record_function blocks of this name as steps."
 )
 @click.option("--skip", metavar="N", type=click.IntRange(min=0), help="Steps to run unrecorded.")
 @click.option(
@@ -77,26 +77,27 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--only",
     metavar="module:PATTERN",
-    help="Record operators in the forward of modules alone whose path matches, as blocks.*.attn.",
+    help="Record only operators in the forward of modules whose path matches: blocks.*.attn.",
 )
-@click.option("--max-ops", metavar="N", help="Stop to record after so many operators.")
-@click.option("--max-size", metavar="SIZE", help="Stop to record at a file of this size: 100MB.")
+@click.option("--max-ops", metavar="N", help="Stop recording after N operators.")
+@click.option(
+    "--max-size", metavar="SIZE", help="Stop recording when the file has this size: 100MB."
+)
 @click.option(
     "--compiled/--no-compiled",
     default=None,
     help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
     "kernels. --compiled builds it now, with a C++ compiler; by default the first "
-    "run has it built in the background and later ones use it, with a torch that was built without "
-    "devices.",
+    "run builds it in the background and later ones use it, where torch was built without devices.",
 )
 @click.option(
     "--compare",
     metavar="BEFORE AFTER",
     nargs=2,
     type=TRACE,
-    help="Run nothing: how two traces of any format differ by operator, line and module.",
+    help="Run nothing; compare two traces, of any format, by operator, line and module.",
 )
-@click.option("--full", is_flag=True, help="With --compare, all rows.")
+@click.option("--full", is_flag=True, help="With --compare: print all rows.")
 @json_option
 @click.argument(
     "program",
@@ -132,7 +133,7 @@ def trace(
     if full or settings.json:
         raise UsageError("--full and --json are for --compare")
     if not program:
-        raise UsageError("which program? torchnav trace SCRIPT [ARGS]..., or -m MODULE")
+        raise UsageError("no program given: torchnav trace SCRIPT [ARGS]..., or -m MODULE")
     if output is None and screen is None:
         output, program = _output_after_script(program)
     if not module and not os.path.exists(program[0]):
@@ -188,7 +189,9 @@ def _limits(
     """What is recorded, as options of the recorder."""
     if any(number is not None for number in schedule.values()):
         if steps:
-            raise UsageError("--steps says it all: leave out --skip, --warmup and --record")
+            raise UsageError(
+                "--steps replaces --skip, --warmup and --record: give only one of them"
+            )
         steps = _steps(**{name: number or 0 for name, number in schedule.items()})
     values = {"steps": steps, "only": only, "max-ops": max_ops, "max-size": max_size}
     try:
@@ -198,7 +201,7 @@ def _limits(
     except ValueError as error:
         raise UsageError(str(error)) from error
     if step_name and not steps:
-        raise UsageError("which steps? --steps 10:13, or --skip, --warmup and --record")
+        raise UsageError("no steps given: --steps 10:13, or --skip, --warmup and --record")
     values["step-name"] = step_name
     return [f"--{name}={value}" for name, value in values.items() if value is not None]
 

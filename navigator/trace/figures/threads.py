@@ -126,7 +126,7 @@ class _Pieces:
         self._close(open_, at, float("inf"))
 
     def _close(self, open_: list[tuple[float, int]], at: float, until: float) -> None:
-        """Own time of what is open from one moment to another; what ends meanwhile is closed."""
+        """Self time of what is open from one moment to another; what ends meanwhile is closed."""
         while open_ and at < until:
             end, one = open_[-1]
             stop = min(end, until)

@@ -161,7 +161,7 @@ def _replay(table: Table, launch: Number, numbers: list[Number]) -> Replay:
 _NODE_BITS = 32
 """Of a "graph node id", as cudaGraphNodeGetToolsId makes them, those that are the node's."""
 _NAMELESS = "the capture does not name what it launches, and "
-_NO_CAPTURE = "no capture is like their replay"
+_NO_CAPTURE = "no matching capture"
 _Key = tuple[str, str]
 """Kind of work and name, empty where it is not known."""
 

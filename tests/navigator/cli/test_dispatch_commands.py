@@ -27,7 +27,7 @@ def test_paths_side_by_side(wheel_index: str) -> None:
     assert change["path"].endswith("InferenceMode.h")
     text = run(*given).stdout
     assert "  AutogradCPU      1 x ?" in text
-    assert "cannot be told from this tree: " in text
+    assert "unknown from this tree: " in text
 
 
 def test_switches_are_understood_where_extensions_are_named(wheel_index: str) -> None:
@@ -53,7 +53,7 @@ def test_what_makes_tensors_has_the_path_of_its_python_function(wheel_index: str
         (("key", "AutocastCPUs"), 1, "AutocastCPU"),
         (("map", "torch/nowhere"), 1, "no indexed file"),
         (("map", "torch", "--call", "add"), 2, "--call takes no folder"),
-        (("map", "--call", "torch.compile"), 1, "is no operator"),
+        (("map", "--call", "torch.compile"), 1, "is not an operator"),
     ],
 )
 def test_what_is_refused(

@@ -72,7 +72,7 @@ def test_a_program_without_a_backward_is_one_line(tmp_path: Path) -> None:
     script.write_text("import torch\nx = torch.ones(3)\n")
     for what, said in [
         (str(script), f"torchnav: {script} calls no tensor.backward(): name one, {script}:loss"),
-        (f"{script}:x", "torchnav: it has no grad_fn: nothing that made it needs a gradient"),
+        (f"{script}:x", "torchnav: no grad_fn: none of the inputs that made it requires grad"),
     ]:
         done = run(what, cwd=tmp_path, question="graph")
         assert (done.returncode, done.stdout) == (1, "")

@@ -169,7 +169,7 @@ class TestOperator:
             assert len(line) <= 80 or max(map(len, line.split())) > 40
 
     def test_same_bytes_on_a_terminal_and_in_a_pipe(self, wheel_index: str, nowhere: Path) -> None:
-        command = ["op", "relu", "--cache", wheel_index]
+        command = ["op", "relu", "--cache", wheel_index, "--color", "never", "--no-pager"]
         assert on_terminal(command).replace("\r\n", "\n") == run(*command).stdout
 
     def test_name_full_of_escapes(self, wheel_index: str, nowhere: Path) -> None:

@@ -30,7 +30,7 @@ def test_what_a_tree_lacks_is_said(tree_index: Index) -> None:
     for name, said in [
         ("nothing_of_this_name", "nothing is named 'nothing_of_this_name' in PyTorch"),
         ("mul.Tensor: XPU", "no XPU of mul.Tensor is known in PyTorch"),
-        ("c10::TensorImpl: CPU", "is no operator in PyTorch"),
+        ("c10::TensorImpl: CPU", "is not an operator in PyTorch"),
     ]:
         link = look_up(name, tree_index)
         assert link.location is None

@@ -230,7 +230,7 @@ def test_the_chain_rule_for_one_variable(product: LinkedGraph) -> None:
 
     assert lines[0] == "gradient of right"
     assert "other: mul_tensor_backward(grad, self, other.scalar_type())" in lines[3]
-    assert [*chain_lines(product, "nothing")] == ["no way leads to nothing"]
+    assert [*chain_lines(product, "nothing")] == ["no path leads to nothing"]
 
 
 def test_shortcuts_that_double_the_ways_end() -> None:

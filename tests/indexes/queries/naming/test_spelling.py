@@ -74,8 +74,28 @@ def test_what_a_method_is_called_on_may_be_a_tensor() -> None:
     assert parse_name("x.add_(y)").called_on == "x"
     assert parse_name("numpy.add").called_on == ""
     assert parse_name("torch.add(x)").called_on == ""
-    assert parse_name("a[0] = 1").operators == ("index_put_",)
-    assert parse_name("a[0]").operators == ("index",)
+
+
+@pytest.mark.parametrize(
+    ("text", "operators", "calls"),
+    [
+        ("a[0] = 1", ("fill_", "copy_", "select"), "select, then fill_"),
+        ("a[-1, 2:] = b", ("copy_", "fill_", "slice", "select"), "select, then slice, then copy_"),
+        ("a[a > 0] = 1", ("index_put_",), "index_put_"),
+        ("a[0, [1, 2]] = b", ("index_put_", "select"), "select, then index_put_"),
+        ("a[...] = 0", ("fill_", "copy_"), "fill_"),
+        ("a[i] = 1", ("index_put_",), "an integer|after integers"),
+        ("a[0]", ("select",), "select"),
+        ("a[None, 0]", ("select", "unsqueeze"), "unsqueeze, then select"),
+        ("a[mask]", ("index",), "masks"),
+    ],
+)
+def test_indexing_calls_what_its_indices_say(
+    text: str, operators: tuple[str, ...], calls: str
+) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.operators) == ("python", operators)
+    assert re.search(calls, query.note)
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_history_that_is_cut_off_is_said(root: Path, ask: Draft) -> None:
     _edit(root, KERNEL, "{", "{ if (false) {}\n")
     found = ask()
     assert found.base == "HEAD"
-    assert "can't be told, since the history is cut off" in found.missing[0]
+    assert "is unknown, since the history is cut off" in found.missing[0]
 
 
 def test_without_git_there_is_no_draft(tree_copy: Path, cache: Path) -> None:

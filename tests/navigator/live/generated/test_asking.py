@@ -215,5 +215,5 @@ def test_the_overview_comes_first_then_the_code(tree: Source, cache: Path) -> No
 
 
 def test_only_says_why_a_file_has_nothing(tree: Source, cache: Path) -> None:
-    with pytest.raises(NotFound, match=r"Body.h has nothing for add: method gave nothing"):
+    with pytest.raises(NotFound, match=r"Body.h has nothing for add: method returned nothing"):
         list(generated_lines(_asked(tree, "add", cache), full=False, only="body"))

@@ -1,0 +1,72 @@
+"""The log file: what torchnav did, with ``--verbose``, and the tracebacks of its own defects."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+
+from indexes.source.source import cache_folder
+from navigator.text.clean import printable
+
+_LOG = logging.getLogger("torchnav")
+_MOST_BYTES = 1_000_000
+"""Of the log file; one older file is kept beside it."""
+
+
+class _Formatter(logging.Formatter):
+    """Lines that cannot act on a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def log_file(cache: Path | None) -> Path:
+    """Where the log is: in the cache folder."""
+    return (cache or cache_folder()) / "torchnav.log"
+
+
+def log_to_file(cache: Path | None) -> None:
+    """From now on the log is written. A file that can't be opened is none."""
+    path = log_file(cache)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _add(RotatingFileHandler(path, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8"))
+    except OSError as error:
+        _LOG.warning("no log file: %s", error)
+
+
+def log_to_stderr() -> None:
+    """From now on the log is shown too."""
+    _add(logging.StreamHandler())
+
+
+def end_log() -> None:
+    """Closes what the log is written to."""
+    for handler in _LOG.handlers[:]:
+        _LOG.removeHandler(handler)
+        handler.close()
+
+
+def _add(handler: logging.Handler) -> None:
+    handler.setFormatter(_Formatter("%(asctime)s.%(msecs)03d %(message)s", "%Y-%m-%dT%H:%M:%S"))
+    _LOG.addHandler(handler)
+    _LOG.setLevel(logging.DEBUG)
+    _LOG.propagate = False
+
+
+def tell_defect(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """``sys.excepthook``: what nobody caught is a defect of torchnav, which goes into the log."""
+    log_to_file(None)
+    _LOG.error("torchnav failed", exc_info=(kind, error, trace))
+    end_log()
+    sys.__excepthook__(kind, error, trace)
+    print(
+        "torchnav: this is a defect of torchnav. Please report it with what"
+        " `torchnav doctor --report` prints.",
+        file=sys.stderr,
+    )

@@ -1,0 +1,281 @@
+"""Where answers are written, and what a terminal gets besides their text: colour, links to places,
+a pager, how far a build is.
+
+Text passes ``navigator.text.clean`` first; the escapes of colours and links are added to it here
+and nowhere else. In a pipe nothing is added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+import click
+
+from indexes.model.errors import Progress, TorchnavError
+from indexes.model.regex import regex
+from navigator.text.clean import clean, printable
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+Color = Literal["auto", "always", "never"]
+FILE_LINKS = "file://{host}{path}"
+"""The address of a place, unless the config file has another."""
+_LESS = "less -FRX"
+_INDENT = "    "
+_PLACE = regex(r"(?<![\w.@-])(?P<path>[@/]?(?:[\w.+-]+/)*[\w.+-]*\.[A-Za-z]\w*):(?P<line>\d+)\b")
+_LABEL = regex(r" (?=\S)[\w ]{8} (?=\S)")
+"""The first column of a card."""
+_DOUBT = regex(r"\b(?:ambiguous|unresolved|not resolved|unknown)\b")
+
+
+@dataclass
+class Terminal:
+    """Writes answers to stdout, as people or programs want to read them."""
+
+    color: Color = "auto"
+    pager: bool = True
+    """Whether an answer that is longer than the screen goes through a pager."""
+    links: str = FILE_LINKS
+    """The address of a place, with ``{path}``, ``{line}`` and ``{host}``; empty for no links."""
+    find_file: Callable[[str], str] | None = None
+    """The full path of a file from its path in an answer; empty for one that is not known."""
+    _held: list[str] = field(default_factory=list)
+    """Lines that wait until it is known whether they fit on the screen."""
+
+    def link_places(self, index: Index) -> None:
+        """Places in answers become links to the files of an index, where they go to a terminal."""
+        if _is_terminal():
+            from indexes.source.source import config_path
+            from navigator.sources import configured_links
+
+            self.links = configured_links(config_path(), self.links)
+            self.find_file = partial(_on_disk, index)
+
+    def write(self, lines: Iterable[str], *, held: bool = False) -> None:
+        """Writes lines for people. Raises TorchnavError when they can't be written.
+
+        Parameters:
+            held: They are a whole answer, or part of one, that may go through a pager.
+        """
+        safe = map(printable, lines)
+        if held and self._pages():
+            self._held.extend(safe)
+            return
+        self.release()
+        for line in self._dressed(safe, links=True):
+            self._put(line)
+
+    def write_data(self, lines: Iterable[str]) -> None:
+        """Writes lines for programs, without any addition. Raises as ``write``."""
+        self.release()
+        for line in lines:
+            self._put(printable(line))
+
+    def release(self) -> None:
+        """Writes what is held, as it is."""
+        held, self._held = self._held, []
+        for line in self._dressed(held, links=True):
+            self._put(line)
+
+    def end(self) -> None:
+        """Writes what is left, through a pager where it is longer than the screen. Raises as
+        ``write``."""
+        if self._held and not _fits(self._held):
+            held, self._held = self._held, []
+            lines = self._dressed(held, links=False)  # older pagers show the escapes of links
+            click.echo_via_pager((f"{line}\n" for line in lines), color=self._is_coloured())
+            return
+        self.release()
+        with _told_if_refused():
+            sys.stdout.flush()
+
+    def _put(self, line: str) -> None:
+        with _told_if_refused():
+            if "\x1b" in line:
+                click.echo(line, color=True)
+            else:
+                sys.stdout.write(line + "\n")
+
+    def _is_coloured(self) -> bool:
+        """https://no-color.org and https://force-color.org; the option before both."""
+        if self.color != "auto":
+            return self.color == "always"
+        if os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or _is_terminal()
+
+    def _pages(self) -> bool:
+        return self.pager and _is_terminal() and sys.stdin.isatty() and _choose_pager()
+
+    def _dressed(self, lines: Iterable[str], *, links: bool) -> Iterator[str]:
+        """Lines with colours and links, where they go to a terminal."""
+        linked = links and self.color != "never" and bool(self.links) and _is_terminal()
+        coloured = self._is_coloured()
+        if not (coloured or linked):
+            yield from lines
+            return
+        link = self._linked if linked else _as_it_is
+        for line, after in _with_next(lines):
+            yield _coloured(line, after, link) if coloured else _with_places(line, link)
+
+    def _linked(self, text: str, path: str, line: str) -> str:
+        """A place as a link, OSC 8, where its file is known."""
+        full = self.find_file(path) if self.find_file else ""
+        if not full:
+            return text
+        rooted = full if full.startswith("/") else f"/{full}"
+        address = clean(self.links).replace("/{path}", "{path}")
+        for name, value in (("path", quote(rooted)), ("line", line), ("host", _host())):
+            address = address.replace(f"{{{name}}}", value)
+        return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _on_disk(index: Index, path: str) -> str:
+    """The file that a path in an answer means, which may have lost its first folders; empty where
+    several can be meant, or none."""
+    if os.path.exists(path):
+        return os.path.abspath(path)
+    root, _, rest = path.rpartition(".../")
+    if "/" not in path and path.endswith(".py"):  # of the user's program, on another machine
+        return ""
+    found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
+    if len(found) != 1:
+        return ""
+    from indexes.source.permalinks import file_of
+
+    return str(file_of(index.info, found[0]))
+
+
+Link = Callable[[str, str, str], str]
+
+
+def _as_it_is(text: str, _path: str, _line: str) -> str:
+    return text
+
+
+def _with_places(line: str, link: Link) -> str:
+    """A line with each place in it made a link."""
+    return _PLACE.sub(lambda found: link(found[0], found["path"], found["line"]), line)
+
+
+def _coloured(line: str, after: str, link: Link) -> str:
+    """A line in colours: places, labels, headings, what is in doubt, the source."""
+    if line.startswith("source: "):
+        return click.style(line, dim=True)
+    is_heading = line[:1].strip() and after.startswith(_INDENT)
+    label = _LABEL.match(line)
+    end = len(line) if is_heading else label.end() if label else 0
+    return (click.style(line[:end], bold=True) if end else "") + _body(line[end:], link)
+
+
+def _body(text: str, link: Link) -> str:
+    pieces, end = [], 0
+    for found in _PLACE.finditer(text):
+        place = click.style(found[0], fg="cyan")
+        pieces += [_doubts(text[end : found.start()]), link(place, found["path"], found["line"])]
+        end = found.end()
+    return "".join([*pieces, _doubts(text[end:])])
+
+
+def _doubts(text: str) -> str:
+    return _DOUBT.sub(lambda found: click.style(found[0], fg="yellow"), text)
+
+
+def _with_next(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each line with the one after it."""
+    before: str | None = None
+    for line in chain(lines, ("",)):
+        if before is not None:
+            yield before, line
+        before = line
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def _host() -> str:
+    return quote(socket.gethostname())
+
+
+def _fits(lines: Iterable[str]) -> bool:
+    """Whether lines, with the prompt below them, are no longer than the screen."""
+    columns, rows = shutil.get_terminal_size()
+    return sum(1 + max(0, len(line) - 1) // columns for line in lines) < rows
+
+
+def _choose_pager() -> bool:
+    """Makes ``TORCHNAV_PAGER``, else ``PAGER``, else less click's pager; false where there is
+    none."""
+    named = os.environ.get("TORCHNAV_PAGER", os.environ.get("PAGER", _LESS))
+    try:
+        program = shlex.split(named)[:1]
+    except ValueError:
+        return False
+    if not program or program == ["cat"] or shutil.which(program[0]) is None:
+        return False
+    os.environ["PAGER"] = named
+    os.environ.setdefault("LESS", "FRX")
+    return True
+
+
+@contextlib.contextmanager
+def _told_if_refused() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # Python flushes stdout once more as it ends; give it somewhere to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader has what it wanted
+            raise
+        raise TorchnavError(f"the answer can't be written: {error.strerror}") from error
+
+
+class ProgressLine:
+    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
+
+    _WIDTH = 24
+    _PAUSE = 0.1
+
+    def __init__(self) -> None:
+        self._shown = False
+        self._next = 0.0
+        self._live = sys.stderr.isatty()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if not self._live or now < self._next:
+            return
+        self._next = now + self._PAUSE
+        self._shown = True
+        sys.stderr.write(f"\r{self._bar(progress)}\x1b[K")
+        sys.stderr.flush()
+
+    def _bar(self, progress: Progress) -> str:
+        if not progress.total:
+            return f"{progress.stage} ... {progress.done or ''}".rstrip()
+        part = min(1.0, progress.done / progress.total)
+        filled = round(part * self._WIDTH)
+        bar = "#" * filled + "-" * (self._WIDTH - filled)
+        return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"
