@@ -120,6 +120,12 @@ class Person:
         """Whether there is more to ask than the YAML file."""
         return self.session is not None and not isinstance(self.session.index, Preview)
 
+    def lists_every_operator(self) -> bool:
+        """Whether the list holds all operators of the tree."""
+        session = self.session
+        rows = self.browser.operators.list.row_count
+        return session is not None and rows == len(session.index.operators()) > 0
+
     async def asks_for(self, name: str) -> None:
         """Filter for a name and go to the card of the first operator, of a whole index."""
         await self.until(self.has_index, "the index")
