@@ -29,6 +29,7 @@ from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.context import Context
 from navigator.tui.keys import Key, keys_of, unknown_ids
+from navigator.tui.last_places import LastPlaces, state_file
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.browser import BrowserScreen
@@ -58,9 +59,16 @@ class TorchnavApp(App[int]):
         Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True)
     ]
 
-    def __init__(self, opener: Opener, config: Config, op: str | None = None) -> None:
+    def __init__(
+        self,
+        opener: Opener,
+        config: Config,
+        op: str | None = None,
+        places: LastPlaces | None = None,
+    ) -> None:
+        """``op`` is a name to start with; ``places`` remembers where the reader was."""
         super().__init__()
-        self.context = Context(opener, config)
+        self.context = Context(opener, config, places=places or LastPlaces())
         self._op = op
 
     def get_default_screen(self) -> Screen[Any]:
@@ -75,6 +83,13 @@ class TorchnavApp(App[int]):
             self._complain(f"no theme is called {config.theme!r}")
         for name in unknown_ids(_classes_with_keys(), config.keys) if config.keys else ():
             self._complain(f"config.toml: no key has the id {name!r}; ? shows the ids")
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: Any = None) -> None:
+        """Leave; where the reader was is remembered."""
+        for screen in self.screen_stack[:1]:
+            if isinstance(screen, BrowserScreen):
+                screen.remember()
+        super().exit(result, return_code, message)
 
     def _complain(self, text: str) -> None:
         self.notify(text, severity="error", markup=False)
@@ -182,6 +197,7 @@ _TITLES = {
     "OperatorList": "Operators",
     "ChainTree": "Chain",
     "PlaceList": "List",
+    "StartPage": "Start page",
     "SourceView": "Source",
     "FilterInput": "Filter",
     "SearchLine": "Search in the source",
@@ -206,7 +222,8 @@ def run(
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
     opener = Opener(tree, Path(cache) if cache else None, tuple(beside))
-    return run_app(TorchnavApp(opener, load_config(config_path()), op))
+    places = LastPlaces(state_file())
+    return run_app(TorchnavApp(opener, load_config(config_path()), op, places))
 
 
 def run_app(app: TorchnavApp) -> int:

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from navigator.tui.app import TorchnavApp
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
+from navigator.tui.last_places import LastPlaces
 from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.processes.preview import Preview
@@ -148,9 +149,10 @@ def sit(small_tree: tuple[str, ...]) -> Sit:
         cache: Path = cache,
         config: Config | None = None,
         op: str | None = None,
+        places: LastPlaces | None = None,
     ) -> AsyncIterator[Person]:
         opener = Opener(str(tree) if tree else None, cache)
-        app = TorchnavApp(opener, config or Config(), op)
+        app = TorchnavApp(opener, config or Config(), op, places)
         async with app.run_test(size=(width, height), notifications=True) as pilot:
             yield Person(pilot)
 

@@ -211,7 +211,7 @@ async def test_markup_and_escapes_in_source_are_only_text(
 async def test_a_filter_typed_while_a_newer_index_arrives_gets_its_chain(sit: Sit) -> None:
     """The newer index finds the new text before the input has said that it changed."""
     async with sit(120, 40) as person:
-        await person.until(lambda: person.chain.is_ready, "the first chain")
+        await person.asks_for("softmax")
         session = person.session
         assert session is not None
         person.browser.operators.filter.value = "mul.Tensor"
