@@ -39,6 +39,7 @@ from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Opener
 from navigator.tui.text import one_line
 from navigator.tui.widgets.filter_input import ENTER, EarlyKeys, FilterInput
+from navigator.tui.widgets.line_list import LineList
 
 
 def _operators() -> type[Provider]:
@@ -121,13 +122,13 @@ class TorchnavApp(App[int]):
         return take is not None and await take(event)
 
     def action_help(self) -> None:
-        """Every key of the screen below."""
+        """Every key of the screen below; first those of what has the focus."""
         groups: dict[str, dict[str, Key]] = {}
-        for owner in dict.fromkeys(
-            type(node) for node in self.screen.walk_children(with_self=True)
-        ):
-            known = groups.setdefault(_TITLES.get(owner.__name__, _OTHERS), {})
-            known |= {key.id: key for key in keys_of(owner, self.context.config.keys)}
+        at_hand = [self.focused] if self.focused else []
+        nodes = (*at_hand, *self.screen.walk_children(with_self=True))
+        for owner in dict.fromkeys(map(type, nodes)):
+            for key in keys_of(owner, self.context.config.keys):
+                groups.setdefault(_group_of(owner, key), {})[key.id] = key
         legend = getattr(self.screen, "LEGEND", LEGEND)
         titled = [(title, [*keys.values()]) for title, keys in groups.items()]
         self.push_screen(HelpScreen(titled, legend))
@@ -173,6 +174,13 @@ class TorchnavApp(App[int]):
                     yield SystemCommand(key.words, " ".join(key.keys), run)
 
 
+def _group_of(owner: type[DOMNode], key: Key) -> str:
+    """Below which heading of the help a key stands: what moves in lists is told once."""
+    if key.id.startswith("cursor.") and issubclass(owner, LineList):
+        return "Lists"
+    return _TITLES.get(owner.__name__, _OTHERS)
+
+
 def _typed_late(line: Input, event: events.Key) -> bool:
     """Give an input a key that was pressed before it had the focus; whether it takes it."""
     if event.is_printable:
@@ -195,6 +203,7 @@ def _classes_with_keys() -> Iterator[type[DOMNode]]:
 _OTHERS = "This screen"
 _TITLES = {
     "OperatorList": "Operators",
+    "CardView": "Card",
     "ChainTree": "Chain",
     "PlaceList": "List",
     "StartPage": "Start page",
