@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from inspect import isclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar
 
 from rich.console import Console
@@ -48,6 +49,11 @@ def _operators() -> type[Provider]:
     return OperatorCommands
 
 
+_AGAIN_S = 3.0
+"""Seconds in which a second ctrl+c quits."""
+EXIT_INTERRUPTED = 130
+
+
 class TorchnavApp(App[int]):
     """torchnav on a terminal."""
 
@@ -57,7 +63,15 @@ class TorchnavApp(App[int]):
     COMMANDS = App.COMMANDS | {_operators}
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True)
+        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True),
+        Binding(
+            "ctrl+z",
+            "suspend_process",
+            "Suspend: fg in the shell comes back",
+            show=False,
+            id="suspend",
+            priority=True,
+        ),
     ]
 
     def __init__(
@@ -71,12 +85,14 @@ class TorchnavApp(App[int]):
         super().__init__()
         self.context = Context(opener, config, places=places or LastPlaces())
         self._op = op
+        self._interrupted = -_AGAIN_S
 
     def get_default_screen(self) -> Screen[Any]:
         return BrowserScreen(self.context, self._op)
 
     def on_mount(self) -> None:
         config = self.context.config
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.set_keymap(dict(config.keys))
         if config.theme in self.available_themes:
             self.theme = config.theme
@@ -91,6 +107,17 @@ class TorchnavApp(App[int]):
             if isinstance(screen, BrowserScreen):
                 screen.remember()
         super().exit(result, return_code, message)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+c where nothing is selected stops indexing; once more, it ends the program."""
+        if monotonic() - self._interrupted < _AGAIN_S:
+            self.exit(return_code=EXIT_INTERRUPTED)
+            return
+        self._interrupted = monotonic()
+        for screen in self.screen_stack[:1]:
+            if isinstance(screen, BrowserScreen):
+                screen.action_cancel()
+        self.notify("ctrl+c again quits", timeout=_AGAIN_S)
 
     def _complain(self, text: str) -> None:
         self.notify(text, severity="error", markup=False)

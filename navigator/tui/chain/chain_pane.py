@@ -14,7 +14,7 @@ from textual.widget import Widget
 from indexes.model.answers import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
 from navigator.tui.chain.card_view import CardView
-from navigator.tui.chain.chain_groups import Step
+from navigator.tui.chain.chain_groups import Step, is_pending
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.chain.route_rows import Ran, route_groups
 from navigator.tui.chain.start_page import StartPage
@@ -300,7 +300,8 @@ class ChainPane(Pane):
             return
         self.query_one(StepDetail).show(step)
         if isinstance(step, Unresolved):
-            self.post_message(self.Followed(Visit(op=self.op), f"not resolved: {step.reason}"))
+            reason = step.reason if is_pending(step) else f"not resolved: {step.reason}"
+            self.post_message(self.Followed(Visit(op=self.op), reason))
         elif step is not None:
             visit, self._arriving = self._arriving or self.visit_of(step), None
             self.post_message(self.Followed(visit, step.rule))

@@ -84,7 +84,7 @@ class PlaceList(LineList):
     def row(self, index: int, width: int) -> Iterable[Piece]:
         row = self._rows[index]
         if row.location is None:
-            return fill([(f" {one_line(row.name)}", "head")], [], width)
+            return fill([(f" {'  ' * row.depth}{one_line(row.name)}", "head")], [], width)
         where = place(row.location, max(12, width * 2 // 5))
         if self._has_one_file and width < _ROOMY:
             where = f":{row.location.line}"

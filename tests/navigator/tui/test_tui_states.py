@@ -109,7 +109,8 @@ async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
         assert person.session is not None
         index, preview = person.session.index, Preview(Source.find(str(TREE)))
         person.opens(Session(preview))
-        await person.sees(REASON)
+        await person.sees(REASON, "Not read yet")
+        assert "✗" not in person.line(f"… {person.chain.op}")
         await person.presses("tab", "G")
         assert isinstance(person.chain.hops.step, Unresolved)
         person.opens(Session(index))
