@@ -193,7 +193,7 @@ class OperatorPane(MainPane):
             self._show_meaning(text, found)
         elif found.rows and not found.is_near and self.filter.has_focus:
             below = [PlaceRow(_LETTERS), *map(of_summary, fitting[:_FITTING])]
-            self._show_meaning(text, found._replace(rows=[*found.rows, *below]))
+            self._show_meaning(text, Named([*found.rows, *below], found.note, found.heading))
 
     def _show_meaning(self, text: str, found: Named) -> None:
         self._named = text
