@@ -194,15 +194,17 @@ class Index:
                 ``key:CUDA``, ``file:SoftMax``, ``tag:core`` and ``no:derivative``.
 
         Returns:
-            The operators that fit every word, best first.
+            The operators that fit every word, best first; of an empty text all of them, those
+            that people are likely to mean first.
         """
         return self._filter(text)
 
     @cached_property
     def _filter(self) -> OperatorFilter:
         from indexes.queries.search import OperatorFilter
+        from indexes.store.registrations import StoredPython
 
-        return OperatorFilter(self._operators)
+        return OperatorFilter(self._operators, StoredPython(self._facts.store).documented())
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         """The row of ``operators`` for one overload; None when there is none of that name."""

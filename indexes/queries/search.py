@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import OperatorSummary
@@ -66,16 +66,62 @@ def _commonness(overload: str) -> int:
     return {"": 0, "tensor": 1}.get(overload, 3 if "out" in overload else 2)
 
 
+COMMON, DOCUMENTED, CORE, PUBLIC, PRIVATE, MADE = range(6)
+
+
+def standing(op: OperatorSummary, documented: frozenset[str] = frozenset()) -> int:
+    """How likely people mean an operator, from ``COMMON``, the likeliest, to ``MADE``.
+
+    Parameters:
+        op: A row of the operator list.
+        documented: The Python names that have a docstring, or stand on a page of the docs.
+
+    Returns:
+        ``MADE`` for what torchgen makes, what writes into ``out=`` arguments and what has no
+        kernel; ``PRIVATE`` for names with a leading underscore. Of the others ``DOCUMENTED`` are
+        those with documentation under a Python name, ``CORE`` those of the core set, ``COMMON``
+        both.
+    """
+    if op.kind in ("autogen", "no kernel") or _writes_out(op.schema):
+        return MADE
+    if op.full_name.rpartition("::")[2].startswith("_"):
+        return PRIVATE
+    is_core = "core" in op.tags
+    if documented.isdisjoint(_python_names(op)):
+        return CORE if is_core else PUBLIC
+    return COMMON if is_core else DOCUMENTED
+
+
+def _writes_out(schema: str) -> bool:
+    """Whether a keyword argument is written to, which is what makes it an out argument."""
+    return "!" in schema.partition(" -> ")[0].partition("*, ")[2]
+
+
+def _python_names(op: OperatorSummary) -> Iterator[str]:
+    """Where Python has an operator of aten, if it has it: ``linalg_det`` as ``linalg.det``."""
+    name, module = op.full_name.partition(".")[0], op.python_module
+    for place in ("torch", "torch.Tensor", "torch.nn.functional"):
+        yield f"{place}.{name}"
+    if module:
+        yield f"torch.{module}.{name.removeprefix(f'{module}_')}"
+
+
 class OperatorFilter:
     """Operators made ready to be filtered again and again, for each key that is typed."""
 
-    def __init__(self, operators: Sequence[OperatorSummary]) -> None:
-        self._operators = operators
-        self._names = [op.full_name.lower() for op in operators]
+    def __init__(
+        self, operators: Sequence[OperatorSummary], documented: Collection[str] = ()
+    ) -> None:
+        """``documented`` are the Python names that have documentation."""
+        names = frozenset(documented)
+        ranked = sorted((standing(op, names), at) for at, op in enumerate(operators))
+        self._operators = [operators[at] for _, at in ranked]
+        self._standings = [standing for standing, _ in ranked]
+        self._names = [op.full_name.lower() for op in self._operators]
         self._texts: dict[str, list[str]] = {}
 
     def __call__(self, text: str) -> tuple[OperatorSummary, ...]:
-        """Operators that fit every term of ``text``, best first.
+        """Operators that fit every term of ``text``, best first; all, by their standing, for none.
 
         A plain word matches the name, letters in order; ``key:CUDA``, ``file:SoftMax``,
         ``tag:core``, ``kind:structured``, ``module:nn``, ``ns:quantized``, ``schema:SymInt``,
@@ -94,8 +140,14 @@ class OperatorFilter:
     def _ranked(self, kept: Iterable[int], wanted: Wanted) -> list[int]:
         """Those whose names fit, best first; equally good ones stay in their order."""
         ranked = [(wanted.rank_holding(self._names[at]), at) for at in kept]
-        fitting = [(rank, at) for rank, at in ranked if rank is not None]
+        fitting = [(self._weighed(rank, at), at) for rank, at in ranked if rank is not None]
         return [at for _, at in sorted(fitting, key=lambda one: one[0])]
+
+    def _weighed(self, rank: Rank, at: int) -> tuple[int, ...]:
+        """Of names that hold the word alike those that people mean come first. Overloads of the
+        very name have an order of their own."""
+        fit, *rest = rank
+        return fit, self._standings[at] if fit >= BEGINS else 0, *rest
 
     def _narrowed(self, kept: Sequence[int], what: str, value: str) -> list[int]:
         if what == "no":

@@ -52,6 +52,15 @@ class StoredPython:
         )
         return [fact for _, fact in found]
 
+    def documented(self) -> Sequence[str]:
+        """The Python names with a docstring of their own, or on a page of the docs; and those of
+        the bindings that such a function of torch.nn calls."""
+        return self._store.column(
+            "WITH told AS (SELECT target FROM python WHERE kind IN ('docs','page'))"
+            " SELECT target FROM told UNION SELECT replace(target,'torch._C._nn.','torch.nn.')"
+            " FROM python WHERE kind='functional' AND symbol IN told AND target!=symbol"
+        )
+
     def named(self, symbol: str, kinds: Sequence[str]) -> list[Found]:
         """The rows of some kinds with a symbol, in the order of the source."""
         where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"

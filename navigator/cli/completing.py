@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -36,16 +37,16 @@ def files(
 
 
 def operators(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The operators that begin so: names, and behind a full stop their overloads."""
+    """The operators that begin so, likely ones first: names, and behind a full stop overloads."""
     index = _index(context)
     if index is None:
         return []
     bare = incomplete.removeprefix("aten::")
     prefix = incomplete[: len(incomplete) - len(bare)]
-    names = (one.full_name for one in index.operators())
+    names = (one.full_name for one in index.filter(""))
     shown = (name if "." in bare else name.partition(".")[0] for name in names)
-    found = sorted({name for name in shown if name.startswith(bare)})
-    return [f"{prefix}{name}" for name in found[:_MOST]]
+    found = dict.fromkeys(name for name in shown if name.startswith(bare))
+    return [f"{prefix}{name}" for name in islice(found, _MOST)]
 
 
 def dispatch_keys(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

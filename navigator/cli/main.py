@@ -88,10 +88,10 @@ def torchnav(context: click.Context) -> int:
 
 
 def _open_screen(settings: Settings) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError(
-            "the screen needs a terminal; in a pipe, use a command such as `torchnav op add`"
-        )
+    from navigator.cli.screens import why_no_screen
+
+    if reason := why_no_screen():
+        raise click.UsageError(f"{reason}, use a command such as `torchnav op add`")
     from navigator.tui.app import run as open_screen
 
     tree = settings.tree

@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from inspect import isclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar
 
 from rich.console import Console
@@ -29,6 +30,7 @@ from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.context import Context
 from navigator.tui.keys import Key, keys_of, unknown_ids
+from navigator.tui.last_places import LastPlaces, state_file
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.browser import BrowserScreen
@@ -38,12 +40,18 @@ from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Opener
 from navigator.tui.text import one_line
 from navigator.tui.widgets.filter_input import ENTER, EarlyKeys, FilterInput
+from navigator.tui.widgets.line_list import LineList
 
 
 def _operators() -> type[Provider]:
     from navigator.tui.commands import OperatorCommands
 
     return OperatorCommands
+
+
+_AGAIN_S = 3.0
+"""Seconds in which a second ctrl+c quits."""
+EXIT_INTERRUPTED = 130
 
 
 class TorchnavApp(App[int]):
@@ -55,19 +63,36 @@ class TorchnavApp(App[int]):
     COMMANDS = App.COMMANDS | {_operators}
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True)
+        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True),
+        Binding(
+            "ctrl+z",
+            "suspend_process",
+            "Suspend: fg in the shell comes back",
+            show=False,
+            id="suspend",
+            priority=True,
+        ),
     ]
 
-    def __init__(self, opener: Opener, config: Config, op: str | None = None) -> None:
+    def __init__(
+        self,
+        opener: Opener,
+        config: Config,
+        op: str | None = None,
+        places: LastPlaces | None = None,
+    ) -> None:
+        """``op`` is a name to start with; ``places`` remembers where the reader was."""
         super().__init__()
-        self.context = Context(opener, config)
+        self.context = Context(opener, config, places=places or LastPlaces())
         self._op = op
+        self._interrupted = -_AGAIN_S
 
     def get_default_screen(self) -> Screen[Any]:
         return BrowserScreen(self.context, self._op)
 
     def on_mount(self) -> None:
         config = self.context.config
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.set_keymap(dict(config.keys))
         if config.theme in self.available_themes:
             self.theme = config.theme
@@ -75,6 +100,24 @@ class TorchnavApp(App[int]):
             self._complain(f"no theme is called {config.theme!r}")
         for name in unknown_ids(_classes_with_keys(), config.keys) if config.keys else ():
             self._complain(f"config.toml: no key has the id {name!r}; ? shows the ids")
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: Any = None) -> None:
+        """Leave; where the reader was is remembered."""
+        for screen in self.screen_stack[:1]:
+            if isinstance(screen, BrowserScreen):
+                screen.remember()
+        super().exit(result, return_code, message)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+c where nothing is selected stops indexing; once more, it ends the program."""
+        if monotonic() - self._interrupted < _AGAIN_S:
+            self.exit(return_code=EXIT_INTERRUPTED)
+            return
+        self._interrupted = monotonic()
+        for screen in self.screen_stack[:1]:
+            if isinstance(screen, BrowserScreen):
+                screen.action_cancel()
+        self.notify("ctrl+c again quits", timeout=_AGAIN_S)
 
     def _complain(self, text: str) -> None:
         self.notify(text, severity="error", markup=False)
@@ -106,13 +149,13 @@ class TorchnavApp(App[int]):
         return take is not None and await take(event)
 
     def action_help(self) -> None:
-        """Every key of the screen below."""
+        """Every key of the screen below; first those of what has the focus."""
         groups: dict[str, dict[str, Key]] = {}
-        for owner in dict.fromkeys(
-            type(node) for node in self.screen.walk_children(with_self=True)
-        ):
-            known = groups.setdefault(_TITLES.get(owner.__name__, _OTHERS), {})
-            known |= {key.id: key for key in keys_of(owner, self.context.config.keys)}
+        at_hand = [self.focused] if self.focused else []
+        nodes = (*at_hand, *self.screen.walk_children(with_self=True))
+        for owner in dict.fromkeys(map(type, nodes)):
+            for key in keys_of(owner, self.context.config.keys):
+                groups.setdefault(_group_of(owner, key), {})[key.id] = key
         legend = getattr(self.screen, "LEGEND", LEGEND)
         titled = [(title, [*keys.values()]) for title, keys in groups.items()]
         self.push_screen(HelpScreen(titled, legend))
@@ -158,6 +201,13 @@ class TorchnavApp(App[int]):
                     yield SystemCommand(key.words, " ".join(key.keys), run)
 
 
+def _group_of(owner: type[DOMNode], key: Key) -> str:
+    """Below which heading of the help a key stands: what moves in lists is told once."""
+    if key.id.startswith("cursor.") and issubclass(owner, LineList):
+        return "Lists"
+    return _TITLES.get(owner.__name__, _OTHERS)
+
+
 def _typed_late(line: Input, event: events.Key) -> bool:
     """Give an input a key that was pressed before it had the focus; whether it takes it."""
     if event.is_printable:
@@ -180,8 +230,10 @@ def _classes_with_keys() -> Iterator[type[DOMNode]]:
 _OTHERS = "This screen"
 _TITLES = {
     "OperatorList": "Operators",
+    "CardView": "Card",
     "ChainTree": "Chain",
     "PlaceList": "List",
+    "StartPage": "Start page",
     "SourceView": "Source",
     "FilterInput": "Filter",
     "SearchLine": "Search in the source",
@@ -206,7 +258,8 @@ def run(
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
     opener = Opener(tree, Path(cache) if cache else None, tuple(beside))
-    return run_app(TorchnavApp(opener, load_config(config_path()), op))
+    places = LastPlaces(state_file())
+    return run_app(TorchnavApp(opener, load_config(config_path()), op, places))
 
 
 def run_app(app: TorchnavApp) -> int:

@@ -12,6 +12,7 @@ from textual import events
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from navigator.tui.config import Config
+from navigator.tui.last_places import LastPlaces
 from navigator.tui.session import Opener, Session
 from navigator.tui.source.document import Shelf, read_users_source
 
@@ -28,6 +29,8 @@ class Context:
     """What is asked; None until an index or a preview of it is there."""
     users: Shelf = field(default_factory=lambda: Shelf(read_users_source))
     """Files of a traced program: they are named by absolute paths, those of the tree never are."""
+    places: LastPlaces = field(default_factory=LastPlaces)
+    """Where the reader was when the screen was last left."""
     copied: str = ""
     """What was last put on the clipboard."""
     next_key: TakesKey | None = None

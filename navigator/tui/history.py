@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -16,6 +17,11 @@ class Visit:
     title: str = ""
     """What the place is: the symbol of the hop, or a name that was looked up."""
 
+    @property
+    def whole(self) -> Visit:
+        """The operator's card, where the reader was at no place of its own: at its schema."""
+        return Visit(op=self.op, title=self.title) if self.op == self.title else self
+
 
 class History:
     """Visits in the order they were made, and which of them is shown.
@@ -29,6 +35,11 @@ class History:
     def __init__(self) -> None:
         self._visits: list[Visit] = []
         self._at = -1
+
+    def restore(self, visits: Sequence[Visit]) -> None:
+        """What was visited before comes before what is visited now."""
+        self._visits[:0] = visits
+        self._at += len(visits)
 
     @property
     def current(self) -> Visit | None:

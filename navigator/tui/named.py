@@ -21,6 +21,8 @@ class Named(NamedTuple):
     note: str = ""
     heading: str = ""
     """Above rows that are not what was typed."""
+    is_near: bool = False
+    """Whether the rows are only near what was typed: they do not hold it."""
 
 
 def named(session: Session, text: str) -> Named:
@@ -31,10 +33,12 @@ def named(session: Session, text: str) -> Named:
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
     said = f"nothing is called {one_line(text)}"
     if holding:
-        return Named(holding, f"{said}; these names hold it", "not found; names that hold it")
+        return Named(holding, f"{said}; these names hold it", "not found; names with it")
     near = list(_near(session, match))
     return (
-        Named(near, f"{said}; these are near", "not found; near names") if near else Named([], said)
+        Named(near, f"{said}; these are near", "not found; near names", is_near=True)
+        if near
+        else Named([], said)
     )
 
 

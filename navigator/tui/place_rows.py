@@ -8,7 +8,7 @@ from itertools import groupby
 
 from indexes.model.answers import EngineFunction, Hit, Member
 from indexes.model.dispatch import DispatchSlot
-from indexes.model.vocabulary import Definition, Location
+from indexes.model.vocabulary import Definition, Location, OperatorSummary
 from indexes.readers.cxx.engine import MEANINGS
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
@@ -90,7 +90,13 @@ def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:
     for name in names:
         summary = session.index.summary(name)
         if summary is not None:
-            yield PlaceRow(name, summary.location, "operator", summary.schema, op=name)
+            yield of_summary(summary)
+
+
+def of_summary(one: OperatorSummary) -> PlaceRow:
+    """An operator, at its entry in the YAML."""
+    name = one.full_name
+    return PlaceRow(name, one.location, "operator", one.schema, op=name)
 
 
 def meanings(session: Session, name: str) -> list[PlaceRow]:

@@ -17,8 +17,10 @@ CLONED = "main"
 """What is fetched where no torch says which version is meant."""
 _NEEDS = """\
 torchnav reads PyTorch's source, and found none on this machine:
-no checkout around this folder, no clone of its own, and no Python with torch.
+no checkout around this folder, no clone of its own,
+and no Python with torch.
 """
+_NAMED = "torchnav reads PyTorch's source, and cannot read the tree that was named."
 _CHOICES = {
     "clone": f"c  Fetch PyTorch's branch {CLONED} with git",
     "tree": "t  Name a checkout of PyTorch",
@@ -66,7 +68,7 @@ class StartApp(App[Start]):
         self._reason, self._check, self._kind = reason, check, ""
 
     def compose(self) -> ComposeResult:
-        yield Static(_NEEDS, markup=False)
+        yield Static(_NAMED if self._reason else _NEEDS, markup=False)
         yield OptionList(
             *(Option(words, id=kind) for kind, words in _CHOICES.items()), markup=False
         )

@@ -5,6 +5,8 @@ Everything shown comes from source files and traces, which are not ours to trust
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from navigator.text.clean import pictured
@@ -35,33 +37,51 @@ def source_lines(text: str) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """At most ``width`` characters, cut at the end."""
-    if len(text) <= width:
+    """At most ``width`` cells, cut at the end."""
+    if cell_len(text) <= width:
         return text
-    return text[: max(0, width - 1)] + ELLIPSIS if width > 0 else ""
+    return _first_cells(text, width - 1) + ELLIPSIS if width > 0 else ""
+
+
+def _first_cells(text: str, width: int) -> str:
+    """As many characters from the first as take so many cells: wide ones take two, marks on the
+    character before them none."""
+    if text.isascii():
+        return text[:width]
+    taken = 0
+    for at, character in enumerate(text):
+        taken += cell_len(character)
+        if taken > width:
+            return text[:at]
+    return text
 
 
 def shorten_start(text: str, width: int) -> str:
-    """At most ``width`` characters, cut at the start."""
-    if len(text) <= width:
+    """At most ``width`` cells, cut at the start."""
+    if cell_len(text) <= width:
         return text
-    return ELLIPSIS + text[len(text) - width + 1 :] if width > 0 else ""
+    if width <= 0:
+        return ""
+    kept = len(text)
+    while kept and cell_len(text[kept - 1 :]) < width:
+        kept -= 1
+    return ELLIPSIS + text[kept:]
 
 
 def shorten_path(path: str, width: int) -> str:
-    """``path`` in at most ``width`` characters: folders in the middle go first.
+    """``path`` in at most ``width`` cells: folders in the middle go first.
 
     ``aten/src/ATen/native/cuda/SoftMax.cu:1274`` becomes ``aten/…/cuda/SoftMax.cu:1274``,
     ``…/SoftMax.cu:1274``, ``SoftMax.cu:1274`` and only then loses letters.
     """
-    if len(path) <= width:
+    if cell_len(path) <= width:
         return path
     *folders, name = path.split("/")
     for kept in range(len(folders) - 1, -1, -1):
         short = _with_folders(folders, kept, name)
-        if len(short) <= width:
+        if cell_len(short) <= width:
             return short
-    return name if len(name) <= width else shorten_start(name, width)
+    return name if cell_len(name) <= width else shorten_start(name, width)
 
 
 def _with_folders(folders: list[str], kept: int, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -22,6 +21,7 @@ from navigator.cli.session import (
     write_json,
     write_lines,
 )
+from navigator.cli.screens import why_no_screen
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
@@ -61,8 +61,8 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
 
     for one in (file, *captures):
         check_exists(one)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the screen needs a terminal; in a pipe, use `torchnav export trace`")
+    if reason := why_no_screen():
+        raise UsageError(f"{reason}, use `torchnav export trace`")
     app = importlib.import_module("navigator.tui.trace.app")
     return int(app.show(file, settings.opener(), captures))
 

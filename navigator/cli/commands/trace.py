@@ -18,6 +18,7 @@ from navigator.capture.names import expand, rank_of
 from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
+from navigator.cli.screens import why_no_screen
 from navigator.live.asking import ask
 
 _KEPT = 20
@@ -139,7 +140,7 @@ def trace(
     if not module and not os.path.exists(program[0]):
         raise UsageError(f"cannot run {program[0]}: no such file")
     part = _limits(**limits)
-    show = output is None and sys.stdin.isatty() and sys.stdout.isatty()
+    show = output is None and not why_no_screen()
     show = show if screen is None else screen
     pattern = str((output or _cache_file(settings, program[0])).absolute())
     file = _writable(Path(expand(pattern, rank_of(), os.getpid())))

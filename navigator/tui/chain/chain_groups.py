@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import Role
+from navigator.tui.processes.preview import REASON
 
 Step = Hop | Unresolved
 
@@ -31,6 +32,7 @@ _ROOTS = ("Python", "Schema")
 """Groups whose children make groups of their own."""
 
 MAIN = ("Schema", "CPU", "CUDA", "MPS", "Composite", "Derivative", "Meta")
+_NOT_RESOLVED, _NOT_READ = "Not resolved", "Not read yet"
 LAST = (
     "Python",
     "Generated",
@@ -41,8 +43,14 @@ LAST = (
     "Tests",
     "Owners",
     _WITHOUT_DEVICE,
-    "Not resolved",
+    _NOT_RESOLVED,
+    _NOT_READ,
 )
+
+
+def is_pending(step: Step) -> bool:
+    """Whether a step is unknown only because the source is still being read."""
+    return isinstance(step, Unresolved) and step.reason == REASON
 
 
 def groups(chain: Chain) -> dict[str, list[Step]]:
@@ -73,8 +81,13 @@ def _group(step: Step, of_hop: dict[int, str]) -> str:
     if step.role in _GROUP_OF_ROLE:
         return _GROUP_OF_ROLE[step.role]
     device = step.device if isinstance(step, Hop) else None
-    rest = _WITHOUT_DEVICE if isinstance(step, Hop) else "Not resolved"
-    return _of_keys(step.keys) or device or rest
+    return _of_keys(step.keys) or device or _without_device(step)
+
+
+def _without_device(step: Step) -> str:
+    if isinstance(step, Hop):
+        return _WITHOUT_DEVICE
+    return _NOT_READ if is_pending(step) else _NOT_RESOLVED
 
 
 def _of_keys(keys: tuple[str, ...]) -> str:

@@ -8,14 +8,16 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 
 from indexes.model.answers import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
 from navigator.tui.chain.card_view import CardView
-from navigator.tui.chain.chain_groups import Step
+from navigator.tui.chain.chain_groups import Step, is_pending
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.chain.route_rows import Ran, route_groups
+from navigator.tui.chain.start_page import StartPage
 from navigator.tui.chain.step_detail import StepDetail
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
@@ -25,6 +27,9 @@ from navigator.tui.session import visit_to
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.pane import Pane
+
+_BLINK_S = 0.4
+"""Seconds after which a chain that is not there yet is said to be on its way."""
 
 
 class ChainPane(Pane):
@@ -36,6 +41,10 @@ class ChainPane(Pane):
     ChainPane CardView { max-height: 15; background: $surface; }
     ChainPane CardView:ansi { background: ansi_default; }
     ChainPane ChainTree { height: 1fr; }
+    ChainPane.-start CardView, ChainPane.-start ChainTree, ChainPane.-start StepDetail {
+        display: none;
+    }
+    ChainPane.-start StartPage { display: block; }
     """
 
     class Followed(Message):
@@ -64,9 +73,11 @@ class ChainPane(Pane):
         self._is_chosen = True
         self._later: list[Callable[[], object]] = []
         self._soon = Debounce(self, 0.08)
+        self._pending = Timer(self, 1, pause=True)
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
+        yield StartPage(self.context)
         yield CardView()
         yield ChainTree(self._follow_step)
         yield StepDetail()
@@ -80,37 +91,60 @@ class ChainPane(Pane):
         return self.query_one(ChainTree)
 
     @property
+    def start(self) -> StartPage:
+        return self.query_one(StartPage)
+
+    @property
+    def is_start(self) -> bool:
+        """Whether the start page is shown, in place of a chain."""
+        return self.has_class("-start")
+
+    @property
     def stops(self) -> Sequence[Widget]:
-        return (self.card, self.hops)
+        return (self.start,) if self.is_start else (self.card, self.hops)
 
     @property
     def entrance(self) -> LineList:
         """Where the keys go of a reader who comes in: to the card, but to the tree where a
         place of it is meant."""
-        return self._leader or self.card
+        return self.start if self.is_start else self._leader or self.card
 
     # ------------------------------------------------------------------------- showing
 
     def follow(self, op: str) -> None:
         """Show the chain of an operator because a cursor is on it."""
         if op != self.op:
-            self.op = op
+            self._begin(op)
             visit = Visit(op=op)
-            self._soon.cancel()
             if not self._show_at_hand(visit):
                 self._soon(lambda: self.load(visit))
 
     def open(self, visit: Visit) -> None:
         """Show the operator of a visit, or another place of its chain."""
         if visit.op is not None and visit.op != self.op:
-            self.op = visit.op
-            self._soon.cancel()
+            self._begin(visit.op)
             self.load(visit)
         elif visit.path is not None:
             self._show_place(visit)
             if visit.op is not None and not self.is_ready:
                 self._soon.cancel()
                 self.load(visit)  # its chain, still on the way, must not lead elsewhere
+
+    def _begin(self, op: str) -> None:
+        """Another operator is asked for; what takes longer than a blink says that it does."""
+        self.op = op
+        self._soon.cancel()
+        self.remove_class("-start")
+        self._pending.stop()
+        self._pending = self.set_timer(_BLINK_S, lambda: self._say_pending(op))
+
+    def _say_pending(self, op: str) -> None:
+        chain = self.hops.chain
+        if op == self.op and not (chain is not None and chain.op.full_name == op):
+            self.query_one(PaneTitle).show(op, "following its calls …")
+            self.card.show(None)
+            self.hops.message = ""
+            self.hops.show(None)
 
     def load(self, visit: Visit) -> None:
         """Show the chain of the operator, as the index has it now."""
@@ -165,10 +199,16 @@ class ChainPane(Pane):
     def show_message(self, title: str, message: str) -> None:
         """Show why there is no chain."""
         self.op = self.answer = self._leader = None
+        self.remove_class("-start")
         self.query_one(PaneTitle).show(title)
         self.card.show(None)
         self.hops.message = message
         self.hops.show(None)
+
+    def show_start(self) -> None:
+        """Show the start page in place of a chain."""
+        self.show_message("Start", "")
+        self.add_class("-start")
 
     def show_place(self, visit: Visit, words: str) -> None:
         """Show a place with which no operator is meant: its source, and no chain."""
@@ -260,7 +300,8 @@ class ChainPane(Pane):
             return
         self.query_one(StepDetail).show(step)
         if isinstance(step, Unresolved):
-            self.post_message(self.Followed(Visit(op=self.op), f"not resolved: {step.reason}"))
+            reason = step.reason if is_pending(step) else f"not resolved: {step.reason}"
+            self.post_message(self.Followed(Visit(op=self.op), reason))
         elif step is not None:
             visit, self._arriving = self._arriving or self.visit_of(step), None
             self.post_message(self.Followed(visit, step.rule))

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import Role
-from navigator.tui.chain.chain_groups import Step, groups
+from navigator.tui.chain.chain_groups import Step, groups, is_pending
 from navigator.tui.chain.chain_rows import BUDGET, Groups, Key, Outline, Row
 from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
@@ -313,7 +313,10 @@ def _hidden(row: Row) -> list[Piece]:
 
 
 def _mark(step: Step) -> list[Piece]:
-    text, style = ("✗", "bad") if isinstance(step, Unresolved) else MARKS[step.confidence]
+    if not isinstance(step, Unresolved):
+        text, style = MARKS[step.confidence]
+    else:
+        text, style = ("…", "dim") if is_pending(step) else ("✗", "bad")
     return [(f"{text} ", style)]
 
 
@@ -338,7 +341,8 @@ def _right(step: Step, width: int, room: int) -> list[Piece]:
     ``room`` is what the symbol leaves; it may take a little more, at the symbol's cost.
     """
     if isinstance(step, Unresolved):
-        return [(" " + shorten(one_line(step.reason), max(room - 1, width // 2)), "warn")]
+        reason = shorten(one_line(step.reason), max(room - 1, width // 2))
+        return [(f" {reason}", "dim" if is_pending(step) else "warn")]
     if step.location is None:
         return []
     most = width * 2 // 5 if width >= _ROOMY else width

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from indexes.model.answers import Hop, Route, Unresolved
 from navigator.text.chains import choice_note, dtype_notes
-from navigator.tui.chain.chain_groups import Step
+from navigator.tui.chain.chain_groups import Step, is_pending
 from navigator.tui.chain.route_rows import condition
 from navigator.tui.text import one_line, place, short_symbol, shorten
 
@@ -111,7 +111,8 @@ def _evidence(hop: Hop, width: int) -> list[Content]:
 
 def _unresolved_lines(step: Unresolved) -> list[Content]:
     words = ", ".join([step.role.replace("_", " "), *step.keys])
+    state = "not read yet" if is_pending(step) else Content.styled("not resolved", "$text-error")
     return [
-        Content.assemble(("not resolved", "$text-error"), f" · {one_line(step.reason)}"),
+        Content.assemble(state, f" · {one_line(step.reason)}"),
         Content.assemble((one_line(step.symbol), "bold"), (f"  {words}", "dim")),
     ]

@@ -108,7 +108,7 @@ class PlacesPane(MainPane):
     def show_rows(self, rows: Sequence[PlaceRow], *, folded: bool = False) -> None:
         """Show these places; ``folded`` hides those that are set in below others."""
         count = sum(row.location is not None and not row.depth for row in rows)
-        self.query_one(PaneTitle).show(self.title, f"{count:,}")
+        self.query_one(PaneTitle).show(self.title, f"{count:,}" if count or not rows else "")
         self.places.show(rows, folded=folded)
 
     def show_message(self, text: str) -> None:

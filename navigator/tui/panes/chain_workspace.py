@@ -13,6 +13,7 @@ from navigator.tui.asking import ask, say
 from navigator.tui.chain.card_view import DIGITS, CardView
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.chain.chain_tree import ChainTree
+from navigator.tui.chain.start_page import StartPage
 from navigator.tui.context import Context
 from navigator.tui.history import History, Visit
 from navigator.tui.panes.operator_pane import OperatorPane
@@ -30,9 +31,17 @@ class ChainWorkspace(Workspace):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "colon", "goto", "Name", tooltip="Go to name", key_display=":", priority=True, id="goto"
+            "colon",
+            "goto",
+            "Name",
+            tooltip="Go to a name or file:line",
+            key_display=":",
+            priority=True,
+            id="goto",
         ),
-        Binding("s", "find", "Find", priority=True, id="find"),
+        Binding(
+            "s", "find", "Find", tooltip="Find by a part of any name", priority=True, id="find"
+        ),
         Binding("o", "operator", "Open operator", show=False, id="operator"),
         Binding("f", "letters", "Hop by letter", show=False, id="hop.letter"),
         Binding("left_square_bracket,alt+left,ctrl+o", "back", "Back", id="back"),
@@ -104,8 +113,19 @@ class ChainWorkspace(Workspace):
         elif isinstance(message.list, OperatorList) and message.list.place is not None:
             self.jump(target_of(message.list.place))
         elif message.list is self.main.list:
-            self.screen.set_focus(self.chain.entrance)
+            self._enter_chain()
             self.settle()
+
+    def _enter_chain(self) -> None:
+        """Into the chain of the row under the cursor, also while the start page is shown."""
+        rows = self.main.list
+        if self.chain.is_start and isinstance(rows, OperatorList) and rows.current is not None:
+            self.chain.follow(rows.current.full_name)
+        self.screen.set_focus(self.chain.entrance)
+
+    def on_filter_input_chosen(self) -> None:
+        """An operator that was typed is a visit as well."""
+        self.when_ready(self.settle)
 
     def on_operator_pane_place_chosen(self, message: OperatorPane.PlaceChosen) -> None:
         self.jump(target_of(message.row))
@@ -140,6 +160,20 @@ class ChainWorkspace(Workspace):
             self.source.expected = visit if visit.path else None
         if visit.path is not None:
             self.screen.set_focus(self.source.view)
+
+    def show_start(self) -> None:
+        """The start page, with the last places."""
+        here = self.here()
+        if here is not None:
+            self.history.settle(here)
+        self.chain.start.show(self.history.trail(History.LIMIT))
+        self.chain.show_start()
+
+    def on_start_page_place_chosen(self, message: StartPage.PlaceChosen) -> None:
+        self.jump(message.visit)
+
+    def on_start_page_left(self) -> None:
+        self.screen.set_focus(self.main.list)
 
     def action_card(self, digit: str) -> None:
         """To the line of the card that the digit always means."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import SourceInfo
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _OFTEN_S = 0.05
 """Seconds between two reports of progress."""
+_LATE_S = 0.7
+"""Seconds after which an index that is not there yet is said to be on its way."""
+_AT_FIRST = "listing the files of the tree"
 
 
 class IndexProgress(Bar):
@@ -66,6 +70,7 @@ class IndexProgress(Bar):
         super().__init__()
         self.context = context
         self._stop = Event()
+        self._late = Timer(self, 1, pause=True)
 
     def on_unmount(self) -> None:
         self._stop.set()
@@ -75,6 +80,7 @@ class IndexProgress(Bar):
     def open(self) -> None:
         """Open the index, or look for changes of its source."""
         stop = self._stop = Event()
+        self._late = self.set_timer(_LATE_S, lambda: self.show(_AT_FIRST, 0, 0))
         ask(self, "index", lambda: self._open(stop), lambda _: self._end(), self._fail)
 
     def cancel(self) -> None:
@@ -102,6 +108,7 @@ class IndexProgress(Bar):
 
     def _end(self) -> None:
         """Behind what the thread told last."""
+        self._late.stop()
         self.call_later(self.hide)
 
     def _fail(self, error: TorchnavError) -> None:
@@ -116,6 +123,7 @@ class IndexProgress(Bar):
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Show ``done`` of ``total`` in a stage; a total of 0 is not known yet."""
+        self._late.stop()
         self._stage, self._done, self._total = one_line(stage), done, total
         self.add_class("-shown")
         self.refresh()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,12 +11,13 @@ from textual.content import Content
 from textual.message import Message
 
 from indexes.model.regex import regex
+from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.naming.near import near
 from navigator.tui.asking import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.named import Named, named
-from navigator.tui.place_rows import PlaceRow
+from navigator.tui.place_rows import PlaceRow, of_summary
 from navigator.tui.session import Session
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
@@ -24,6 +26,9 @@ from navigator.tui.widgets.pane import MainPane
 
 _TERM = regex(r"(?:no|has|key|file|tag|kind|module|name|schema|ns):")
 """What narrows the list, and is no name."""
+_LETTERS = "operators with these letters"
+_FITTING = 50
+"""How many of those are shown below what has the word in its name."""
 
 
 def _near_keys(session: Session, text: str) -> str:
@@ -32,6 +37,14 @@ def _near_keys(session: Session, text: str) -> str:
     wanted = [word.partition(":")[2] for word in text.split() if word.startswith("key:")]
     found = dict.fromkeys(name for word in wanted for name in near(word, sorted(keys), 3))
     return f"; keys: {', '.join(found)}" if found else ""
+
+
+def _only_letters(text: str, found: Sequence[OperatorSummary]) -> bool:
+    """Whether operators fit by scattered letters alone, and none has the words in its name."""
+    words = [word for word in text.lower().split() if not _TERM.match(word)]
+    return bool(words) and not any(
+        all(word in one.full_name.lower() for word in words) for one in found
+    )
 
 
 class Count(Bar):
@@ -129,16 +142,20 @@ class OperatorPane(MainPane):
         self._named = None
         self.list.show(found, text)
         current = self.list.current
-        if is_other and follow and current is not None:
+        if text and is_other and follow and current is not None:
             self._chain.follow(current.full_name)
         elif self._chain.op is not None:
             self.list.select(self._chain.op)
+        if is_other and _only_letters(text, found):
+            self._ask_meaning(session, text, found)
 
     def on_input_changed(self) -> None:
         self.refill()
 
     def _choose(self) -> None:
         """Into the chain. The filter may not have seen the last letters yet."""
+        if self._chain.is_start and self.list.current is not None:
+            self._chain.follow(self.list.current.full_name)
         self.screen.set_focus(self._chain.entrance)
         self._chain.is_chosen = False
 
@@ -152,18 +169,31 @@ class OperatorPane(MainPane):
 
     # -------------------------------------------------------- names that are no operator's
 
-    def _ask_meaning(self, session: Session, text: str) -> None:
-        """Show what a name means to which no operator's fits."""
+    def _ask_meaning(
+        self, session: Session, text: str, fitting: Sequence[OperatorSummary] = ()
+    ) -> None:
+        """Show what a name means to which no operator's fits, or only ``fitting`` ones that have
+        its letters."""
         if any(map(_TERM.match, text.split())):
             self._show_meaning(
                 text, Named([], f"no operator matches {text}{_near_keys(session, text)}")
             )
         elif self._named != text:
-            ask(self, "named", lambda: named(session, text), lambda one: self._told(text, one))
+            ask(
+                self,
+                "named",
+                lambda: named(session, text),
+                lambda one: self._told(text, one, fitting),
+            )
 
-    def _told(self, text: str, found: Named) -> None:
-        if text == self._filtered:
+    def _told(self, text: str, found: Named, fitting: Sequence[OperatorSummary]) -> None:
+        if text != self._filtered:
+            return
+        if not fitting:
             self._show_meaning(text, found)
+        elif found.rows and not found.is_near and self.filter.has_focus:
+            below = [PlaceRow(_LETTERS), *map(of_summary, fitting[:_FITTING])]
+            self._show_meaning(text, Named([*found.rows, *below], found.note, found.heading))
 
     def _show_meaning(self, text: str, found: Named) -> None:
         self._named = text

@@ -48,13 +48,20 @@ class Workspace(Container):
             id="new_operator",
         ),
         Binding("V", "app.list('compare')", "Diff", tooltip="Compare with a version", id="compare"),
-        Binding("M", "app.list('gaps')", "Gaps", tooltip="What is missing", id="gaps"),
+        Binding("M", "app.list('gaps')", "Gaps", tooltip="Openings for a contribution", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
         Binding(
             "F", "field", "Field", tooltip="What this field or macro means", show=False, id="field"
         ),
         Binding(
-            "slash", "search", "Search", key_display="/", show=False, priority=True, id="search"
+            "slash",
+            "search",
+            "Search",
+            tooltip="Filter; search in the source",
+            key_display="/",
+            show=False,
+            priority=True,
+            id="search",
         ),
         Binding("g", "chord('go')", "Go to…", priority=True, id="go"),
     ]

@@ -13,7 +13,7 @@ from indexes.model.errors import Cancelled
 from navigator.tui.asking import complain, say
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
-from navigator.tui.history import Visit
+from navigator.tui.history import History, Visit
 from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.panes.operator_pane import OperatorPane
@@ -42,6 +42,7 @@ class BrowserScreen(Screen[None]):
         Binding("T", "app.list('tensorimpl')", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "app.list('engine')", "Autograd engine", show=False, id="engine"),
         Binding("D", "app.list('map')", "Folders of the tree", show=False, id="map"),
+        Binding("0", "start", "Start page", show=False, id="start"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),
@@ -54,6 +55,9 @@ class BrowserScreen(Screen[None]):
         self.context = context
         self.early_keys = EarlyKeys()
         self._op_wanted = op
+        self._root = ""
+        self._last: Visit | None = None
+        """Where the reader was last time, until it is shown or something else is chosen."""
 
     def compose(self) -> ComposeResult:
         fit_terminal(self)
@@ -82,6 +86,7 @@ class BrowserScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.operators.show_message("opening the index …")
+        self.workspace.show_start()
         self.early_keys.begin_in(self.operators.filter)
         for problem in self.context.config.problems:
             complain(self, problem)
@@ -119,9 +124,35 @@ class BrowserScreen(Screen[None]):
 
     def on_index_progress_described(self, message: IndexProgress.Described) -> None:
         info = message.info
+        self._return_to_last(info.root)
         self.query_one(TopBar).show_source(info)
         note = f"({len(info.missing) - 1} more: i)" if len(info.missing) > 1 else ""
         self.query_one(NoticeBar).show(f"✗ {info.missing[0]}" if info.missing else "", note)
+
+    def _return_to_last(self, root: str) -> None:
+        """Show what was shown when this tree was last left, unless something else is chosen."""
+        workspace, session = self.workspace, self.context.session
+        if root != self._root:
+            self._root, visits = root, self.context.places.of(root)
+            workspace.history.restore(visits)
+            self._last = visits[-1] if visits else None
+            workspace.chain.start.show(visits)
+        is_free = workspace.chain.op is None and not self.operators.filter.value
+        if not is_free or self._op_wanted is not None:
+            self._last = None
+        last = self._last
+        if last is None or session is None or last.op is None:
+            return
+        if session.index.summary(last.op) is not None:
+            self._last = None
+            workspace.open(last.whole)
+            self.operators.list.select(last.op)
+
+    def remember(self) -> None:
+        """The reader leaves: the places of this tree are kept."""
+        if self._root:
+            self.workspace.settle()
+            self.context.places.keep(self._root, self.workspace.history.trail(History.LIMIT))
 
     def on_index_progress_failed(self, message: IndexProgress.Failed) -> None:
         stopped = isinstance(message.error, Cancelled)
@@ -141,10 +172,17 @@ class BrowserScreen(Screen[None]):
 
     # --------------------------------------------------------------------- other screens
 
+    def action_start(self) -> None:
+        """To the start page; from there Escape or left lead back to the operators."""
+        self.workspace.show_start()
+        self.set_focus(self.workspace.chain.start)
+
     async def action_table(self) -> None:
         op = self.workspace.chain.op
         if self.context.index is not None and op is not None:
             await self.run_action(f"app.list('table', {op!r})")
+        elif op is None:
+            say(self, "choose an operator first")
         elif self.context.session is not None:
             say(self, "the dispatch table needs the whole index, which is still being built")
 

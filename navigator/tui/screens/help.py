@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from navigator.tui.config import config_path
 from navigator.tui.keys import Key
 from navigator.tui.text import one_line
 from navigator.tui.widgets.comment import Comment
+from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 
 HelpRow = tuple[str, str, str]
@@ -43,11 +44,19 @@ LEGEND: Sequence[HelpRow] = (
 class HelpList(LineList):
     """The keys in groups."""
 
+    _all: Sequence[HelpRow] = ()
     _rows: Sequence[HelpRow] = ()
 
     def show(self, rows: Sequence[HelpRow]) -> None:
         """Show these rows."""
-        self._rows = rows
+        self._all = self._rows = rows
+        self.rows_changed()
+
+    def keep(self, text: str) -> None:
+        """Show the rows with these words, below their headings."""
+        words = text.lower().split()
+        self._rows = list(_with_words(self._all, words))
+        self.message = "" if self._rows else f"no key, mark or word for {one_line(text)}"
         self.rows_changed()
 
     @property
@@ -62,6 +71,14 @@ class HelpList(LineList):
         if not words:
             return [(f" {keys}", "head")]
         return cut([(f"   {keys:<18} ", "match"), (f"{words:<25} ", ""), (name, "faint")], width)
+
+
+class HelpInput(FilterInput):
+    """What the keys are searched for."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """A q closes the help, as escape does, but behind other letters it is one as well."""
+        return (key != "q" or bool(self.value)) and super().check_consume_key(key, character)
 
 
 class HelpScreen(ModalScreen[None]):
@@ -84,14 +101,32 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="help"):
+            yield HelpInput(placeholder="search the keys", target=HelpList)
             yield HelpList()
             yield Comment()
+
+    def on_input_changed(self, event: FilterInput.Changed) -> None:
+        self.query_one(HelpList).keep(event.value)
 
     def on_mount(self) -> None:
         keys = [row for group in self._groups for row in _rows(*group)]
         self.query_one(HelpList).show([*keys, *self._legend])
         where = one_line(str(config_path()))
         self.query_one(Comment).show(f"Keys can be changed by their id under [keys] in {where}")
+        self.query_one(FilterInput).focus()
+
+
+def _with_words(rows: Iterable[HelpRow], words: Sequence[str]) -> Iterator[HelpRow]:
+    """Rows that have all of the words, each behind its heading."""
+    heading: HelpRow | None = None
+    for row in rows:
+        if not row[1]:
+            heading = row
+        elif all(word in " ".join(row).lower() for word in words):
+            if heading:
+                yield heading
+            heading = None
+            yield row
 
 
 def _rows(title: str, keys: Sequence[Key]) -> list[HelpRow]:

@@ -322,9 +322,9 @@ def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[Place
 
 def _member_row(told: RecordedMember, depth: int = 1) -> PlaceRow:
     member = told.member
-    value = f" = {told.value}" if told.value else f": {told.reason}"
-    comment = f"{member.type}\n{member.comment}"
-    return PlaceRow(f"{member.name}{value}", member.location, depth=depth, comment=comment)
+    words = member.name + (f" = {told.value}" if told.value else f": {told.reason}")
+    comment = f"{words}\n{member.type}\n{member.comment}"  # a narrow row cuts its words
+    return PlaceRow(words, member.location, depth=depth, comment=comment)
 
 
 def _use_row(trace: Trace, use: Use) -> PlaceRow:

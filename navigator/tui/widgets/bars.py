@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
@@ -52,7 +53,7 @@ class PaneTitle(Bar):
         width = self.size.width
         cut = shorten_path if self._is_path else shorten
         text = cut(self._text, width)
-        gap = width - len(text) - len(self._note)
+        gap = width - cell_len(text) - cell_len(self._note)
         return Content(text + " " * gap + self._note if gap > 0 and self._note else text)
 
 
@@ -79,12 +80,12 @@ class TopBar(Bar):
     def render(self) -> Content:
         width = self.size.width
         source = shorten(self._source, width // 2)
-        trail = _fitting(self._crumbs, width - len(source) - 2)
-        used = sum(map(len, trail)) + 3 * max(0, len(trail) - 1)
+        trail = _fitting(self._crumbs, width - cell_len(source) - 2)
+        used = sum(map(cell_len, trail)) + 3 * max(0, len(trail) - 1)
         parts = [(crumb, "dim") for crumb in trail[:-1]]
         parts += [(crumb, "bold") for crumb in trail[-1:]]
         left = Content(" › ").join([Content.styled(*part) for part in parts])
-        gap = " " * max(0, width - used - len(source))
+        gap = " " * max(0, width - used - cell_len(source))
         return Content.assemble(left, gap, (source, "dim"))
 
 
@@ -92,7 +93,7 @@ def _fitting(crumbs: Sequence[str], width: int) -> list[str]:
     """The last crumbs that fit; the very last one shortened rather than left out."""
     kept: list[str] = []
     for crumb in reversed(crumbs or ["torchnav"]):
-        if kept and sum(map(len, kept)) + 3 * len(kept) + len(crumb) > width:
+        if kept and sum(map(cell_len, kept)) + 3 * len(kept) + cell_len(crumb) > width:
             break
         kept.insert(0, crumb if kept else _shortened(crumb, width))
     return kept

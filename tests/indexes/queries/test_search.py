@@ -5,38 +5,104 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from indexes.model.vocabulary import OperatorSummary
+from indexes.model.vocabulary import Location, OperatorSummary
 from indexes.queries.index import Index
-from indexes.queries.search import Wanted
+from indexes.queries.search import BEGINS, MADE, PRIVATE, OperatorFilter, Wanted, standing
 from indexes.source.source import Source
 
 _WORDS = ("a", "m", "mul", "mul_", "_mul", "mul.out", "out", "ad", "dd", "tns", "m.o", "_", "zz")
 
 
-def _ranked(word: str, operators: Sequence[OperatorSummary]) -> list[OperatorSummary]:
-    """Operators that fit, each ranked by itself."""
-    rank = Wanted(word).rank_holding
-    ranked = [(rank(op.full_name.lower()), op) for op in operators]
-    fitting = [(found, op) for found, op in ranked if found is not None]
-    return [op for _, op in sorted(fitting, key=lambda one: one[0])]
+def _ranks(word: str, operators: Sequence[OperatorSummary]) -> list[tuple[int, int]]:
+    """How each fits, and what tells those apart that fit alike: of those that begin with a word or
+    hold it whether they are made."""
+    found = []
+    for op in operators:
+        rank = Wanted(word).rank_holding(op.full_name.lower())
+        assert rank is not None, op.full_name
+        found.append((rank[0], standing(op) == MADE if rank[0] >= BEGINS else rank[1]))
+    return found
 
 
 @pytest.mark.parametrize("word", _WORDS)
 def test_operators_stand_in_the_order_of_their_ranks(wheel_index: Index, word: str) -> None:
-    operators = wheel_index.operators()
-    assert list(wheel_index.filter(word)) == _ranked(word, operators)
+    found = wheel_index.filter(word)
+    ranks = _ranks(word, found)
+    assert ranks == sorted(ranks)
+    rank = Wanted(word).rank_holding
+    every = {op.full_name for op in wheel_index.operators() if rank(op.full_name.lower())}
+    assert {op.full_name for op in found} == every
 
 
 @pytest.mark.parametrize(("first", "second"), [("out", "a"), ("add", "_"), ("o", "m")])
-def test_a_second_word_keeps_the_order_of_the_first(
+def test_a_second_word_keeps_what_fits_the_first(
     wheel_index: Index, first: str, second: str
 ) -> None:
     found = wheel_index.filter(f"{first} {second}")
     assert found
-    assert list(found) == _ranked(second, wheel_index.filter(first))
+    assert set(found) == set(wheel_index.filter(first)) & set(wheel_index.filter(second))
+    ranks = _ranks(second, found)
+    assert ranks == sorted(ranks)
+
+
+def _summary(name: str, arguments: str, **facts: Any) -> OperatorSummary:
+    schema = f"{name}({arguments}) -> Tensor"
+    what = {"keys": ("CPU",), "tags": (), "python_module": None, "kind": "plain", **facts}
+    where = Location("native_functions.yaml", 1)
+    return OperatorSummary(name, schema, where, has_derivative=False, **what)
+
+
+_OPERATORS = [
+    _summary("_cast_Byte", "Tensor self"),
+    _summary("set_data", "Tensor(a!) self, Tensor other"),
+    _summary("matmul.out", "Tensor self, Tensor other, *, Tensor(a!) out"),
+    _summary("add_made", "Tensor self", kind="autogen"),
+    _summary("no_code", "Tensor self", kind="no kernel"),
+    _summary("convolution", "Tensor self", tags=("core",)),
+    _summary("lib::scale", "Tensor self"),
+    _summary("matmul", "Tensor self, Tensor other"),
+    _summary("linalg_det", "Tensor self", python_module="linalg"),
+    _summary("mul_.Tensor", "Tensor(a!) self, *, Scalar alpha"),
+    _summary("_softmax", "Tensor self", tags=("core",)),
+    _summary("abs", "Tensor self", tags=("core",)),
+]
+
+
+def test_what_people_mean_comes_before_what_is_private_made_or_for_out_arguments() -> None:
+    documented = ["torch.matmul", "torch.linalg.det", "torch.abs", "torch.Tensor.mul_"]
+    found = [op.full_name for op in OperatorFilter(_OPERATORS, documented)("")]
+    assert found == [
+        "abs",
+        *("matmul", "linalg_det", "mul_.Tensor"),
+        "convolution",
+        *("set_data", "lib::scale"),
+        *("_cast_Byte", "_softmax"),
+        *("matmul.out", "add_made", "no_code"),
+    ]
+
+
+def test_among_names_that_hold_a_word_alike_the_likely_ones_come_first() -> None:
+    names = ["add_sparse.out", "addmm", "_sparse_add_out", "add.out", "add.Tensor", "addmm_long"]
+    operators = [
+        _summary(name, "Tensor self, *, Tensor(a!) out" if "out" in name else "Tensor self")
+        for name in names
+    ]
+    found = [op.full_name for op in OperatorFilter(operators, ["torch.addmm_long"])("add")]
+    wanted = "add.Tensor add.out addmm_long addmm add_sparse.out _sparse_add_out"
+    assert found == wanted.split()
+
+
+def test_the_list_begins_with_what_the_tree_documents(tree_index: Index) -> None:
+    everything = tree_index.filter("")
+    assert sorted(map(repr, everything)) == sorted(map(repr, tree_index.operators()))
+    names = [op.full_name for op in everything]
+    first_private = next(at for at, name in enumerate(names) if name.startswith("_"))
+    assert all(standing(op) < PRIVATE for op in everything[:first_private])
+    assert names.index("mul.Tensor") < first_private < names.index("mul.out")
 
 
 def test_what_was_asked_before_changes_no_answer(tree: Path, tree_index: Index) -> None:

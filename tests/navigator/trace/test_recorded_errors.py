@@ -239,4 +239,7 @@ async def test_the_screen_shows_them(
         screen.pane.ops.select(next(op.id for op in ops if op.name == "aten::neg"))
         await person.presses("S")
         await person.sees("tensors of aten::neg", "storage_offset_ = 60", "members are not known")
+        title, member = (person.line(word) for word in ("tensors of", "members are not known"))
+        assert title.split()[-1] != "0"
+        assert member.startswith("   ")
         await person.sees("taken by aten::permute")

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from navigator.tui.app import TorchnavApp
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
+from navigator.tui.last_places import LastPlaces
 from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.processes.preview import Preview
@@ -120,6 +121,12 @@ class Person:
         """Whether there is more to ask than the YAML file."""
         return self.session is not None and not isinstance(self.session.index, Preview)
 
+    def lists_every_operator(self) -> bool:
+        """Whether the list holds all operators of the tree."""
+        session = self.session
+        rows = self.browser.operators.list.row_count
+        return session is not None and rows == len(session.index.operators()) > 0
+
     async def asks_for(self, name: str) -> None:
         """Filter for a name and go to the card of the first operator, of a whole index."""
         await self.until(self.has_index, "the index")
@@ -142,9 +149,10 @@ def sit(small_tree: tuple[str, ...]) -> Sit:
         cache: Path = cache,
         config: Config | None = None,
         op: str | None = None,
+        places: LastPlaces | None = None,
     ) -> AsyncIterator[Person]:
         opener = Opener(str(tree) if tree else None, cache)
-        app = TorchnavApp(opener, config or Config(), op)
+        app = TorchnavApp(opener, config or Config(), op, places)
         async with app.run_test(size=(width, height), notifications=True) as pilot:
             yield Person(pilot)
 

@@ -12,6 +12,10 @@ async def test_the_dispatch_table_of_an_operator_and_the_way_back(sit: Sit) -> N
         await person.sees("dispatch table of mul.Tensor", "AutogradNestedTensor +7")
         order = [person.screen().index(key) for key in ("CPU +1", "MPS ", "Meta ", "Autograd")]
         assert order == sorted(order)
+        for key in ("CPU +1", "MPS", "Meta", "AutogradNestedTensor +7"):
+            line = person.line(f" {key} ")
+            assert line[25] == " ", line
+            assert line[26:].startswith(("mul_", "meta ")), line
         await person.presses("G")
         await person.sees("no kernel and no fallback", "registered")
         await person.presses("escape")

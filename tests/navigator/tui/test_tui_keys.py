@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from navigator.tui.screens.help import HelpList
+from navigator.tui.widgets.filter_input import FilterInput
 from tests.navigator.tui.conftest import Person, Sit
 
 
@@ -58,3 +60,39 @@ async def test_help_and_a_click_say_and_do_what_the_bar_says_shortly(sit: Sit) -
         await person.sees("M Gaps")
         await person.pilot.click(offset=(bar(person).index("M Gaps") + 2, 49))
         await person.sees("operators missing a backend kernel")
+
+
+async def test_the_help_begins_with_what_is_at_hand_and_can_be_searched(sit: Sit) -> None:
+    async with sit(100, 40) as person:
+        await person.asks_for("softmax")
+        await person.presses("question_mark")
+        help_list = person.app.screen.query_one(HelpList)
+
+        def rows() -> list[str]:
+            shown = (help_list.row(at, 100) for at in range(help_list.row_count))
+            return [" ".join("".join(text for text, _ in row).split()) for row in shown]
+
+        await person.until(lambda: help_list.row_count > 0, "the keys")
+        assert rows()[0] == "Lists"
+        assert rows().index("Card") < rows().index("This screen") < rows().index("Chain")
+        assert sum("cursor.page_down" in row for row in rows()) == 2  # in lists, in the source
+        await person.types("dispatch tab")
+        await person.until(lambda: help_list.row_count == 2, "one key below its heading")
+        assert rows() == ["This screen", "d Dispatch table table"]
+        await person.types("zz")
+        await person.sees("no key, mark or word for dispatch tabzz")
+        await person.presses("escape")
+        await person.until(lambda: person.app.screen is person.browser, "the browser")
+
+
+async def test_q_closes_the_help_and_is_a_letter_behind_others(sit: Sit) -> None:
+    async with sit(100, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.presses("question_mark")
+        line = person.app.screen.query_one(FilterInput)
+        await person.presses("a")
+        await person.until(lambda: line.value == "a", "a letter")
+        await person.presses("q")
+        await person.until(lambda: line.value == "aq", "both letters")
+        await person.presses("escape", "question_mark", "q")
+        await person.until(lambda: person.app.screen is person.browser, "the browser")

@@ -79,7 +79,13 @@ async def second_stroke(person: Person) -> None:
     await person.sees("d definition")
 
 
+async def start(person: Person) -> None:
+    await person.sees("Type any name", "relu_", "checkout 2.7.0")
+
+
 LOOKS: dict[str, tuple[tuple[int, int], Story]] = {
+    "start-80x24": ((80, 24), start),
+    "start-200x50": ((200, 50), start),
     "chain-80x24": ((80, 24), chain),
     "chain-160x45": ((160, 45), chain),
     "card-80x24": ((80, 24), card),

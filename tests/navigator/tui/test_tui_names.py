@@ -86,3 +86,25 @@ async def test_a_key_that_there_is_not_is_told(sit: Sit) -> None:
         await person.until(person.has_index, "the index")
         await person.types("key:CUDAA")
         await person.sees("no operator matches key:CUDAA; keys: CUDA")
+
+
+async def test_a_name_comes_before_operators_that_only_have_its_letters(sit: Sit) -> None:
+    """``div.Tensor_mode`` has the letters of Node in their order."""
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("Node")
+        rows = person.pane(OperatorPane).list
+        await person.until(lambda: rows.place is not None, "places")
+        await person.sees("operators with these letters", "div.Tensor_mode")
+        assert rows.place is not None
+        assert rows.place.name.endswith("Node")
+        assert rows.place.op is None
+
+
+async def test_letters_that_are_no_name_leave_the_operators_that_have_them(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("sfmx")
+        await person.sees("softmax.int")
+        await person.pilot.pause(0.5)
+        assert person.pane(OperatorPane).list.current is not None

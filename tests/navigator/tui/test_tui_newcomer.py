@@ -25,7 +25,7 @@ async def test_softmax_to_both_kernels_into_an_editor_and_back(
     cpu = line_of(tree, SOFTMAX_CPU, "TORCH_IMPL_FUNC(softmax_cpu_out)")
     cuda = line_of(tree, SOFTMAX_CUDA, "TORCH_IMPL_FUNC(softmax_cuda_out)")
     async with sit(80, 24) as person:
-        await person.sees("_cast_Float")
+        await person.until(person.lists_every_operator, "the whole list")
         await person.types("softmax")
         await person.sees("softmax.int", "_softmax")
         await person.presses("enter")
@@ -120,4 +120,4 @@ async def test_an_operator_named_on_the_command_line(sit: Sit) -> None:
 async def test_a_name_that_is_none(sit: Sit) -> None:
     async with sit(op="no_such_operator_at_all") as person:
         await person.sees("no_such_operator_at_all")
-        await person.sees("_cast_Float")
+        await person.until(person.lists_every_operator, "the whole list")

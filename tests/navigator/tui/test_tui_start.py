@@ -44,6 +44,7 @@ async def test_enter_on_a_line_does_what_its_key_does_and_escape_leads_back() ->
     app = StartApp("no source tree at /nowhere", check)
     async with app.run_test(size=(80, 24)) as pilot:
         assert "/nowhere" in wrong(app)
+        assert "the tree that was named" in str(app.query(Static).first().render())
         await pilot.press("down", "enter")
         assert app.focused is app.query_one("Input")
         await pilot.press("escape", "up", "enter")

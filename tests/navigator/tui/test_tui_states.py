@@ -109,7 +109,8 @@ async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
         assert person.session is not None
         index, preview = person.session.index, Preview(Source.find(str(TREE)))
         person.opens(Session(preview))
-        await person.sees(REASON)
+        await person.sees(REASON, "Not read yet")
+        assert "✗" not in person.line(f"… {person.chain.op}")
         await person.presses("tab", "G")
         assert isinstance(person.chain.hops.step, Unresolved)
         person.opens(Session(index))
@@ -211,7 +212,7 @@ async def test_markup_and_escapes_in_source_are_only_text(
 async def test_a_filter_typed_while_a_newer_index_arrives_gets_its_chain(sit: Sit) -> None:
     """The newer index finds the new text before the input has said that it changed."""
     async with sit(120, 40) as person:
-        await person.until(lambda: person.chain.is_ready, "the first chain")
+        await person.asks_for("softmax")
         session = person.session
         assert session is not None
         person.browser.operators.filter.value = "mul.Tensor"

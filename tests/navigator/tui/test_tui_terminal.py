@@ -89,6 +89,7 @@ def start(small_tree: tuple[str, ...], tmp_path: Path) -> Iterator[Start]:
         op: str = "", size: tuple[int, int] = (80, 24), program: str = PROGRAM, **environ: str
     ) -> Terminal:
         own = {"TERM": "xterm-256color", "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        own["XDG_STATE_HOME"] = str(tmp_path / "state")
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         folder = str(TREE.parents[1])
         arguments = [str(TREE), small_tree[3], op]

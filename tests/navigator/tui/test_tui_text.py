@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from indexes.model.vocabulary import Location
 from navigator.tui.text import (
@@ -12,8 +13,10 @@ from navigator.tui.text import (
     short_symbol,
     shorten,
     shorten_path,
+    shorten_start,
     source_lines,
 )
+from navigator.tui.widgets.line_list import cut, fill
 
 PATH = "aten/src/ATen/native/cuda/SoftMax.cu:1274"
 
@@ -87,3 +90,16 @@ def test_a_symbol_without_its_namespaces(symbol: str, short: str) -> None:
 def test_a_place_without_a_line_is_the_file() -> None:
     assert place(Location("c10/core/TensorImpl.h", 0)) == "c10/core/TensorImpl.h"
     assert place(None) == ""
+
+
+@pytest.mark.parametrize("text", ["日本語の関数名_kernel", "e\u0301" * 20, "abc日本", "plain_name"])
+@pytest.mark.parametrize("width", range(13))
+def test_wide_characters_and_marks_stay_in_their_cells(text: str, width: int) -> None:
+    for short in (shorten, shorten_start, shorten_path):
+        found = short(text, width)
+        assert cell_len(found) <= width
+        assert found == text or "…" in found or not width
+    assert sum(cell_len(part) for part, _ in cut([(text, "")], width)) <= width
+    assert sum(cell_len(part) for part, _ in fill([(text, "")], [("right", "")], width + 5)) == (
+        width + 5
+    )
