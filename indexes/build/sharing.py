@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import sqlite3
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -23,6 +21,7 @@ from typing import IO
 from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
 from indexes.model.errors import Report, SourceError
+from indexes.source.aside import written_aside
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store, expected_schema, index_version
@@ -75,8 +74,7 @@ def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
     """Writes the index of the builder's tree to ``into``; in a folder, under the name of its
     contents. Raises SourceError."""
     try:
-        with tempfile.TemporaryDirectory(dir=builder.path.parent) as folder:
-            database = Path(folder) / "index.db"
+        with written_aside(builder.path) as database:
             with contextlib.closing(Store(builder.path)) as store:
                 files = store.query("SELECT path,hash FROM files")
                 store.db.execute("VACUUM INTO ?", (str(database),))
@@ -113,19 +111,15 @@ def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> 
 
 def _write(path: Path, label: Label, database: Path) -> None:
     """Aside and renamed, so that nobody reads half of it."""
-    handle, name = tempfile.mkstemp(".part", path.name, path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out, open_file(database, None) as data:
+    with written_aside(path) as aside:
+        with aside.open("wb") as out, open_file(database, None) as data:
             out.write(_MAGIC + json.dumps(asdict(label)).encode() + b"\n")
             packer = zlib.compressobj(6)
             while chunk := data.read(_CHUNK):
                 out.write(packer.compress(chunk))
             out.write(packer.flush())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        aside.chmod(0o644)
+        aside.replace(path)
 
 
 # ----------------------------------------------------------------------------- import

@@ -14,4 +14,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         loads = import_module(module).loads
     except ImportError:
         raise ValueError(f"needs Python 3.11, or the package {module}") from None
-    return dict(loads(text))
+    try:
+        return dict(loads(text))
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -22,6 +22,8 @@ _TIMES = ("gpu__time_duration.sum", "gpu__time_duration [ns]", "Duration")
 _UNITS = {"n": 1e-3, "u": 1.0, "m": 1e3, "s": 1e6}
 """Microseconds of a unit, by its first letter: ``nsecond``, ``us``, ``msecond``, ``second``."""
 _LARGEST = 1 << 30
+_LONGEST = 1e18
+"""Of a time, in any unit: thirty years in nanoseconds."""
 
 Row = dict[str, str]
 
@@ -97,4 +99,4 @@ def _microseconds(text: str | None, unit: str | None) -> float:
         value = float((text or "").replace(",", ""))
     except ValueError:
         return 0.0
-    return value * _UNITS.get((unit or "n")[:1], 1e-3)
+    return value * _UNITS.get((unit or "n")[:1], 1e-3) if 0 <= value < _LONGEST else 0.0

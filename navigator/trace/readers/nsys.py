@@ -12,6 +12,7 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from navigator.trace.builder import Builder
@@ -57,6 +58,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     """The database, which is neither written nor trusted."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     connection.execute("PRAGMA trusted_schema=OFF")
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     return connection
 
 
