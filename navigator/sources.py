@@ -54,7 +54,7 @@ def parse_sources(listed: object, folder: Path, problems: list[str]) -> list[tup
     found = []
     for one in listed:
         path, name = (one.get("path"), one.get("name", "")) if isinstance(one, dict) else ("", "")
-        if path and isinstance(path, str) and isinstance(name, str):
+        if isinstance(path, str) and isinstance(name, str) and path and "\0" not in path:
             # Not Path.expanduser, which fails for a user that there is not.
             found.append((str(folder / os.path.expanduser(path)), name))
         else:

@@ -149,9 +149,9 @@ def _agents(folder: Path) -> Run:
             given = json.loads(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return None  # the protocol's library answers this
-        if not isinstance(given, dict) or given.get("tool") not in _FORMS:
+        if not isinstance(given, dict) or str(given.get("tool")) not in _FORMS:
             return None
-        tool = given.pop("tool")
+        tool = str(given.pop("tool"))
         forms = _FORMS[tool]
         required = next(iter(forms)) in given
         if (

@@ -20,6 +20,7 @@ from typing import IO
 
 from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
+from indexes.model.bounds import SHARED_INDEX_BYTES
 from indexes.model.errors import Report, SourceError
 from indexes.source.aside import written_aside
 from indexes.source.files import open_file
@@ -36,8 +37,6 @@ from indexes.store.tables import (
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096
-_MOST_BYTES = 2_000_000_000
-"""No index is larger; a file that says or unpacks to more is refused."""
 _CHUNK = 1 << 20
 
 
@@ -174,7 +173,7 @@ def read_label(opened: IO[bytes], file: Path) -> Label:
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, int) and 0 < value <= _MOST_BYTES
+    return isinstance(value, int) and 0 < value <= SHARED_INDEX_BYTES
 
 
 def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:

@@ -103,7 +103,7 @@ class Store:
         """All rows of a query; SourceError when the file is damaged."""
         try:
             return self.db.execute(sql, parameters).fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
         except UnicodeEncodeError as error:
             raise UsageError("the name holds half a character (a lone surrogate)") from error
@@ -112,7 +112,7 @@ class Store:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
         try:
             yield from self.db.execute(sql, parameters)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 
     def column(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:

@@ -149,7 +149,7 @@ def _add_source(server: MCPServer, opened: OpenedIndex) -> None:
     def source(path: str, lines: str = "") -> str:
         """A file of the tree, or its lines A-B, numbered."""
         first, _, last = lines.partition("-")
-        if lines and not (first.isdigit() and (last or first).isdigit()):
+        if lines and not (first.isdecimal() and (last or first).isdecimal()):
             raise UsageError(f"lines are A-B, not {lines!r}")
         with opened as index:
             text = index.read(path).split("\n")

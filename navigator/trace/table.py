@@ -340,7 +340,7 @@ def _optional(row: int) -> int | None:
 
 
 def _thread_number(text: str) -> int:
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() else 0
 
 
 class KernelTable:
