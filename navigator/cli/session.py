@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
-from navigator.text.clean import clean, printable
+from navigator.text.clean import clean, json_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -124,6 +124,10 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
         return 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except RuntimeError as error:  # before 3.12 Python makes it that where a class is made
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return EXIT_INTERRUPTED
+        raise
 
 
 def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> int:
@@ -341,7 +345,7 @@ def write_json(value: object) -> None:
     """An answer, or a row of one, as a line of JSON. Raises TorchnavError as ``write_lines``."""
     from indexes.serialize.answers import dumps
 
-    write_lines((dumps(value),))
+    write_lines((json_text(dumps(value)),))
 
 
 def write_lines(lines: Iterable[str]) -> None:
