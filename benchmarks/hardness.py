@@ -31,7 +31,7 @@ def rows(seconds: float, seed: int, native: str | None) -> Iterator[tuple[str, s
     yield from _fuzzed(share, seed)
     for one in outcomes([*FAULTS], 500, seed, share):
         yield one.name, "0 wrong", f"{one.count} times, {len(one.wrong)} wrong"
-    recorders = [(), ("--native", native)] if native else [()]
+    recorders: list[tuple[str, ...]] = [(), *([("--native", native)] if native else [])]
     same = [not wrong for _, wrong in differences([*PROGRAMS], recorders)]
     yield "traced programs as without us", f"{len(same)}", f"{sum(same)} of {len(same)}"
     for name, path in _TESTS.items():
