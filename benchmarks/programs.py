@@ -58,8 +58,8 @@ PROGRAMS = {
     "unicode": "größe = x\nprint('größe', '\\u65e5\\u672c', float(größe.sum()))",
     "chdir": "os.chdir('/')\nprint(os.getcwd())",
     "argv": "print(sys.argv, __name__, __file__, sys.path[0] == os.path.dirname(__file__) or '')",
-    "runpy": "import runpy\nprint(runpy.run_path(__file__, run_name='other')['x'])\n"
-    "if __name__ == '__main__': print('main')",
+    "runpy": "import runpy\nif __name__ == '__main__':\n"
+    "    print(runpy.run_path(__file__, run_name='other')['x'])",
     "asyncio": "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n"
     "    return float(x.sum())\nprint(asyncio.run(f()))",
     "generators": "def g():\n    with torch.no_grad():\n        for _ in range(3): yield x * 2\n"
@@ -76,7 +76,7 @@ _OURS = re.compile(r"^(?:torchnav: .*|  torchnav open .*)\n", re.MULTILINE)
 
 def same(text: str) -> str:
     """What a program wrote, without addresses, times and what we say."""
-    return re.sub(r"0x[0-9a-f]+|pid=\d+", "", _OURS.sub("", text))
+    return re.sub(r"0x[0-9a-f]+|pid=\d+|USDT:[\d: -]+", "", _OURS.sub("", text))
 
 
 def run(folder: Path, program: str, options: tuple[str, ...] | None) -> tuple[int, str, str]:

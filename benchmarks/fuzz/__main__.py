@@ -33,7 +33,8 @@ def main() -> int:
     options = parser.parse_args()
     names = options.reader or list(targets())
     if options.growth:
-        print(*growth_rows(names), sep="\n")
+        for row in growth_rows(names):
+            print(row, flush=True)
         return 0
     print(HEADER)
     results = [*_run(names, options)]

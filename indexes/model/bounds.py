@@ -14,6 +14,8 @@ EXPANSION, EXPANDED_BYTES = 200, 64 << 20
 first, is no trace: real ones expand ten to forty times."""
 PACKINGS = 4
 """One in the other, that are opened."""
+TOML_LINE = 100_000
+"""Characters of a line of TOML: the parser takes the square of the parts of a key."""
 YAML_NESTING = 99
 """Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
 SHARED_INDEX_BYTES = 2_000_000_000
@@ -26,7 +28,5 @@ TRACE_ROWS = 5_000_000
 """Of a trace; those that follow are not read."""
 SNAPSHOT_BYTES = 1_200_000_000
 """Of memory that a memory snapshot may take while it is unpickled."""
-NAME_CHARACTERS = 100_000
-"""Of a name, a message or a traceback that is asked about."""
 MANGLED_CHARACTERS = 4096
 """Of a mangled name that is given to a demangler: they recurse over it."""

@@ -46,6 +46,13 @@ def test_half_a_character_is_kept_as_a_question_mark(tree_copy: Path, cache: Pat
         assert index.chain("add.Tensor").hops
 
 
+@pytest.mark.parametrize("annotation", ['""', "'('", "int" + " | None" * 3000])
+def test_annotations_that_are_none_cost_no_file(annotation: str) -> None:
+    text = f'import torch\n@torch.library.custom_op("a::b", mutates_args=())\ndef e(t: {annotation}'
+    facts, _ = read_python(f"{text}) -> []: ...\n".encode(), "torch/_refs/__init__.py")
+    assert isinstance(facts, (list, tuple))
+
+
 def test_names_with_half_a_character_or_a_nul(tree_index: Index) -> None:
     for name in ("add\ud800", ".\ud800", "add_stub\0", "add\0"):
         for ask in (tree_index.meant, tree_index.uses, tree_index.chain, tree_index.find):
@@ -73,6 +80,8 @@ def test_more_tensors_returned_than_letters() -> None:
 def test_a_configuration_that_is_too_deep_or_names_nobody(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="too deep"):
         parse_toml("a = " + "[" * 50_000)
+    with pytest.raises(ValueError, match="line 2 is longer"):
+        parse_toml("x = 1\n" + "a." * 60_000)
     file = tmp_path / "config.toml"
     for path in ("~nobody/x", "~\\u0000"):
         file.write_text(f'[[sources]]\npath = "{path}"\n')

@@ -31,7 +31,7 @@ def inferred_schema(node: ast.FunctionDef | ast.AsyncFunctionDef, mutates: objec
     try:
         arguments = ", ".join(_arguments(node.args, mutates))
         return f"({arguments}) -> {_returned(node.returns)}"
-    except ValueError:
+    except (ValueError, SyntaxError, RecursionError):
         return ""
 
 
