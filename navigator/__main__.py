@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from navigator.cli.main import run
+import signal
+from typing import NoReturn
+
+
+def run() -> NoReturn:
+    """The command line. Until it is loaded ctrl+c ends the process without a traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from navigator.cli.main import run as run_command
+
+    run_command()
+
 
 if __name__ == "__main__":  # a worker of ours loads this module again
     run()

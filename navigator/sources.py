@@ -10,6 +10,7 @@ name = "xpu"                  # how its paths begin: @xpu/...; else the folder's
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,9 @@ def parse_sources(listed: object, folder: Path, problems: list[str]) -> list[tup
     found = []
     for one in listed:
         path, name = (one.get("path"), one.get("name", "")) if isinstance(one, dict) else ("", "")
-        if path and isinstance(path, str) and isinstance(name, str):
-            found.append((str(folder / Path(path).expanduser()), name))
+        if isinstance(path, str) and isinstance(name, str) and path and "\0" not in path:
+            # Not Path.expanduser, which fails for a user that there is not.
+            found.append((str(folder / os.path.expanduser(path)), name))
         else:
             problems.append("config.toml: each of [[sources]] needs path, and may have name")
     return found

@@ -11,7 +11,6 @@ import contextlib
 import gc
 import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -30,6 +29,7 @@ from indexes.model.errors import (
     Report,
     SourceError,
 )
+from indexes.source.aside import clear, written_aside
 from indexes.source.files import content_hash
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source, index_file
@@ -163,27 +163,24 @@ class Builder:
     @contextlib.contextmanager
     def aside(self) -> Iterator[Path]:
         """A new file beside the index, which takes its place unless something goes wrong."""
-        aside = self._aside()
-        try:
-            yield aside
-            self._sign(aside)
-            os.replace(aside, self.index)
-        except (OSError, sqlite3.Error) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise SourceError(f"cannot write the index {self.index}: {reason}") from error
-        finally:
-            with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
+        with contextlib.ExitStack() as stack:
+            aside = self._aside(stack)
+            try:
+                yield aside
+                self._sign(aside)
+                os.replace(aside, self.index)
+            except (OSError, sqlite3.Error) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise SourceError(f"cannot write the index {self.index}: {reason}") from error
 
-    def _aside(self) -> Path:
+    def _aside(self, stack: contextlib.ExitStack) -> Path:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(".building", self.path.name, self.path.parent)
+            clear(self.path.parent)
+            return stack.enter_context(written_aside(self.path))
         except OSError as error:
             reason = f"cannot write to the cache {self.path.parent}: {error.strerror}"
             raise SourceError(f"{reason}; choose another with --cache or TORCHNAV_CACHE") from error
-        os.close(handle)
-        return Path(name)
 
     def _sign(self, path: Path) -> None:
         """Notes in an index what it is of, for whoever lists what the cache holds."""

@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import sqlite3
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +20,9 @@ from typing import IO
 
 from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
+from indexes.model.bounds import SHARED_INDEX_BYTES
 from indexes.model.errors import Report, SourceError
+from indexes.source.aside import written_aside
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store, expected_schema, index_version
@@ -37,8 +37,6 @@ from indexes.store.tables import (
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096
-_MOST_BYTES = 2_000_000_000
-"""No index is larger; a file that says or unpacks to more is refused."""
 _CHUNK = 1 << 20
 
 
@@ -75,8 +73,7 @@ def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
     """Writes the index of the builder's tree to ``into``; in a folder, under the name of its
     contents. Raises SourceError."""
     try:
-        with tempfile.TemporaryDirectory(dir=builder.path.parent) as folder:
-            database = Path(folder) / "index.db"
+        with written_aside(builder.path) as database:
             with contextlib.closing(Store(builder.path)) as store:
                 files = store.query("SELECT path,hash FROM files")
                 store.db.execute("VACUUM INTO ?", (str(database),))
@@ -113,19 +110,15 @@ def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> 
 
 def _write(path: Path, label: Label, database: Path) -> None:
     """Aside and renamed, so that nobody reads half of it."""
-    handle, name = tempfile.mkstemp(".part", path.name, path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out, open_file(database, None) as data:
+    with written_aside(path) as aside:
+        with aside.open("wb") as out, open_file(database, None) as data:
             out.write(_MAGIC + json.dumps(asdict(label)).encode() + b"\n")
             packer = zlib.compressobj(6)
             while chunk := data.read(_CHUNK):
                 out.write(packer.compress(chunk))
             out.write(packer.flush())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        aside.chmod(0o644)
+        aside.replace(path)
 
 
 # ----------------------------------------------------------------------------- import
@@ -180,7 +173,7 @@ def read_label(opened: IO[bytes], file: Path) -> Label:
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, int) and 0 < value <= _MOST_BYTES
+    return isinstance(value, int) and 0 < value <= SHARED_INDEX_BYTES
 
 
 def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:

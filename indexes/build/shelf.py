@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from indexes.model.errors import SourceError
+from indexes.source.aside import ENDING, left_over
 from indexes.store.index_file import Store
 
 State = Literal["in use", "commit", "tree is gone", "other version", "left over"]
@@ -18,8 +18,6 @@ State = Literal["in use", "commit", "tree is gone", "other version", "left over"
 
 COMMITS_KEPT = 8
 """Indexes of commits that stay, the last used first."""
-_CUT_OFF = 24 * 3600.0
-"""Seconds after which a file that is being built no longer is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ def shelved(cache: Path) -> tuple[Shelved, ...]:
     """Every index of a cache folder, the last used first."""
     folder = cache / "indexes"
     found = [_read(path) for path in folder.glob("*.db")]
-    found += [_left_over(path) for path in folder.glob("*.building")]
+    found += [_left_over(path) for path in folder.glob(f"*{ENDING}")]
     return tuple(sorted((one for one in found if one), key=lambda one: -one.used))
 
 
@@ -69,19 +67,19 @@ def _state(root: str, revision: str) -> State:
 
 
 def _left_over(path: Path) -> Shelved | None:
+    if not left_over(path):
+        return None
     try:
         found = path.stat()
     except OSError:
         return None
-    if found.st_mtime > time.time() - _CUT_OFF:
-        return None  # somebody may be at it
     return Shelved(path, "", "", "left over", 0, found.st_size, found.st_mtime)
 
 
 def _parts(path: Path) -> Iterator[Path]:
     """An index and what is kept beside it."""
     for beside in path.parent.glob(f"{path.name}*"):
-        if not beside.name.endswith(".building"):
+        if ENDING not in beside.name:
             yield beside
             if beside.is_dir() and not beside.is_symlink():
                 yield from beside.rglob("*")

@@ -222,6 +222,7 @@ def _outs(source: Schema) -> tuple[list[Argument], list[Return]]:
     """An out argument for each returned tensor, and what is still returned."""
     used = {c for a in source.arguments if a.annotation for c in a.annotation}
     letters = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in used]
+    letters += [f"a{at}" for at in range(len(source.returns) - len(letters))]  # as no schema has
     all_tensors = all(r.type == "Tensor" for r in source.returns)
     outs: list[Argument] = []
     returns: list[Return] = []

@@ -135,7 +135,7 @@ class Dtypes:
             types = tuple(self._types_of(cases))
             known = tuple(dict.fromkeys(name for name, _ in types if name))
             if known:
-                unread = tuple(raw for name, raw in types if not name and not raw.isdigit())
+                unread = tuple(raw for name, raw in types if not name and not raw.isdecimal())
                 guard = self._guard(name, at, number)
                 yield DtypeDispatch(name, at, known, hint, tag, guard, unread)
 

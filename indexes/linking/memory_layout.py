@@ -168,7 +168,7 @@ class Layouts:
         """The product of numbers and of macros that are one: ``MAX_INLINE_SIZE * 2``."""
         product = 1
         for word in map(str.strip, text.split("*")):
-            number = int(word) if word.isdigit() else self._macro(word)
+            number = int(word) if word.isdecimal() else self._macro(word)
             if number is None:
                 return None
             product *= number

@@ -15,7 +15,7 @@ class TorchnavError(Exception):
     def __init__(
         self, message: str, suggestions: tuple[str, ...] = (), namesakes: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(message)
+        super().__init__(" ".join(message.splitlines()))
         self.suggestions = suggestions
         """Near names."""
         self.namesakes = namesakes

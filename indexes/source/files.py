@@ -13,6 +13,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from indexes.model.bounds import FILE_BYTES as MAX_BYTES
 from indexes.model.errors import SourceError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from indexes.model.vocabulary import SourceKind
 
-MAX_BYTES = 64 << 20
-"""More than any file that a person wrote."""
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # not every system has all
     _FLAGS |= getattr(os, _name, 0)

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from indexes.model.bounds import FILE_BYTES
 from indexes.model.errors import SourceError
 from indexes.model.regex import MULTILINE, regex
-from indexes.source.files import MAX_BYTES, open_file, read_text
+from indexes.source.files import open_file, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,7 +224,7 @@ class Repository:
             header = self._blobs.stdout.readline().split()
         except OSError:
             return None
-        if len(header) != 3 or header[1] != b"blob" or int(header[2]) > MAX_BYTES:
+        if len(header) != 3 or header[1] != b"blob" or int(header[2]) > FILE_BYTES:
             return None
         content: bytes = self._blobs.stdout.read(int(header[2]))
         self._blobs.stdout.read(1)  # the line ends

@@ -232,7 +232,7 @@ def pull_request(subject: str, body: str = "") -> int | None:
 
 
 def _count(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isdecimal() else None
 
 
 def _change(text: str) -> Change:
@@ -276,7 +276,7 @@ def _blame_change(commit: str, facts: dict[str, str]) -> Change | None:
 def _day(seconds: str) -> str:
     from datetime import datetime, timezone
 
-    if not seconds.isdigit():
+    if not seconds.isdecimal():
         return ""
     return datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%d")
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.model.files import MARK, Root, placed
@@ -67,11 +68,13 @@ class TreeSnapshot:
 
     def save(self, index: str) -> None:
         """Keeps it for an index, whole or not at all; a cache that is only read costs time."""
-        aside = f"{snapshot_file(index)}.{os.getpid()}"
-        with contextlib.suppress(OSError):
-            with open(aside, "w", encoding="utf-8", errors="surrogateescape") as file:
+        from indexes.source.aside import written_aside
+
+        place = Path(snapshot_file(index))
+        with contextlib.suppress(OSError), written_aside(place) as aside:
+            with aside.open("w", encoding="utf-8", errors="surrogateescape") as file:
                 json.dump({f.name: getattr(self, f.name) for f in fields(self)}, file)
-            os.replace(aside, snapshot_file(index))
+            aside.replace(place)
 
     def is_of(self, index: str, code: str) -> bool:
         """Whether the index file is still the one that this was taken of, made by this code."""

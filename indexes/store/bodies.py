@@ -80,7 +80,8 @@ class Definitions:
         source = f"json_each(?) w CROSS JOIN {_NAMED} ORDER BY d.id"
         sql = f"SELECT {DEFINITION_COLUMNS} FROM {source}"
         for one in load_known(self.store.query(sql, (dumps(names),))):
-            found[one.definition.name].append(one)
+            # SQLite ends a text at a NUL: a name with one finds that of the text before it.
+            found.setdefault(one.definition.name, []).append(one)
         if len(self._by_name) > _MOST_NAMES:
             self._by_name.clear()
         self._by_name.update(found)

@@ -14,7 +14,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.model.errors import SourceError
+from indexes.model.errors import SourceError, UsageError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
@@ -103,14 +103,16 @@ class Store:
         """All rows of a query; SourceError when the file is damaged."""
         try:
             return self.db.execute(sql, parameters).fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
+        except UnicodeEncodeError as error:
+            raise UsageError("the name holds half a character (a lone surrogate)") from error
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
         try:
             yield from self.db.execute(sql, parameters)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 
     def column(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
@@ -146,7 +148,12 @@ class Store:
         """Adds whole rows to a table."""
         if rows:
             marks = ",".join("?" * len(next(iter(rows))))
-            self.db.executemany(f"INSERT INTO {table} VALUES({marks})", rows)
+            sql, before = f"INSERT INTO {table} VALUES({marks})", self.db.total_changes
+            try:
+                self.db.executemany(sql, rows)
+            except UnicodeEncodeError:  # a literal of Python may hold half a character
+                rest = [*rows][self.db.total_changes - before :]
+                self.db.executemany(sql, map(_whole_characters, rest))
 
     def add_file(self, number: int, path: str, kind: str, digest: bytes) -> None:
         """Keeps a file that is not there yet."""
@@ -261,3 +268,9 @@ def expected_schema() -> set[tuple[str, str, str]]:
     found = store.schema()
     store.close()
     return found
+
+
+def _whole_characters(row: Row) -> Row:
+    return tuple(
+        one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in row
+    )

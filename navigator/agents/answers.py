@@ -135,7 +135,7 @@ class Answers:
 
     def _called_by(self, symbol: str) -> Iterator[User]:
         path, _, line = symbol.rpartition(":")
-        if path and line.isdigit():
+        if path and line.isdecimal():
             yield from _calls(self._index.at(path, int(line)))
             return
         match = self._index.meant(symbol)

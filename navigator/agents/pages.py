@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from indexes.model.errors import UsageError
 from indexes.model.vocabulary import Location
+from navigator.text.clean import printable
 
 Row = TypeVar("Row")
 
@@ -49,7 +50,7 @@ def page(rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = 
 def _start(cursor: str, count: int) -> int:
     if not cursor:
         return 0
-    if not (cursor.isascii() and cursor.isdigit()) or int(cursor) >= count:
+    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) >= count:
         raise UsageError(f"no cursor of this answer: {cursor!r}")
     return int(cursor)
 
@@ -68,11 +69,23 @@ def compact(answer: object) -> str:
     return json.dumps(_bare(answer), separators=(",", ":"), ensure_ascii=False)
 
 
+def shown(value: object) -> Any:
+    """An answer as plain objects, in which no text hides: what is not visible is written as an
+    escape, so that whoever reads it sees what a source or a trace holds."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: shown(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, list):
+        return [shown(one) for one in value]
+    return printable(value) if isinstance(value, str) else value
+
+
 def _bare(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         named = ((one.name, _bare(getattr(value, one.name))) for one in fields(value))
         return {name: one for name, one in named if one not in ("", [], 0, None, {})}
-    return [_bare(one) for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_bare(one) for one in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def spot(location: Location | None) -> str:

@@ -29,7 +29,7 @@ close all that it could have opened. Below the 1,024 that systems allow a proces
 def rank_of(environ: Mapping[str, str] = os.environ) -> int | None:
     """The rank that ``torchrun`` gave this process; None when it gave none."""
     text = environ.get("RANK", "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if text.isascii() and text.isdecimal() else None
 
 
 def expand(pattern: str, rank: int | None, pid: int) -> str:

@@ -20,7 +20,7 @@ import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
 from navigator.cli.terminal import Color, ProgressLine, Terminal
-from navigator.text.clean import clean
+from navigator.text.clean import clean, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,6 +135,10 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
         return 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except RuntimeError as error:  # before 3.12 Python makes it that where a class is made
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return EXIT_INTERRUPTED
+        raise
     finally:
         if settings.verbose:
             from navigator.cli.log import end_log
@@ -366,7 +370,7 @@ def write_json(value: object) -> None:
     """An answer, or a row of one, as a line of JSON. Raises TorchnavError as ``write_lines``."""
     from indexes.serialize.answers import dumps
 
-    _terminal().write_data((dumps(value),))
+    _terminal().write_data((json_text(dumps(value)),))
 
 
 def write_lines(lines: Iterable[str], *, held: bool = False) -> None:

@@ -238,7 +238,7 @@ def _from_anomaly(node: Any) -> tuple[str, int] | None:
     for text in reversed(getattr(node, "metadata", {}).get(_TRACEBACK, ())):
         file, _, rest = text.strip().removeprefix('File "').partition('", line ')
         number = rest.partition(",")[0]
-        if number.isdigit() and not _is_torch(file):
+        if number.isdecimal() and not _is_torch(file):
             return file, int(number)
     return None
 

@@ -169,4 +169,4 @@ def _list_fits(base: str, text: str) -> bool:
 
 def _is_whole(text: str) -> bool:
     """Floats are printed with a point or an exponent, even whole ones: ``1.``"""
-    return not text or text.lstrip("-").isdigit()
+    return not text or text.lstrip("-").isdecimal()

@@ -319,4 +319,4 @@ _NO_STACK = Stack((), -1)
 
 
 def _thread_number(text: str) -> int:
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() else 0

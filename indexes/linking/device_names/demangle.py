@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indexes.model.bounds import MANGLED_CHARACTERS
+
 _TAGS = ("_GLOBAL__N__", "_INTERNAL_")
-_LONGEST = 4096
-"""Demanglers recurse over the name; a longer one than any compiler writes is not given them."""
 _STUB = "__device_stub__"
 
 
@@ -45,7 +45,7 @@ def readable(name: str) -> Readable:
 
 def is_mangled(text: str) -> bool:
     """Whether ``text`` is an Itanium-mangled name (``_Z...``)."""
-    return text.startswith("_Z") and len(text) > 3 and (text[2] in "NLKTGS" or text[2].isdigit())
+    return text.startswith("_Z") and len(text) > 3 and (text[2] in "NLKTGS" or text[2].isdecimal())
 
 
 def unit_of(text: str) -> str | None:
@@ -67,7 +67,7 @@ def _unit(rest: str) -> str | None:
 
 
 def _is_length(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 5
+    return text.isascii() and text.isdecimal() and len(text) < 5
 
 
 def _old_unit(intermediate: str) -> str | None:
@@ -92,7 +92,7 @@ def _bare(name: str) -> str:
 
 
 def _demangle(text: str) -> str | None:
-    if len(text) > _LONGEST:
+    if len(text) > MANGLED_CHARACTERS:
         return None
     try:
         from pydemumble import demangle  # type: ignore[import-untyped]
@@ -108,9 +108,9 @@ def _prefix(text: str) -> str:
     while at < len(text) and text[at] in "KVrNL":
         at += 1
     parts = []
-    while at < len(text) and text[at].isdigit():
+    while at < len(text) and text[at].isdecimal():
         end = at
-        while end < len(text) and text[end].isdigit():
+        while end < len(text) and text[end].isdecimal():
             end += 1
         length = int(text[at:end]) if end - at < 5 else len(text)
         if end + length > len(text):

@@ -244,7 +244,7 @@ def _fit_one(declared: str, actual: Type, bound: dict[str, Type]) -> int | None:
 
 def is_placeholder(name: str) -> bool:
     """``T1``: NVIDIA's tools print a template parameter's number for its type."""
-    return name[:1] == "T" and name[1:].isdigit()
+    return name[:1] == "T" and name[1:].isdecimal()
 
 
 @lru_cache(maxsize=16384)

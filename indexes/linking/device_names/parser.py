@@ -346,4 +346,4 @@ def _llvm_part(token: str) -> Part:
 
 def _number(text: str) -> int:
     """The number that ``text`` is; 0 for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0

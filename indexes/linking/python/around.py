@@ -251,7 +251,7 @@ def python_link(
 def _evidence(path: str, fact: PythonFact) -> tuple[Location, ...]:
     detail = unpack(fact.detail)
     lines = [detail[key] for key in ("at", "call", "forward") if key in detail]
-    return tuple(Location(path, int(line), int(line)) for line in lines if line.isdigit())
+    return tuple(Location(path, int(line), int(line)) for line in lines if line.isdecimal())
 
 
 def _order(link: Link, op: NativeFunction) -> tuple[int, bool]:

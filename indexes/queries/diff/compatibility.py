@@ -200,7 +200,7 @@ def _value(argument: Argument) -> tuple[str, object]:
         return "", None
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         value = _FORMATS.get(text, text)
     base = _plain(argument.base_type)
     if isinstance(value, list):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location, Problem
 from indexes.queries.diff.model import Change, Side, side_change
-from indexes.readers.python.blocks import Text
+from indexes.readers.python.blocks import Text, parse
 from indexes.readers.python.scope import NEVER, Function, Scope, read_scope
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _Module:
 def _parsed(text: str) -> ast.arguments | None:
     """The arguments of a function without their types; None where the text ends too early."""
     try:
-        node = ast.parse(text).body[0]
+        node = parse(text).body[0]
     except SyntaxError:
         return None
     if not isinstance(node, _FUNCTION):

@@ -15,6 +15,7 @@ from indexes.model.files import unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.diff.model import Change, Facet, Side, side_change
 from indexes.queries.operator_tests import formatted_name
+from indexes.readers.python.blocks import parse
 from indexes.store.registrations import UNSEEN, StoredPython
 
 if TYPE_CHECKING:
@@ -249,8 +250,8 @@ def _texts(index: Index) -> Callable[[Location], str]:
     def of(where: Location) -> str:
         text = "\n".join(lines(where.path)[where.line - 1 : where.end_line])
         try:
-            tree = ast.parse(textwrap.dedent(text))
-        except (SyntaxError, ValueError):  # a part of an expression
+            tree = parse(textwrap.dedent(text))
+        except SyntaxError:  # a part of an expression
             return " ".join(text.split())
         return ast.unparse(_Unannotated().visit(tree))
 

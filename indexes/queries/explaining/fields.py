@@ -15,6 +15,7 @@ from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.near import near
+from indexes.readers.python.blocks import parse
 from indexes.source.source import Source
 
 README = "aten/src/ATen/native/README.md"
@@ -255,8 +256,8 @@ def _starts(lines: list[str], at: int, line: str) -> bool:
 def _class_body(text: str, name: str) -> Iterator[ast.stmt]:
     """The statements of a class and of its functions."""
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError):
+        module = parse(text)
+    except SyntaxError:
         return
     for cls in module.body:
         if isinstance(cls, ast.ClassDef) and cls.name == name:

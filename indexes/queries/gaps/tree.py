@@ -18,6 +18,7 @@ from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.queries.corpus import Corpus
 from indexes.queries.test_mentions import TestMentions
+from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -359,8 +360,8 @@ def _ignored(text: str) -> Iterator[str]:
     if start < 0:
         return
     try:
-        module = ast.parse(text[start : end if end > 0 else None])
-    except (SyntaxError, ValueError):
+        module = parse(text[start : end if end > 0 else None])
+    except SyntaxError:
         return
     for node in ast.walk(module):
         if isinstance(node, (ast.Set, ast.List)):

@@ -35,7 +35,7 @@ def grad_fn(raw: str, name: str) -> NameQuery | None:
             return None
     node = found[1]
     # Classes are numbered, but older releases and people leave the 0 out.
-    guesses = (node,) if node[-1].isdigit() or other else (node, f"{node}0")
+    guesses = (node,) if node[-1].isdecimal() or other else (node, f"{node}0")
     return NameQuery(raw, "grad_fn", node, grad_fns=guesses, symbols=(callee,))
 
 
@@ -182,5 +182,5 @@ def _splits(name: str) -> Iterator[str]:
     yield name
     for found in reversed(list(re.finditer("_", name))):
         base, overload = name[: found.start()], name[found.end() :]
-        if base.strip("_") and overload and not overload[0].isdigit():
+        if base.strip("_") and overload and not overload[0].isdecimal():
             yield f"{base}.{overload}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Literal, NamedTuple
 
+from indexes.readers.python import blocks
+
 Kind = Literal["select", "slice", "unsqueeze", "", "tensor", "unknown"]
 
 _OF_ANY = {
@@ -34,7 +36,7 @@ def of_method(method: str) -> Subscript:
 def subscript_of(text: str) -> Subscript | None:
     """What ``a[0]`` or ``a[0] = 1`` calls if ``a`` is a tensor; None for what Python refuses."""
     try:
-        (statement,) = ast.parse(text).body
+        (statement,) = blocks.parse(text).body
     except (SyntaxError, ValueError):
         return None
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):

@@ -166,7 +166,7 @@ def _read(parts: _Parts) -> Spelled | None:
     """One call from its parts as read backwards; None for what only looks like one."""
     opened, template, name, owner_template, owner, member = parts
     name = _SELECTOR.split(name, maxsplit=1)[0]
-    if not name or name in _BACKWARDS or name[-1].isdigit():
+    if not name or name in _BACKWARDS or name[-1].isdecimal():
         return None
     kind = "launch" if opened != "(" else "call" if member is None else "member"
     qualifier, parted, simple = name[::-1].rpartition("::")

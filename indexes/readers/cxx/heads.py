@@ -263,7 +263,7 @@ def trailing_name(prefix: str) -> str:
         name = prefix[before:opened] + name
         start = before
     last = name.rpartition("::")[2].lstrip("~")
-    return name if last and not last[0].isdigit() and ":" not in last else ""
+    return name if last and not last[0].isdecimal() and ":" not in last else ""
 
 
 def _open_angle(prefix: str, closed: int) -> int:

@@ -183,7 +183,7 @@ _DTYPE = regex(
 def word_mark(text: str) -> str:
     """The mark of a literal, or of a name that no body declares."""
     first = text[0]
-    if first.isdigit() or first in "-.":
+    if first.isdecimal() or first in "-.":
         if _INTEGER.match(text):
             return "i"
         return "d" if _FLOATING.match(text) else UNKNOWN

@@ -281,7 +281,7 @@ class _Reading:
         tensor makes a tensor of it, and of anything else it is not known what it is."""
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
-        mark = word_mark(name) if name[0].isdigit() else self.known.declared(name, at)
+        mark = word_mark(name) if name[0].isdecimal() else self.known.declared(name, at)
         goes_on = (beside or "").endswith(("->", ".", ":", "(", "["))
         if mark is None or len(mark) > 1 or (beside and (mark != "T" or goes_on)):
             return UNKNOWN

@@ -104,7 +104,7 @@ def data_members(statement: Statement, numbers: Lines, path: str) -> list[Member
     made = []
     for name, type_, at, width in named:
         place = Location(path, numbers.at(statement.offset + at))
-        bits = int(width) if width.isdigit() else None
+        bits = int(width) if width.isdecimal() else None
         made.append(Member(name, " ".join(type_.split()), "", place, bits=bits))
     return made
 

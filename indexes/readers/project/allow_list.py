@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.readers.python.blocks import parse
 
 _SIMPLE = regex(r"(?:\w|:|\.\*?|\*){1,120}")
 """What its patterns are made of. Any other could be made to take forever."""
@@ -35,8 +36,8 @@ class Allowed:
 def read_allow_list(data: bytes, path: str) -> tuple[Allowed, ...]:
     """The entries in their order; nothing of a file that is not Python."""
     try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse(data)
+    except SyntaxError:
         return ()
     lists = [
         node.value.elts

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from indexes.model.code_map import Words
 from indexes.model.regex import IGNORECASE, regex
 from indexes.model.vocabulary import Location
+from indexes.readers.python.blocks import parse
 
 _HEADING = regex(r"^#+\s*codebase structure\s*$", IGNORECASE)
 _ITEM = regex(r"^\s*[*-] ((?:\[|\.\.\.).*)$")
@@ -75,8 +76,8 @@ def first_sentence(data: bytes, path: str) -> Words | None:
 def package_sentence(data: bytes, path: str) -> Words | None:
     """The first sentence of a Python module's docstring."""
     try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
+        tree = parse(data)
+    except SyntaxError:
         return None
     text = ast.get_docstring(tree)
     line = tree.body[0].lineno if text else 0

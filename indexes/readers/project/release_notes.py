@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from indexes.readers.python.blocks import parse
+
 
 class CategoryRule(NamedTuple):
     """A change of a file with one of these words in its path is of a category."""
@@ -103,6 +105,6 @@ def _functions(data: bytes, name: str) -> Iterator[ast.FunctionDef]:
 
 def _parsed(data: bytes) -> ast.Module:
     try:
-        return ast.parse(data)
-    except (SyntaxError, ValueError):
+        return parse(data)
+    except SyntaxError:
         return ast.Module([], [])

@@ -6,6 +6,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from indexes.model.bounds import TOML_LINE
+
 
 def parse_toml(text: str) -> dict[str, Any]:
     """A TOML table. Raises ValueError when it is none."""
@@ -14,4 +16,10 @@ def parse_toml(text: str) -> dict[str, Any]:
         loads = import_module(module).loads
     except ImportError:
         raise ValueError(f"needs Python 3.11, or the package {module}") from None
-    return dict(loads(text))
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > TOML_LINE:
+            raise ValueError(f"line {number} is longer than {TOML_LINE:,} characters")
+    try:
+        return dict(loads(text))
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Literal
 
 from indexes.model.vocabulary import Problem
+from indexes.readers.python.blocks import parse
 
 Names = tuple[str, ...]
 ForeachRule = Literal["none", "unary", "functional", "all"]
@@ -62,8 +63,8 @@ def read_torchgen_lists(
     """The lists of one file, added to those of the files it imports from."""
     known = known or TorchgenLists()
     try:
-        module = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        module = parse(data)
+    except SyntaxError as error:
         line = getattr(error, "lineno", None) or 1
         return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
     names = dict(known.names)

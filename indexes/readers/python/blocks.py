@@ -11,6 +11,7 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -267,20 +268,38 @@ def innermost(found: list[Block], line: int) -> Block | None:
 
 
 def parse(source: bytes | str) -> ast.Module:
-    """``ast.parse`` without its warnings about somebody else's escape sequences."""
-    import ast
+    """``ast.parse`` of somebody else's source: without warnings, and whatever is wrong with it,
+    nested too deep for the parser included, is a SyntaxError."""
+    with _foreign():
+        import ast
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
         return ast.parse(source)
+
+
+def parse_expression(source: str) -> ast.expr:
+    """The same of an expression."""
+    with _foreign():
+        import ast
+
+        return ast.parse(source, mode="eval").body
+
+
+@contextmanager
+def _foreign() -> Iterator[None]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(str(error) or "nested too deep") from error
 
 
 def parsed(source: bytes | str, path: str) -> ast.Module | Problem:
     """As ``parse``; the problem of a file that is not Python."""
     try:
         return parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except SyntaxError as error:
         return Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from indexes.readers.python.blocks import parse_expression
+
 _BASE = {
     "Tensor": "Tensor",
     "int": "SymInt",
@@ -29,7 +31,7 @@ def inferred_schema(node: ast.FunctionDef | ast.AsyncFunctionDef, mutates: objec
     try:
         arguments = ", ".join(_arguments(node.args, mutates))
         return f"({arguments}) -> {_returned(node.returns)}"
-    except ValueError:
+    except (ValueError, SyntaxError, RecursionError):
         return ""
 
 
@@ -68,7 +70,7 @@ def _default(node: ast.expr) -> str:
 def _type(node: ast.expr | None) -> str:
     """``Tensor?[]`` of ``list[Optional[Tensor]]``."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return _type(ast.parse(node.value, mode="eval").body)
+        return _type(parse_expression(node.value))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         one, other = node.left, node.right
         return f"{_type(one if _is_none(other) else other)}?"

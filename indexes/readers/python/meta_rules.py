@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from indexes.model.files import PythonFact, module_name, pack
-from indexes.readers.python.blocks import Block, Text
+from indexes.readers.python.blocks import Block, Text, parse
 
 ACTIVATE = "activate_meta"
 _NAMES = frozenset((ACTIVATE, "register_meta", "register_decomposition"))
@@ -32,8 +32,8 @@ def read_meta_rules(text: Text, path: str) -> Iterator[PythonFact]:
 
 def _function(data: bytes) -> ast.FunctionDef | None:
     try:
-        statement = ast.parse(textwrap.dedent(data.decode("utf-8", "replace"))).body[0]
-    except (SyntaxError, ValueError, RecursionError, IndexError):
+        statement = parse(textwrap.dedent(data.decode("utf-8", "replace"))).body[0]
+    except (SyntaxError, IndexError):
         return None
     return statement if isinstance(statement, ast.FunctionDef) else None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from indexes.model.regex import IGNORECASE, regex
+from indexes.readers.python.blocks import parse
 
 _FEWEST = 3
 """Rows that make a list: two operators may stand side by side by chance."""
@@ -70,8 +71,8 @@ def read_operator_lists(text: str, path: str, lines: Sequence[int]) -> list[Oper
     if not path.endswith(".py"):
         return _of_lines(text, path)
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+        tree = parse(text)
+    except SyntaxError:
         return []
     return sorted(_Reader(path, sorted(lines)).of_body(tree.body, ""), key=lambda one: one.line)
 

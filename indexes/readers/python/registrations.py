@@ -86,7 +86,7 @@ def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
 def _at_schema(fact: PythonFact, text: Text) -> PythonFact:
     """A definition at the line of its schema, where that stands above in a list of several."""
     schema = unpack(fact.detail).get("schema", "")
-    at = text.data.find(schema.encode()) if schema else -1
+    at = text.data.find(schema.encode("utf-8", "replace")) if schema else -1
     line = text.data.count(b"\n", 0, at) + 1
     if at < 0 or line >= fact.line or "inferred" in fact.detail:
         return fact

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from indexes.model.bounds import YAML_NESTING
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 
@@ -130,7 +131,6 @@ _ENTRY = regex(r"^- ?", re.M)
 _BREAK = regex(r"\r\n|[\r\n\x85\u2028\u2029]")
 _IDLE = regex(r"\s*(?:#.*)?")
 _STRUCTURE = regex(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
-_DEEPEST = 99
 
 
 def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
@@ -185,10 +185,10 @@ def _too_deep(text: str) -> int | None:
     for match in _STRUCTURE.finditer(text):
         token = match[0]
         if len(token) > 1:
-            depth = 0 if len(token) == 2 else _DEEPEST
+            depth = 0 if len(token) == 2 else YAML_NESTING
         else:
             depth = depth + 1 if token in "[{" else max(depth - 1, 0)
-        if depth >= _DEEPEST:
+        if depth >= YAML_NESTING:
             return text.count("\n", 0, match.start()) + 1
     return None
 

@@ -110,6 +110,6 @@ def pattern_of(text: str) -> str:
 def count_of(text: str) -> int:
     """A number above 0, digits grouped by _ or not. Raises ValueError."""
     digits = text.replace("_", "").replace(",", "")
-    if not (digits.isascii() and digits.isdigit() and int(digits)):
+    if not (digits.isascii() and digits.isdecimal() and int(digits)):
         raise ValueError(f"no number of operators: {text}")
     return int(digits)

@@ -38,7 +38,7 @@ def explain(settings: Settings, field: str) -> None:
 
 def _field(source: Source, field: str) -> Explanation:
     path, _, line = field.rpartition(":")
-    placed = source.locate(path.rpartition("/")[2]) if path and line.isdigit() else None
+    placed = source.locate(path.rpartition("/")[2]) if path and line.isdecimal() else None
     fields = Fields(source)
     return fields.at(placed, int(line)) if placed else fields.explain(field)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
+from navigator.cli.screens import why_no_screen
 from navigator.cli.session import (
     Settings,
     json_option,
@@ -21,7 +22,6 @@ from navigator.cli.session import (
     write_json,
     write_lines,
 )
-from navigator.cli.screens import why_no_screen
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker

@@ -17,8 +17,8 @@ from navigator.capture.limits.options import count_of, pattern_of, size_of, step
 from navigator.capture.names import expand, rank_of
 from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
-from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
 from navigator.cli.screens import why_no_screen
+from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
 from navigator.live.asking import ask
 
 _KEPT = 20

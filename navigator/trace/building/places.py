@@ -80,7 +80,7 @@ class Places:
     def _on_device(self, row: int, device: str) -> None:
         """What launches device work runs on that device, and so does what called it."""
         place = self.table.places.number(
-            f"{self.device_kind}:{device}" if device.isdigit() else device
+            f"{self.device_kind}:{device}" if device.isdecimal() else device
         )
         while row >= 0 and self.table.place[row] < 0:
             self.table.place[row] = place

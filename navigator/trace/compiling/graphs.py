@@ -112,4 +112,4 @@ def kernel_named(graph: Graph, name: str) -> Kernel | None:
 def _is_timed(kernel: Kernel, name: str) -> bool:
     """``graph_0_cpp_fused_gelu_1`` for ``cpp_fused_gelu_1``"""
     head, _, rest = name.removeprefix("graph_").partition("_")
-    return name.startswith("graph_") and head.isdigit() and rest == kernel.name
+    return name.startswith("graph_") and head.isdecimal() and rest == kernel.name

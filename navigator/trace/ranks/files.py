@@ -93,4 +93,4 @@ def _told(url: str) -> Iterator[None]:
 def _by_numbers(path: str) -> list[tuple[int, str]]:
     """``rank2`` before ``rank10``."""
     parts = re.split(r"(\d+)", path)
-    return [(int(part), "") if part.isdigit() else (0, part) for part in parts]
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]

@@ -56,6 +56,11 @@ def number(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**63 else 0
 
 
+def word(value: Any) -> str:
+    """A text or a number; lists that hold each other twice would be written out without end."""
+    return str(value) if isinstance(value, (str, int, float)) else "?"
+
+
 def _before(after: int, changes: Iterable[Change]) -> int:
     """What there was before them. A snapshot without segments says nothing of it."""
     return max(after - sum(change for *_, change in changes), 0)
@@ -63,7 +68,7 @@ def _before(after: int, changes: Iterable[Change]) -> int:
 
 def _segments(entries: Sequence[dict[str, Any]]) -> Iterator[Change]:
     for position, entry in enumerate(entries):
-        sign = _SEGMENTS.get(str(entry.get("action")))
+        sign = _SEGMENTS.get(word(entry.get("action")))
         if sign:
             yield position, number(entry.get("addr")), sign * number(entry.get("size"))
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from indexes.model.bounds import TRACE_ROWS
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
 from navigator.trace.building.builder import Builder
@@ -307,7 +308,7 @@ def _whole(value: int | str | None) -> int:
     """A number that some versions write as text; 0 where there is none."""
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else 0
-    return int(value) if value and value.isdigit() and len(value) < 19 else 0
+    return int(value) if value and value.isdecimal() and len(value) < 19 else 0
 
 
 def _sequence(args: Args) -> int:
@@ -344,6 +345,9 @@ def read(path: Path, watch: Watch) -> Trace:
             early = None
         reader.feed(chunk)
         if watch.progress is not None and not watch.progress(len(reader.trace)):
+            break
+        if len(reader.trace) > TRACE_ROWS:
+            reader.trace.meta.problems.append(f"only its first {TRACE_ROWS:,} rows are read")
             break
     reader.recover(path)
     trace = reader.finish(around)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from indexes.model.bounds import EVENT_BYTES
 from navigator.trace.readers.events import json_object
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -17,8 +18,6 @@ _TAIL = 1 << 16
 _ARRAY_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|args|pid|tid|ts|dur)"\s*:)')
 """Between two events. It cannot stand inside a JSON string: its quotes would be escaped."""
-_LARGEST = 64 << 20
-"""Bytes of an event, and of what stands before the first one."""
 
 
 @dataclass(slots=True)
@@ -77,8 +76,10 @@ class _Cutter:
             if cut:
                 yield b"[" + pending[:cut].rstrip(b" \t\r\n,") + b"]"
                 at, pending = at + cut, pending[cut:]
-            if len(pending) > _LARGEST:
-                raise BadTrace(f"{self.path}: the event at byte {at:,} is larger than 64 MB")
+            if len(pending) > EVENT_BYTES:
+                raise BadTrace(
+                    f"{self.path}: the event at byte {at:,} is larger than {EVENT_BYTES >> 20} MB"
+                )
             seen = max(len(pending) - _TAIL, 0)
         yield from self._last_chunk(pending)
 
@@ -93,7 +94,7 @@ class _Cutter:
             if found:
                 self.around.fields |= json_object(head[: found.end()] + b"]}")
                 return found.end(), head[found.end() :]
-            block = next(blocks, b"") if len(head) < _LARGEST else b""
+            block = next(blocks, b"") if len(head) < EVENT_BYTES else b""
             if not block or head.lstrip()[:1] != b"{":
                 raise BadTrace(f"{self.path} is no trace: it has no traceEvents")
             head += block

@@ -9,10 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from indexes.model.bounds import SNAPSHOT_BYTES
 from indexes.model.vocabulary import Location
+from indexes.source.memory import memory_bound
 from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.allocator import Allocator, number
+from navigator.trace.readers.allocator import Allocator, number, word
 from navigator.trace.readers.packed import Content
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import REGION, Stack, Table
@@ -76,12 +78,13 @@ def _set_times(table: Table, entries: list[dict[str, Any]]) -> None:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with Content(path).opened() as file:
+        with Content(path).opened() as file, memory_bound(SNAPSHOT_BYTES):
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
     except (*_DAMAGE, MemoryError, RecursionError, OverflowError) as error:
-        raise BadTrace(f"{path} is no memory snapshot: {error}") from error
+        reason = error if str(error) else "it takes too much memory"
+        raise BadTrace(f"{path} is no memory snapshot: {reason}") from error
     if not isinstance(value, dict) or "segments" not in value:
         raise BadTrace(f"{path} is no memory snapshot: it has no segments")
     return value
@@ -112,8 +115,8 @@ def _list(value: Any) -> list[Any]:
 def _item(entry: dict[str, Any], device: str, stack: int) -> Item:
     return Item(
         kind=REGION,
-        name=str(entry.get("action", "?")),
-        thread=str(entry.get("stream", 0)),
+        name=word(entry.get("action", "?")),
+        thread=word(entry.get("stream", 0)),
         output=f"{size(number(entry.get('size')))} {device}",
         place=device,
         stack=stack,
@@ -124,8 +127,8 @@ def _frames(entry: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
     for frame in _list(entry.get("frames")):
         if isinstance(frame, dict):
             line = frame.get("line")
-            place = str(frame.get("filename", "")), line if isinstance(line, int) else 0
-            yield *place, str(frame.get("name", ""))
+            place = word(frame.get("filename", "")), line if isinstance(line, int) else 0
+            yield *place, word(frame.get("name", ""))
 
 
 def _users(frames: Frames) -> int:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexes.model.bounds import TABLE_BYTES
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace, Trace, Watch
 
@@ -21,7 +22,8 @@ _NOISE = b"==PROF=="
 _TIMES = ("gpu__time_duration.sum", "gpu__time_duration [ns]", "Duration")
 _UNITS = {"n": 1e-3, "u": 1.0, "m": 1e3, "s": 1e6}
 """Microseconds of a unit, by its first letter: ``nsecond``, ``us``, ``msecond``, ``second``."""
-_LARGEST = 1 << 30
+_LONGEST = 1e18
+"""Of a time, in any unit: thirty years in nanoseconds."""
 
 Row = dict[str, str]
 
@@ -53,8 +55,10 @@ def _table(path: Path) -> Iterator[Row]:
         for block in Content(path).blocks():
             blocks.append(block)
             size += len(block)
-            if size > _LARGEST:
-                raise BadTrace(f"{path} is larger than 1 GB: too large for a report")
+            if size > TABLE_BYTES:
+                raise BadTrace(
+                    f"{path} is larger than {TABLE_BYTES >> 20} MB: too large for a report"
+                )
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror or error}") from error
     data = b"".join(blocks)
@@ -97,4 +101,4 @@ def _microseconds(text: str | None, unit: str | None) -> float:
         value = float((text or "").replace(",", ""))
     except ValueError:
         return 0.0
-    return value * _UNITS.get((unit or "n")[:1], 1e-3)
+    return value * _UNITS.get((unit or "n")[:1], 1e-3) if 0 <= value < _LONGEST else 0.0

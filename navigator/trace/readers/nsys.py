@@ -12,6 +12,7 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from navigator.trace.building.builder import Builder
@@ -44,7 +45,7 @@ def read(path: Path, _watch: Watch) -> Trace:
     try:
         with contextlib.closing(_connected(path)) as connection:
             _Export(connection, trace).read()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise BadTrace(f"{path} is no export of Nsight Systems: {error}") from error
     if not len(trace) and not len(trace.table.kernels):
         raise BadTrace(f"{path} holds no device work and no range of NVTX of Nsight Systems")
@@ -58,6 +59,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     """The database, which is neither written nor trusted."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     connection.execute("PRAGMA trusted_schema=OFF")
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     return connection
 
 

@@ -109,7 +109,7 @@ class OwnEvents:
         self._thread, self.pid = thread, str(event.pid)
         try:
             handler(plain_args(event))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError, OverflowError) as error:
             self._meta.problems.append(f"an event {event.name} could not be read: {error!r}")
 
     def describe(self, row: int, told: dict[str, Any]) -> None:

@@ -16,15 +16,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from indexes.model.bounds import EXPANDED_BYTES, EXPANSION, PACKINGS
 from indexes.source.files import open_file
 from navigator.trace.trace import BadTrace
 
 BLOCK = 4 << 20
-_BOMB, _RATIO = 64 << 20, 200
-"""A file that expands to more bytes than this, and as many times its size, is no trace: real
-ones expand ten to forty times."""
-_LAYERS = 4
-"""Packings, one in the other, that are opened."""
 _TAR_AT, _TAR = 257, b"ustar"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP = b"\x1f\x8b"
@@ -50,7 +46,7 @@ class Content:
         """The content, in blocks of a few megabytes. Raises OSError."""
         with open_file(self.path, None) as file:
             blocks = iter(lambda: file.read(BLOCK), b"")
-            for _ in range(_LAYERS):
+            for _ in range(PACKINGS):
                 head, blocks = _peeked(blocks)
                 unpack = self._packing(head)
                 if unpack is None:
@@ -82,8 +78,8 @@ class Content:
         expanded = 0
         for block in blocks:
             expanded += len(block)
-            if expanded > max(_BOMB, _RATIO * file.tell()):
-                raise BadTrace(f"{self.path} expands to over {_RATIO} times its size: no trace")
+            if expanded > max(EXPANDED_BYTES, EXPANSION * file.tell()):
+                raise BadTrace(f"{self.path} expands to over {EXPANSION} times its size: no trace")
             yield block
 
     def _gzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexes.model.bounds import LOG_BYTES
 from indexes.source.files import read_text
 from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.readers.compile_rows import CompilationRows
@@ -14,7 +15,6 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 
 LOG = "TORCH_TRACE"
 """The name of the format."""
-_LARGEST = 1 << 30
 
 
 _ENTRY = re.compile(rb"^[VIWE]\d{4} [\d:.]+ \d+ \S+\] \{", re.MULTILINE)
@@ -58,6 +58,6 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 def _lines(log: Path) -> Iterator[str]:
     try:
-        return iter(read_text(log, _LARGEST).split("\n"))
+        return iter(read_text(log, LOG_BYTES).split("\n"))
     except OSError as error:
         raise BadTrace(f"cannot read {log}: {error.strerror}") from error

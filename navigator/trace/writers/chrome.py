@@ -285,7 +285,7 @@ class _Events:
             op = allocations.op[number]
             pid, tid = table.threads[table.thread[op]] if op >= 0 else ("memory", "memory")
             kind, _, index = allocations.places[allocations.place[number]].partition(":")
-            if kind not in DEVICE_TYPES or not (index or "0").isdigit():
+            if kind not in DEVICE_TYPES or not (index or "0").isdecimal():
                 continue  # segments of a snapshot: profiles have none
             yield {
                 "ph": "i",
@@ -342,4 +342,4 @@ def _arrow_end(ph: str, category: str, number: int, pid: str, tid: str, start: f
 
 def _number(text: str | int) -> str | int:
     """Processes and threads are numbers where they can be."""
-    return int(text) if isinstance(text, str) and text.isdigit() else text
+    return int(text) if isinstance(text, str) and text.isdecimal() else text

@@ -4,6 +4,7 @@ torchnav runs one of them. Plain git does, which shows that the traps work."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,28 @@ KEYS = (
     *(f"pager.{one}" for one in ("blame", "diff", "log", "ls-files", "config", "cat-file")),
     *(f"alias.{one}" for one in ("blame", "diff-index", "log", "ls-files", "rev-parse", "fetch")),
 )
+RUNS = re.compile(
+    r"""(\.(\w*cmd|\w*command|program|\w*editor|pager|\w*helper|browser|textconv|driver|clean|smudge
+    |process|askpass|\w*proxy|fsmonitor|external|uploadpack|receivepack|packobjectshook|diffFilter))$
+    |^(alias|pager)\.|\.path$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+BOOLEAN = ("advice.", "color.", "column.", "includeif.", "include.", "notes.", "gitcvs.", "http.")
+"""Keys that look alike and name no program: files, words, or addresses."""
+
+
+def listed() -> tuple[str, ...]:
+    """Every key of this git that holds a command or the path of a program."""
+    found = subprocess.run(["git", "help", "--config"], capture_output=True, text=True, check=False)
+    names = [re.sub(r"<\w+>|\*", "words", line.strip()) for line in found.stdout.splitlines()]
+    known = {key.lower() for key in KEYS}
+    return tuple(
+        name
+        for name in names
+        if RUNS.search(name) and name.lower() not in known and not name.lower().startswith(BOOLEAN)
+    )
+
+
 VARIABLES = ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_ASKPASS", "GIT_SSH_COMMAND")
 HOOKS = ("fsmonitor-watchman", "post-checkout", "post-index-change", "reference-transaction")
 ATTRIBUTES = """\
@@ -71,7 +94,7 @@ class Trap:
         repository(self.root)
         _sign(self.root)
         (self.root / ".gitattributes").write_text(ATTRIBUTES)
-        for key in KEYS:
+        for key in (*KEYS, *listed()):
             alias = "!" if key.startswith("alias.") else ""
             git(self.root, "config", key, alias + str(self.program(folder / key, key)))
         git(self.root, "config", "filter.required.required", "true")
@@ -205,6 +228,44 @@ def test_no_command_runs_a_program_that_the_checkout_names(
     words = command.replace("URL", f"file://{armed.root}").split()
     status = main([words[0], "--tree", str(armed.root), "--cache", str(cache), *words[1:]])
     assert status == 0
+    assert armed.sprung == set()
+
+
+def test_every_key_that_git_lists_is_planted(armed: Trap) -> None:
+    planted = git(armed.root, "config", "--local", "--name-only", "--list").splitlines()
+    assert {"difftool.words.cmd", "remote.words.proxy", "core.askpass"} <= set(planted)
+    assert len(planted) > 50
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pr",
+        "contribute add.Tensor",
+        "audit --json",
+        "gaps",
+        f"at {CPP}:43",
+        "callers add_stub",
+        "uses add_stub",
+        "table add.Tensor",
+        "key CPU",
+        "map aten",
+        "explain structured",
+        "tensorimpl",
+        "engine",
+        "export kernels",
+        "op add.Tensor --link",
+        "index --export FOLDER/shared.index",
+        "export site FOLDER/site",
+    ],
+)
+@pytest.mark.usefixtures("capfd")
+def test_nor_do_the_others(armed: Trap, cache: Path, tmp_path: Path, command: str) -> None:
+    """Whatever they answer of a tree with a broken repository."""
+    words = command.replace("FOLDER", str(tmp_path)).split()
+    given = ["--tree", str(armed.root), "--cache", str(cache)]
+    at = 2 if words[0] == "export" else 1
+    assert main([*words[:at], *given, *words[at:]]) in (0, 1)
     assert armed.sprung == set()
 
 

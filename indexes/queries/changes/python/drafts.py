@@ -14,6 +14,7 @@ from functools import cached_property
 
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, Schema
+from indexes.readers.python.blocks import parse
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WIDTH = 88
@@ -190,7 +191,7 @@ def decorators(lines: Iterable[str], to: Renaming) -> tuple[str, ...]:
     """The decorators of a function, as they stand in its file, for another operator."""
     text = "\n".join(lines)
     try:
-        function = ast.parse(f"{text}\ndef f(): pass").body[0]
+        function = parse(f"{text}\ndef f(): pass").body[0]
     except SyntaxError:
         return tuple(text.splitlines())
     assert isinstance(function, _Function)

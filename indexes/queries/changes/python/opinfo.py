@@ -17,6 +17,7 @@ from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.readers.python.blocks import parse, parse_expression
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -85,8 +86,8 @@ def _call(tree: Tree, where: Location) -> tuple[str, ast.Call] | None:
     """The text of an entry, and what Python reads in it."""
     text = dedent("\n".join(tree.lines_of(where))).strip().rstrip(",")
     try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
+        node = parse_expression(text)
+    except SyntaxError:
         return None
     return (text, node) if isinstance(node, ast.Call) else None
 
@@ -101,8 +102,8 @@ def _samples(call: tuple[str, ast.Call] | None) -> str:
 def _function(tree: Tree, path: str, name: str) -> Found | None:
     """The function of a file, as a row."""
     try:
-        module = ast.parse(tree.text(path))
-    except (SyntaxError, ValueError):
+        module = parse(tree.text(path))
+    except SyntaxError:
         return None
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:

@@ -15,6 +15,7 @@ from indexes.queries.changes.diffs import inserted, margin, removed, replaced
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
+from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython, classes_named
 
 if TYPE_CHECKING:
@@ -184,8 +185,8 @@ def _without_excuse(tree: Tree, where: Location) -> tuple[str, ...]:
 
 def _untyped(text: str) -> Iterator[tuple[int, str]]:
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError):
+        module = parse(text)
+    except SyntaxError:
         return
     for node in ast.walk(module):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -32,6 +32,7 @@ from indexes.queries.changes.python.memberships import Joined, Memberships, Subj
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.readers.python.blocks import parse
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -240,8 +241,8 @@ class RulePlan:
 
     def _parsed(self, path: str) -> ast.Module | None:
         try:
-            return ast.parse(self._tree.text(path))
-        except (SyntaxError, ValueError):
+            return parse(self._tree.text(path))
+        except SyntaxError:
             return None
 
     # -------------------------------------------------------------------------- lists

@@ -12,6 +12,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.statements import Statement
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.blocks import parse_expression
 
 _BEGIN = regex(r"^[^\S\n]*(\w*LIST\w*)\b[^=\n]*=\s*(?=[{\[])", re.MULTILINE)
 _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|[{}\[\]()]")
@@ -85,8 +86,8 @@ def _end(text: str, start: int) -> int:
 
 def _literal(text: str) -> ast.expr | None:
     try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
+        return parse_expression(text)
+    except SyntaxError:
         return None
 
 

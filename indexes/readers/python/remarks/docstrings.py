@@ -198,7 +198,7 @@ def _differs(words: str, default: ast.expr) -> bool:
     for any value, which the body chooses."""
     try:
         one, other = ast.literal_eval(words.rstrip(".,;)")), ast.literal_eval(default)
-    except (ValueError, SyntaxError, TypeError, MemoryError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
     if isinstance(one, str) and isinstance(other, str):
         return one != other

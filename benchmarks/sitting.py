@@ -1,0 +1,118 @@
+"""A long sitting at the screen in one process: browsing, editing and looking at a trace.
+
+    python -m benchmarks.sitting [--actions 5000] [--every 500] [--seed S]
+
+Works on a copy of tests/tree, and prints at intervals what the process holds: memory, threads,
+descriptors, children. They must stay flat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from navigator.tui.app import TorchnavApp
+from navigator.tui.config import Config
+from navigator.tui.session import Opener
+
+TREE = Path(__file__).parents[1] / "tests" / "tree"
+EDITED = "aten/src/ATen/native/BinaryOps.cpp"
+_KEYS = (
+    *("down", "down", "up", "pagedown", "pageup", "home", "end", "left", "right", "enter"),
+    *("tab", "shift+tab", "escape", "escape", "backspace", "f1", "escape", "ctrl+o", "escape"),
+    *("space", "slash", "escape", "n", "d", "b", "g", "escape", "c", "i", "u", "escape", "ctrl+r"),
+)
+_NAMES = ("add", "mul", "relu", "softmax", "linear", "cat", "mean", "cumsum", "nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the process holds."""
+
+    actions: int
+    seconds: float
+    memory: int
+    """Bytes."""
+    threads: int
+    files: int
+    children: int
+
+    def row(self) -> str:
+        """As a row of a table."""
+        cells = (f"{self.actions:,}", f"{self.seconds:,.0f}", f"{self.memory >> 20:,}")
+        return f"| {' | '.join((*cells, str(self.threads), str(self.files), str(self.children)))} |"
+
+
+def held(actions: int, started: float) -> Held:
+    """As Linux tells it now."""
+    gc.collect()
+    status = Path("/proc/self/status").read_text().splitlines()
+    facts = dict(line.split(":", 1) for line in status)
+    own = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    seconds, memory = time.monotonic() - started, int(facts["VmRSS"].split()[0]) * 1024
+    files = len(os.listdir("/proc/self/fd"))
+    return Held(actions, seconds, memory, int(facts["Threads"]), files, len(own))
+
+
+async def sitting(folder: Path, actions: int, every: int, seed: int) -> list[Held]:
+    """Acts at random; what is held at the start and after each interval."""
+    chance, tree = random.Random(seed), Path(shutil.copytree(TREE, folder / "pytorch"))
+    app = TorchnavApp(Opener(str(tree), folder / "cache"), Config())
+    found: list[Held] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause(3)
+        started = time.monotonic()
+        for number in range(actions + 1):
+            if number % every == 0:
+                found.append(held(number, started))
+                print(found[-1].row(), flush=True)
+            await _act(pilot, chance, tree)
+            if not app.is_running:
+                raise SystemExit("the screen ended")
+    return found
+
+
+async def _act(pilot: Pilot[int], chance: random.Random, tree: Path) -> None:
+    what = chance.random()
+    if what < 0.02:
+        with (tree / EDITED).open("a") as file:
+            file.write(f"// {chance.random()}\n")
+        await pilot.press("ctrl+r")
+    elif what < 0.1:
+        await pilot.press("escape", *chance.choice(_NAMES), "enter")
+    else:
+        await pilot.press(chance.choice(_KEYS))
+    await pilot.pause(0.01)
+
+
+def main() -> int:
+    """The command line; 1 where the process holds more and more."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--actions", type=int, default=5000)
+    parser.add_argument("--every", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print("| actions | s | memory, MB | threads | files | children |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="torchnav-sitting") as folder:
+        given = (Path(folder), options.actions, options.every, options.seed)
+        found = asyncio.run(sitting(*given))
+    middle, last = found[len(found) // 2], found[-1]
+    grown = last.memory > 1.15 * middle.memory or last.files > middle.files + 3
+    more = last.threads > middle.threads + 3 or last.children > middle.children + 2
+    print("it grows" if grown or more else "flat in its second half")
+    return grown or more
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""How much of anything is taken: beyond these bounds there is one clear line with the place.
+
+They are far above what people and PyTorch make; docs/security.md lists them for users.
+"""
+
+from __future__ import annotations
+
+FILE_BYTES = 64 << 20
+"""Of a file that is taken into memory: more than any file that a person wrote."""
+EVENT_BYTES = 64 << 20
+"""Of one event of a trace, and of what stands before the first one."""
+EXPANSION, EXPANDED_BYTES = 200, 64 << 20
+"""A packed file that expands to more bytes than the second, and as many times its size as the
+first, is no trace: real ones expand ten to forty times."""
+PACKINGS = 4
+"""One in the other, that are opened."""
+TOML_LINE = 100_000
+"""Characters of a line of TOML: the parser takes the square of the parts of a key."""
+YAML_NESTING = 99
+"""Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
+SHARED_INDEX_BYTES = 2_000_000_000
+"""Of the database in a shared index: no index is larger."""
+TABLE_BYTES = 128 << 20
+"""Of a table of Nsight Compute."""
+LOG_BYTES = 256 << 20
+"""Of a log of ``TORCH_TRACE``."""
+TRACE_ROWS = 5_000_000
+"""Of a trace; those that follow are not read."""
+SNAPSHOT_BYTES = 1_200_000_000
+"""Of memory that a memory snapshot may take while it is unpickled."""
+MANGLED_CHARACTERS = 4096
+"""Of a mangled name that is given to a demangler: they recurse over it."""

@@ -1,0 +1,104 @@
+"""Files that are written aside and then take their place whole, and what killed writers left.
+
+A writer holds a lock on a file beside the one that it writes. The system lets go of it however
+the writer ends, so whoever gets the lock knows that nobody writes any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: there age alone tells
+    fcntl = None  # type: ignore[assignment]
+
+ENDING = ".building"
+_LOCK = ".lock"
+_CUT_OFF = 24 * 3600.0
+"""Seconds after which a file is left over where locks tell nothing."""
+
+
+@contextlib.contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """An empty file beside ``path`` to be written and renamed; what is not renamed is removed.
+
+    Raises:
+        OSError: It can't be made.
+    """
+    handle, name = tempfile.mkstemp(ENDING, f"{path.name}.", path.parent)
+    os.close(handle)
+    lock = _new_lock(name)
+    try:
+        yield Path(name)
+    finally:
+        _remove(name, f"{name}{_LOCK}")
+        if lock is not None:
+            os.close(lock)
+
+
+def left_over(path: Path) -> bool:
+    """Whether a file that was written aside is one that nobody writes any more."""
+    lock = f"{path}{_LOCK}"
+    return _is_old(path) if not os.path.exists(lock) else _is_free(lock)
+
+
+def clear(folder: Path) -> None:
+    """Removes what killed writers left in a folder."""
+    for path in folder.glob(f"*{ENDING}"):
+        if left_over(path):
+            _remove(path, f"{path}{_LOCK}")
+    for lock in folder.glob(f"*{ENDING}{_LOCK}*"):  # of writers killed as they came or went
+        if not os.path.exists(f"{lock}".rpartition(_LOCK)[0]) or _is_old(lock):
+            _remove(lock)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - _CUT_OFF
+    except OSError:
+        return False
+
+
+def _is_free(lock: str) -> bool:
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return _locked(handle)
+    finally:
+        os.close(handle)
+
+
+def _new_lock(name: str) -> int | None:
+    """A lock for the file of that name, which nobody sees before it is held; None where there are
+    no locks."""
+    if fcntl is None:
+        return None
+    handle, made = tempfile.mkstemp("", f"{os.path.basename(name)}{_LOCK}", os.path.dirname(name))
+    if not _locked(handle):
+        os.close(handle)
+        _remove(made)
+        return None
+    os.replace(made, f"{name}{_LOCK}")
+    return handle
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(*paths: str | Path) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)

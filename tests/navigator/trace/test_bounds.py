@@ -1,0 +1,103 @@
+"""Inputs that would take memory or time without end are refused, or cut with a word."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from navigator.trace.readers import chrome, memory_snapshot, ncu, read_trace
+from navigator.trace.trace import BadTrace
+from tests.navigator.trace.made import made, op
+
+MOST = 1_500_000_000
+READ = """\
+import resource, sys
+from pathlib import Path
+from navigator.trace.readers import read_trace
+try:
+    read_trace(Path(sys.argv[1]))
+except Exception as error:
+    print(type(error).__name__, error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def said(file: Path) -> tuple[str, int]:
+    """What a process of its own says of a file, and the most memory that it had."""
+    command = [sys.executable, "-c", READ, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *words, memory = done.stdout.splitlines()
+    return "\n".join(words), int(memory)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x80\x02Nr\xff\xff\xff\x7f.",  # a memo of 2**31 places
+        b"\x80\x05\x96" + (3 << 30).to_bytes(8, "little") + b"a.",  # a bytearray of 3 GB
+        b"\x80\x05\x8e" + (1 << 62).to_bytes(8, "little") + b"a.",
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a bound on memory")
+def test_a_pickle_that_says_to_be_large_takes_no_memory(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "snapshot").write_bytes(content)
+    words, memory = said(tmp_path / "snapshot")
+    assert words.startswith("BadTrace")
+    assert "\n" not in words
+    assert memory < MOST
+
+
+def test_lists_that_hold_each_other_twice_are_not_written_out(tmp_path: Path) -> None:
+    nested: list[object] = []
+    for _ in range(200):
+        nested = [nested, nested]
+    frame = {"filename": nested, "line": 1, "name": nested}
+    entry = {"action": nested, "stream": nested, "size": nested, "frames": [frame]}
+    file = tmp_path / "snapshot"
+    file.write_bytes(pickle.dumps({"segments": nested, "device_traces": [[entry]]}, 4))
+    assert len(read_trace(file)) == 1
+
+
+def test_rows_beyond_the_bound_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chrome, "TRACE_ROWS", 1)
+    trace = made(tmp_path, [op("aten::add", float(at), 0.5) for at in range(3)])
+    assert "only its first 1 rows are read" in trace.meta.problems
+
+
+def test_a_table_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ncu, "TABLE_BYTES", 100)
+    (tmp_path / "report").write_text('"ID","Kernel Name"\n' + '"0","k"\n' * 100)
+    with pytest.raises(BadTrace, match="too large for a report"):
+        read_trace(tmp_path / "report")
+
+
+def test_the_bound_on_memory_is_lifted_again(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    (tmp_path / "snapshot").write_bytes(b"\x80\x02N.")
+    with pytest.raises(BadTrace):
+        memory_snapshot.read(tmp_path / "snapshot", None)  # type: ignore[arg-type]
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"ph":"M","name":"torchnav_window","args":{"places":["a"]}}]',
+        b'ID,"Kernel Name","Metric Name","Metric Value"\n1,k,gpu__time_duration.sum,1e999\n',
+        b"SQLite format 3\0\2\0\1\1\0@  " + b"\xe3(" * 400,
+    ],
+)
+def test_found_by_fuzzing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "trace").write_bytes(content)
+    with contextlib.suppress(BadTrace):
+        assert len(read_trace(tmp_path / "trace")) >= 0
