@@ -17,6 +17,8 @@ from rich.style import Style
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from navigator.text.clean import printable
+
 
 class LineView(ScrollView, can_focus=True):
     """Lines in styles from the style sheet: the letters of one over the background of another."""
@@ -77,7 +79,7 @@ def _wrapped(message: str, width: int) -> list[str]:
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, max(10, width)) or [""]
+    return textwrap.wrap(printable(text), max(10, width)) or [""]
 
 
 def laid_over(segments: Iterable[Segment], start: int, end: int, style: Style) -> Iterator[Segment]:
