@@ -114,20 +114,10 @@ def run() -> NoReturn:
     heard = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # else a shell made it deaf
     if heard:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.unraisablehook = _unraisable
     status = main()
     if heard:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)
-
-
-def _unraisable(told: sys.UnraisableHookArgs) -> None:
-    """Ctrl+c in what can't raise, as in callbacks of an import, is not lost: it comes again."""
-    if told.exc_type is KeyboardInterrupt and hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, 0.01)
-    else:
-        sys.__unraisablehook__(told)
 
 
 def _tell_defect(*found: Any) -> None:

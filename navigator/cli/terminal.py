@@ -146,17 +146,17 @@ class Terminal:
 def _on_disk(index: Index, path: str) -> str:
     """The file that a path in an answer means, which may have lost its first folders; empty where
     several can be meant, or none."""
-    if os.path.exists(path):
-        return os.path.abspath(path)
+    if os.path.isabs(path):
+        return path if os.path.exists(path) else ""
+    if "/" not in path and path.endswith(".py"):  # of the user's program, perhaps elsewhere
+        return os.path.abspath(path) if os.path.exists(path) else ""
     root, _, rest = path.rpartition(".../")
-    if "/" not in path and path.endswith(".py"):  # of the user's program, on another machine
-        return ""
     found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
-    if len(found) != 1:
-        return ""
-    from indexes.source.permalinks import file_of
+    if len(found) == 1:
+        from indexes.source.permalinks import file_of
 
-    return str(file_of(index.info, found[0]))
+        return str(file_of(index.info, found[0]))
+    return os.path.abspath(path) if not found and os.path.exists(path) else ""
 
 
 Link = Callable[[str, str, str], str]

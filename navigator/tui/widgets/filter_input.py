@@ -114,6 +114,20 @@ class FilterInput(Input):
     def action_list_page(self, pages: float) -> None:
         self._list.action_page(pages)
 
+    def action_home(self, select: bool = False) -> None:
+        """The start of the text; of the list, where there is no text."""
+        if self.value:
+            super().action_home(select)
+        else:
+            self._list.action_first()
+
+    def action_end(self, select: bool = False) -> None:
+        """The end of the text; of the list, where there is no text."""
+        if self.value:
+            super().action_end(select)
+        else:
+            self._list.action_last()
+
     @property
     def _list(self) -> LineList:
         return self.screen.query_one(self._target)

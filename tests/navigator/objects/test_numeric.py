@@ -70,7 +70,7 @@ def test_a_wrong_backward_differs() -> None:
     [
         ("w = torch.ones(3, requires_grad=True)\nloss = w * 2", "3 elements"),
         (TIMED, "another loss each time"),
-        ("w = torch.ones(3)\nloss = w.sum()", "no leaf"),
+        ("w = torch.ones(3)\nloss = w.sum()", "not a leaf"),
     ],
 )
 def test_what_cannot_be_checked(code: str, words: str) -> None:
