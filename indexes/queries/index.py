@@ -347,7 +347,9 @@ class Index:
 
         return card(name, self)
 
-    def find(self, text: str, limit: int = 50, kinds: Sequence[str] = ()) -> tuple[Hit, ...]:
+    def find(
+        self, text: str, limit: int = 50, kinds: Sequence[str] = (), match: NameMatch | None = None
+    ) -> tuple[Hit, ...]:
         """Search operators, Node classes, stubs, C++ symbols and files by a part of their name;
         what the text means by itself, as ``resolve`` tells it, comes first.
 
@@ -355,13 +357,14 @@ class Index:
             text: The part, in whatever case.
             limit: The most hits that are wanted.
             kinds: Only hits of these kinds; all when empty.
+            match: What ``resolve`` tells of the text, where it was asked already.
 
         Returns:
             The hits, best first.
         """
         from indexes.queries.naming.finding import find
 
-        return find(text, self, limit, kinds)
+        return find(text, self, limit, kinds, match)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
         """Tell what stands at a line.

@@ -36,14 +36,16 @@ KINDS = (
 """What a hit can be."""
 
 
-def find(text: str, index: Index, limit: int, kinds: Sequence[str] = ()) -> tuple[Hit, ...]:
+def find(
+    text: str, index: Index, limit: int, kinds: Sequence[str] = (), match: NameMatch | None = None
+) -> tuple[Hit, ...]:
     """What a text means, then operators, Node classes, symbols, stubs and files whose name holds
     it, best first; of the words of a message the lines that say it. Of some kinds only, where any
-    are asked for."""
+    are asked for. ``match`` is what the text means, where that is known."""
     word = text.strip()
     if not word or limit < 1:
         return ()
-    match = index.resolve(word)
+    match = match or index.resolve(word)
     hits = [*_meant(match, index.facts)]
     if match.kind != "error":
         hits += _holding(word, index.facts, limit, kinds)

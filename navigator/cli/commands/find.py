@@ -64,7 +64,8 @@ def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> i
 
 
 def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple[str, ...]) -> None:
-    hits, match = index.find(text, limit, kinds), index.resolve(text)
+    match = index.resolve(text)
+    hits = index.find(text, limit, kinds, match)
     if not hits:
         raise not_found(match, f"nothing matches {text!r}")
     if match.kind == "none":
