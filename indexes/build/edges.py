@@ -16,6 +16,7 @@ from indexes.linking.formulas import formula_edges
 from indexes.linking.functors import names_in
 from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
+from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.scopes import ScopeFacts
@@ -124,6 +125,7 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
 _FEW = 50
 """Files that are asked for one by one."""
 _FILE, _OPERATOR = "file", "operator"
+_APPLE = (".metal", ".mm", ".m")
 _NAMED = (
     (
         f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base"
@@ -141,12 +143,16 @@ _NAMED = (
         " ORDER BY d.id,c.rowid"
     ),
     (
+        f"SELECT definition>>{FILE_BITS},name FROM calls WHERE kind='{SHADER}'"
+        " AND definition BETWEEN ? AND ? ORDER BY definition,rowid"
+    ),
+    (
         f"SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL"
         f" AND file BETWEEN ?1>>{FILE_BITS} AND ?2>>{FILE_BITS} ORDER BY file,made,rowid"
     ),
 )
 """What of a file decides what names mean: what it defines, what its macros hold, what its templates
-call on the types that they are given, its stubs."""
+call on the types that they are given, the Metal kernels that it asks for, its stubs."""
 
 
 def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:
@@ -170,7 +176,7 @@ def _concerned(store: Store, owners: Iterable[str]) -> set[int]:
     for number in files:
         names.update(store.names_of(number))
         concerned.update(store.files_with_edges_into(number), store.files_registering(number))
-    concerned.update(_running_lost_stubs(store))
+    concerned.update(_running_lost_stubs(store), _asking_shaders(store, files))
     return concerned.union(store.files_calling(names), _registering(store, names))
 
 
@@ -181,6 +187,15 @@ def _running_lost_stubs(store: Store) -> set[int]:
     sql = f"SELECT DISTINCT target,caller>>{FILE_BITS} FROM edges WHERE kind IN (?,?)"
     rows = store.query(sql, tuple(TO_STUBS))
     return {file for stub, file in rows if stub.rpartition("::")[2] not in there}
+
+
+def _asking_shaders(store: Store, files: Collection[int]) -> Iterable[int]:
+    """The files that ask for Metal kernels, where a file that has or asks for some is another: of
+    several strings the longest that a kernel's name begins with asks for it."""
+    paths: dict[int, str] = dict(store.query("SELECT id,path FROM files"))
+    if not any(paths.get(number, _APPLE[0]).endswith(_APPLE) for number in files):
+        return ()
+    return store.column(f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE kind='{SHADER}'")
 
 
 def _registering(store: Store, names: Collection[str]) -> set[int]:

@@ -13,6 +13,7 @@ from indexes.linking.classes import Classes, ClassQuestions
 from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
 from indexes.linking.functors import FunctionsRun, FunctorQuestions, named_in
 from indexes.linking.scopes import Scopes, enclosing
+from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
 from indexes.linking.visible import (
     APPLE,
     is_plain,
@@ -29,6 +30,7 @@ from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 from indexes.readers.cxx.marks import LIST
+from indexes.readers.cxx.shaders import SHADER
 
 _MOST_METHODS = 8
 """Methods of one name that a call can mean, of a class that is written anew for each architecture,
@@ -53,7 +55,7 @@ class _Meant(NamedTuple):
         return Edge(caller, line, kind, symbol, target, confidence, candidates, branch, macro)
 
 
-class EdgeFacts(ClassQuestions, FunctorQuestions, Protocol):
+class EdgeFacts(ClassQuestions, FunctorQuestions, ShaderQuestions, Protocol):
     """What resolving calls asks."""
 
     def by_id(self, number: int) -> Known | None:
@@ -88,6 +90,7 @@ class EdgeResolver:
         self._returned = lru_cache(4096)(partial(mark_of_result, facts))
         self._functions_run = FunctionsRun(facts, self._scopes)
         self._classes = Classes(facts)
+        self._shaders = Shaders(facts, self._functions_run)
         self._sites = lru_cache(1024)(facts.sites)
         self._path = ""
         self._macros: Mapping[str, Sequence[Known]] = {}
@@ -156,6 +159,8 @@ class EdgeResolver:
     def _meant(self, call: Call, caller: Known) -> list[_Meant]:
         if call.kind == SCHEMA:
             return [self._by_name(call)]
+        if call.kind == SHADER:
+            return [_shader_edge(call, one) for one in self._shaders.of(call, caller)]
         is_stub = self.facts.is_stub(call.name)
         if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
@@ -438,6 +443,12 @@ def _front_end(call: Call, mark: str, caller: Known) -> str:
     if call.name != "execute" or mark != "?":
         return ""
     return next((library for folder, library in _FRONT_ENDS if folder in path), "")
+
+
+def _shader_edge(call: Call, shader: Shader) -> _Meant:
+    """A string leads to a kernel: it says the name, as far as it is no type's."""
+    said = call._replace(name=call.name.partition("{")[0])
+    return _edge(said, "shader", shader.known.id, shader.confidence, shader.candidates)
 
 
 def _copied_library(found: Sequence[Known], caller: Known) -> str:

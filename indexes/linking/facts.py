@@ -108,6 +108,7 @@ EdgeKind = Literal[
     "passed",
     "macro",
     "launch",
+    "shader",
     "stub",
     "passed stub",
     "operator",
@@ -124,6 +125,7 @@ RULES: dict[EdgeKind, str] = {
     "passed": "passed on by name",
     "macro": "a macro used here",
     "launch": "a __global__ function launched with <<<>>>",
+    "shader": "a Metal kernel, asked for by its name",
     "stub": "a stub, called through its dispatch table",
     "passed stub": "a stub, passed on by name",
     "operator": "re-dispatches to the operator",
@@ -135,7 +137,7 @@ RULES: dict[EdgeKind, str] = {
     "unknown": "its target is not known",
 }
 """What each kind of edge means, for people."""
-TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch"))
+TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch", "shader"))
 TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 

@@ -16,6 +16,7 @@ from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
 from indexes.readers.cxx.preprocess import bind, substitute
 from indexes.readers.cxx.scopes import scan_text
+from indexes.readers.cxx.shaders import gives_names
 
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
 _SIGNED = regex(r"operator\s+(?=[^\w\s])")
@@ -90,7 +91,7 @@ class MacroTable:
             return False
         body = macro.fact.body
         words = set(_WORD.findall(body))
-        if "{" in body or any(is_interpreted(w) for w in words):
+        if "{" in body or gives_names(body) or any(is_interpreted(w) for w in words):
             return True
         called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", body))
         if called & set(macro.fact.parameters or ()):
@@ -187,7 +188,8 @@ class _Use:
 
     def _read(self, text: str, macro: PlacedMacro, depth: int) -> None:
         table = self.table
-        if depth < _MAX_DEPTH and "{" not in text and "#" not in text and not table.names_any(text):
+        plain = "{" not in text and "#" not in text and not gives_names(text)
+        if depth < _MAX_DEPTH and plain and not table.names_any(text):
             return
         facts = assemble(scan_text(text), unread=_UNREAD)
         for found in facts.definitions:

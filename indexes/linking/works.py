@@ -18,6 +18,7 @@ from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
+from indexes.readers.cxx.shaders import is_metal_kernel
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
@@ -92,7 +93,7 @@ class Works:
         kind = node_kind(edge)
         if edge.kind == "library":
             return "computes" if runs_library(edge) else "helps"
-        if edge.kind in ("loop", "launch"):
+        if edge.kind in ("loop", "launch", "shader"):
             return "computes"
         return self.of(Node(kind, edge.target, device)) if kind else "helps"
 
@@ -140,6 +141,8 @@ class Works:
             return None
         if known.definition.cuda_global:
             return "launch"
+        if is_metal_kernel(known.definition.parameters):
+            return "metal"
         if known.definition.name == "operator()" or known.definition.scope == _INNER_LOOPS:
             return "loop"
         return next(filter(None, map(self._edge_kind, self._edges_of(known))), None)
@@ -159,6 +162,8 @@ class Works:
         library, or gives its work to what headers have for running any work."""
         if edge.kind in ("loop", "launch"):
             return "launch" if edge.kind == "launch" else "loop"
+        if edge.kind == "shader":
+            return "metal"
         if edge.kind == "library":
             return self._library(edge)
         if edge.kind == "call" and isinstance(edge.target, int):

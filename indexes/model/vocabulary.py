@@ -222,6 +222,7 @@ DefinitionKind = Literal[
     "macro",
     "macro_use",
     "global",
+    "shader",
     "alias",
     "python",
     "method",

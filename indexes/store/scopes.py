@@ -10,12 +10,15 @@ from indexes.linking.visible import is_header, plain_scope
 from indexes.model.regex import regex
 from indexes.model.vocabulary import TEMPLATE, Definition, NativeFunction
 from indexes.readers.cxx.marks import UNKNOWN
+from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.tables import FILE_BITS
 
 _WORD = regex(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"<.*")
+_BUNDLED = regex(r"/(\w+)_metallib\.h\b")
+"""The header that the build makes of a ``.metal`` file (cmake/Metal.cmake)."""
 
 
 class ScopeFacts(Lookup):
@@ -92,6 +95,49 @@ class ScopeFacts(Lookup):
     def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
         """The function-like macros that a file defines, by name."""
         return self._macros.get(path, {})
+
+    @cached_property
+    def _shaders(self) -> dict[str, list[Known]]:
+        """The names of kernels, and kernels that are made for no types, by their files."""
+        found: dict[str, list[Known]] = {}
+        over = "d.kind='shader' OR (d.kind='function' AND d.parameters LIKE '%[[buffer(%')"
+        for known in self.definitions(over):
+            if not known.definition.template:
+                found.setdefault(known.definition.location.path, []).append(known)
+        return found
+
+    def shaders_of(self, path: str) -> Sequence[Known]:
+        """The names of kernels, and kernels, in the shader library of a file: of those whose
+        bundled form it includes, and in its own strings; of any where it has none."""
+        files = self._libraries(path) or self._shaders
+        return [known for file in files for known in self._shaders[file]]
+
+    def _libraries(self, path: str) -> list[str]:
+        """The files of a file's own shader library."""
+        sql = "SELECT i.names FROM includes i JOIN files f ON f.id=i.file WHERE f.path=?"
+        bundled = set(_BUNDLED.findall("\n".join(self.store.column(sql, (path,)))))
+        names = {file: file.rpartition("/")[2].removesuffix(".metal") for file in self._shaders}
+        return [file for file, name in names.items() if file == path or name in bundled]
+
+    def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
+        """The strings in bodies of a file that can name kernels, each with its function."""
+        return self._asked.get(path, ())
+
+    def shaders_shared(self) -> Sequence[str]:
+        """Those of files that have no shader library of their own: they ask that of another."""
+        sharing = (path for path in self._asked if not self._libraries(path))
+        return [text for path in sharing for _, text in self._asked[path]]
+
+    @cached_property
+    def _asked(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        sql = (
+            f"SELECT DISTINCT d.id>>{FILE_BITS},d.name,c.name FROM calls c"
+            " JOIN definitions d ON d.id=c.definition WHERE c.kind=?"
+        )
+        for file, function, text in self.store.query(sql, (SHADER,)):
+            found.setdefault(self._paths[file], []).append((function, text))
+        return found
 
     @cached_property
     def _nominations(self) -> dict[str, tuple[str, ...]]:

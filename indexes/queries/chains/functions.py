@@ -133,7 +133,7 @@ class Functions:
 
     def _role(self, edge: Edge, known: Known, work: Work) -> Role:
         """What is called by what it does: a header's function that runs others starts them."""
-        if edge.kind == "launch":
+        if edge.kind in ("launch", "shader"):
             return "launch"
         how = self.works.computing(known.id)
         if how in ("loop", "launch") and is_header(known.definition.location.path):

@@ -223,7 +223,8 @@ class Search:
         path = known.definition.location.path
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
         price += sum(self.prices.of_choice(one, walk) for one in conditions)
-        if edge.kind == "launch" and isinstance(edge.target, int):
+        named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
+        if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target)
             return price, End(kind, launched or known, edge, conditions)
         return price, End(kind, known, edge, conditions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from indexes.readers.cxx.lexer import NEVER, Lines, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
 from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
+from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
 from indexes.readers.cxx.sites import Body, Reader, Text
 from indexes.readers.messages import MessageFact
 
@@ -124,6 +125,7 @@ class _Assembler:
             else:
                 self._define(found, found.kind, found.name)
         self.facts.uses += map(self._use, self.scan.uses)
+        self.facts.definitions += self._host_names()
         if any(NEVER in guards for guards in self.scan.lexed.guards):
             self._drop_the_dead()
         for macro in self.scan.lexed.macros:
@@ -132,6 +134,15 @@ class _Assembler:
         for name, target, scope, offset in self.scan.aliases:
             self.facts.aliases.append(AliasFact(name, target, scope, self.line(offset)))
         return self.facts
+
+    def _host_names(self) -> Iterator[DefinitionFact]:
+        """The names of Metal kernels, each with the function that it is of."""
+        for one in host_names(self.scan.plain, self.scan.lexed.text):
+            line, guard = self.line(one.offset), self._guard(one.offset)
+            qualifier, _, function = one.function.rpartition("::")
+            call = Call(function, qualifier, line, "call", flat(one.template))
+            place = (one.name, "", SHADER, line, line, "", guard, 0, "", "", "", 0)
+            yield DefinitionFact(*place, [call], [])
 
     def _use(self, use: ScopedUse) -> UseFact:
         arguments, place = flat(use.arguments), self.line(use.start)
@@ -212,7 +223,8 @@ class _Assembler:
         scan, lexed = self.scan, self.scan.lexed
         directives = zip(lexed.guard_offsets, lexed.guard_kinds, lexed.guards, strict=True)
         messages, brief = path.endswith(".mm"), _TESTS.search(path) is not None
-        text = Text(scan.plain, lexed.text, self.line, list(directives), messages, brief)
+        shaders = asks_shaders(path, lexed.text)
+        text = Text(scan.plain, lexed.text, self.line, list(directives), messages, brief, shaders)
         about = (u for u in scan.uses if meaning_of(u.name) in ("declared", "defined"))
         stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
         functions = {one.name for one in scan.found if one.kind == "function"}
@@ -282,12 +294,22 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     """Facts of one C++, CUDA, Objective-C++ or Metal file. Never raises on its content."""
     if b"\x00" in data:
         return CppFacts(), (Problem(path, 0, "binary content: not read as C++"),)
-    scan = scan_text(decode(data))
+    text = decode(data)
+    scan = scan_text(text)
     facts = assemble(scan, path)
     facts.includes = read_includes(data)
+    if shaders := embedded(path, text):
+        _add_shaders(facts, assemble(scan_text(shaders), path))
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
     return facts, ()
+
+
+def _add_shaders(facts: CppFacts, shaders: CppFacts) -> None:
+    """Adds what strings of a file hold as Metal source, whose lines are those of the file."""
+    facts.definitions += shaders.definitions
+    facts.uses += shaders.uses
+    facts.macros += shaders.macros
 
 
 def read_texts(data: bytes) -> list[MessageFact]:

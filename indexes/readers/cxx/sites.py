@@ -30,6 +30,7 @@ from indexes.readers.cxx.marks import (
     type_mark,
     word_mark,
 )
+from indexes.readers.cxx.shaders import SHADER, asked_names
 
 _MOST_ARGUMENTS = 40
 _STRING = regex(r'"([^"\\]*)"')
@@ -90,6 +91,8 @@ class Text(NamedTuple):
     """Whether ``[x f:y]`` is a message of Objective-C."""
     brief: bool = False
     """Whether functions alone are wanted that are called, not with what: of tests."""
+    shaders: bool = False
+    """Whether strings can be names of Metal kernels."""
 
 
 @dataclass(slots=True)
@@ -201,6 +204,9 @@ class _Reading:
         self._signs(parameters)
         if self.reader.text.messages:
             self._messages()
+        if self.reader.text.shaders:
+            asked = asked_names(self.plain, self.reader.text.written, self.start, self.end)
+            self._rows += [(at, name, "", SHADER, "", "", "") for at, name in asked]
         return self._rows
 
     def _site(self, site: Site) -> None:

@@ -160,6 +160,39 @@ void edges_of_front_ends(const Tensor& x) { auto plan = cached(x); plan->execute
 float edge_shader(float x) { return ::metal::mul(x, x); }
 float edges_of_shaders(float x) { return edge_shader(mul(x, x)); }
 """,
+    f"{NATIVE}/mps/operations/Named.mm": """
+#include <ATen/native/mps/Named_metallib.h>
+namespace at::native {
+static void run_named(const Tensor& x, const std::string& name) {
+  lib.getPipelineStateForFunc(fmt::format("sample_{}_{}", name, typeOf(x)));
+}
+void edges_of_named_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "ramp"); }
+void edges_of_whole_names(const Tensor& x) { lib.getPipelineStateForFunc("pivots"); }
+void edges_of_names_put_in(const Tensor& x) { run_named(x, "cubic"); }
+} // namespace at::native
+""",
+    f"{NATIVE}/mps/operations/Inside.mm": """
+static MetalShaderLibrary lib(R"METAL(
+kernel void inside_a_string(device float* out [[buffer(0)]]) {}
+)METAL");
+void edges_into_a_string() { lib.getPipelineStateForFunc("inside_a_string"); }
+""",
+    f"{NATIVE}/mps/kernels/Named.metal": """
+struct ramp_functor { float operator()(float x) { return x; } };
+template <typename T, typename F>
+kernel void each_of(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void ramp_up(device T* out [[buffer(0)]]) {}
+kernel void pivots(device float* out [[buffer(0)]]) {}
+template <typename T> kernel void cubic(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void linear(device T* out [[buffer(0)]]) {}
+#define NAMED(NAME, TYPE) \\
+  template [[host_name(#NAME "_dense_" #TYPE)]] kernel void ::each_of<TYPE, NAME##_functor>( \\
+      device TYPE* out)
+NAMED(ramp, float);
+NAMED(ramp, half);
+template [[host_name("sample_cubic_float")]] kernel void cubic<float>(device float* out);
+template [[host_name("sample_linear_float")]] kernel void linear<float>(device float* out);
+""",
     f"{NATIVE}/mps/kernels/Others.metal": """
 float edges_of_other_shaders(float x) { return edge_shader(x); }
 """,
@@ -298,6 +331,25 @@ def test_a_class_of_the_tree_in_a_librarys_namespace_is_no_librarys(index: Index
         ("functor", "cutlass::epilogue::Rescale", "operator():118"),
         ("library", "cutlass::epilogue::Linear", "CUTLASS"),
     ]
+
+
+def test_a_string_names_the_kernels_that_begin_with_it(index: Index) -> None:
+    shaders = [one for one in said(index, "edges_of_named_kernels") if one[0] == "shader"]
+    assert [target.partition(":")[0] for _, _, target in shaders] == ["operator()", "each_of"]
+    assert ("shader", "pivots", "pivots:6") in said(index, "edges_of_whole_names")
+
+
+def test_a_string_is_put_into_another(index: Index) -> None:
+    (edge,) = (one for one in edges(index, "edges_of_names_put_in") if one.kind == "shader")
+    assert edge.confidence == "by rule"
+    assert said(index, "edges_of_names_put_in")[-1][-1].startswith("cubic:")
+    asked = [one for one in edges(index, "run_named") if one.kind == "shader"]
+    assert [(one.confidence, one.candidates) for one in asked] == [("ambiguous", 2)] * 2
+
+
+def test_a_shader_stands_in_a_string(index: Index) -> None:
+    shaders = [one for one in said(index, "edges_into_a_string") if one[0] == "shader"]
+    assert shaders == [("shader", "inside_a_string", "inside_a_string:3")]
 
 
 def test_what_a_message_is_given_is_called(index: Index) -> None:

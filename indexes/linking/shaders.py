@@ -1,0 +1,135 @@
+"""Which Metal kernels a body runs: those of its shader library that the strings in it name.
+
+A library is made of a ``.metal`` file, whose bundled form the Objective-C++ file includes, or of a
+string in that file. A kernel belongs to the longest string of the file that its name begins with:
+``"exp"`` asks for ``exp_float_float`` where nothing asks for ``exp_complex``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+from indexes.linking.facts import Call, Known
+from indexes.linking.functors import FunctionsRun, named_in
+from indexes.linking.visible import is_header
+from indexes.model.vocabulary import Confidence
+from indexes.readers.cxx.shaders import is_metal_kernel
+
+_OPEN = "{}"
+"""Where ``fmt::format`` puts something into a string."""
+_HEADERS = "/metal/"
+
+
+class ShaderQuestions(Protocol):
+    """What is asked of shader libraries."""
+
+    def named(self, name: str) -> Sequence[Known]:
+        """Every definition whose last component is ``name``."""
+
+    def calls(self, known: Known) -> Sequence[Call]:
+        """What the body of a definition uses, in order."""
+
+    def shaders_of(self, path: str) -> Sequence[Known]:
+        """The names of kernels, and kernels, in the shader library of a file."""
+
+    def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
+        """The strings in bodies of a file that can name kernels, each with its function."""
+
+    def shaders_shared(self) -> Sequence[str]:
+        """Those of files that have no shader library of their own: they ask that of another."""
+
+
+class Shader(NamedTuple):
+    """A function that runs for a string in a body."""
+
+    known: Known
+    confidence: Confidence
+    candidates: int
+
+
+class Shaders:
+    """Finds the Metal kernels of strings. Answers are kept while it lives."""
+
+    def __init__(self, facts: ShaderQuestions, functions_run: FunctionsRun) -> None:
+        self.facts = facts
+        self._functions_run = functions_run
+        self._by_string = lru_cache(64)(self._find_by_string)
+
+    def of(self, call: Call, caller: Known) -> list[Shader]:
+        """The kernels that a string in a body means, the functions that they are given first."""
+        path = caller.definition.location.path
+        hosts = self._by_string(path).get(call.name) or list(self._put_in(call.name, caller))
+        found = {one.id: one for host in hosts for one in self._run_by(host)}
+        if _is_open(call.name) and len({one.definition.name for one in found.values()}) > 1:
+            return [Shader(one, "ambiguous", len(found)) for one in found.values()]
+        is_whole = [host.definition.name for host in hosts] == [call.name]
+        return [Shader(one, "exact" if is_whole else "by rule", 1) for one in found.values()]
+
+    def _find_by_string(self, path: str) -> dict[str, list[Known]]:
+        """Of each string that a file sees the names of kernels that are its own."""
+        own = (text for _, text in self.facts.shaders_asked(path))
+        patterns = list(map(_Pattern.of, {*own, *self.facts.shaders_shared()}))
+        found: dict[str, list[Known]] = {}
+        for host in self.facts.shaders_of(path):
+            for text in _longest(patterns, host.definition.name):
+                found.setdefault(text, []).append(host)
+        return found
+
+    def _put_in(self, text: str, caller: Known) -> Iterator[Known]:
+        """The names that begin with a string put into another of a function that the caller calls:
+        ``"bicubic2d"`` into ``"upsample_{}_{}"``."""
+        path = caller.definition.location.path
+        called = {caller.definition.name, *(call.name for call in self.facts.calls(caller))}
+        for function, outer in self.facts.shaders_asked(path):
+            if function in called and _is_open(outer) and not _is_open(text):
+                filled = _Pattern.of(outer.replace(_OPEN, text, 1)).expression
+                hosts = self._by_string(path).get(outer, ())
+                yield from (one for one in hosts if filled.match(one.definition.name))
+
+    def _run_by(self, host: Known) -> Iterator[Known]:
+        """What runs under a kernel's name: the objects that its function is given, and that."""
+        if host.definition.kind != "shader":
+            yield host
+            return
+        for call in self.facts.calls(host):
+            for one in named_in(call):
+                yield from self._functions_run.by(one, host, call)
+            for known in self.facts.named(call.name):
+                if _is_kernel_of(known, host):
+                    yield known
+
+
+class _Pattern(NamedTuple):
+    text: str
+    expression: re.Pattern[str]
+    length: int
+    """Of what is written out in it."""
+
+    @classmethod
+    def of(cls, text: str) -> _Pattern:
+        """Of ``"exp"``, ``"matmul_"`` or ``"upsample_{}_{}"``: the rest of a name is its types."""
+        parts = text.split(_OPEN)
+        begins = ".+".join(map(re.escape, parts))
+        rest = "" if text.endswith(("_", _OPEN)) else "(?:_|$)"
+        return cls(text, re.compile(begins + rest), sum(map(len, parts)))
+
+
+def _is_open(text: str) -> bool:
+    """Whether a part of the kernel's own name is put into a string, not its types alone."""
+    return _OPEN in text.removesuffix(_OPEN)
+
+
+def _longest(patterns: Sequence[_Pattern], name: str) -> set[str]:
+    """The strings that say most of a name, of those that it begins with."""
+    fitting = [one for one in patterns if one.expression.match(name)]
+    most = max((one.length for one in fitting), default=0)
+    return {one.text for one in fitting if one.length == most}
+
+
+def _is_kernel_of(known: Known, host: Known) -> bool:
+    """Whether a function is the one that a name is given, in its file or in a header of Metal."""
+    found, path = known.definition, known.definition.location.path
+    is_seen = path == host.definition.location.path or (is_header(path) and _HEADERS in path)
+    return is_seen and found.kind == "function" and is_metal_kernel(found.parameters)

@@ -1,0 +1,84 @@
+"""Metal kernels: under which names a shader library has them, the names that Objective-C++ asks
+for, and shaders that stand in strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+
+SHADER = "shader"
+"""The kind of a call that asks a shader library for a kernel by its name, and of a definition
+that gives a kernel such a name."""
+_HOST_NAME = "host_name"
+_TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>"
+_GIVEN = regex(
+    rf"\[\[\s*{_HOST_NAME}\s*\(([^()]*)\)\s*\]\]\s*(?:\[\[[^\]]*\]\]\s*)*"
+    rf"kernel\s+void\s+([\w:\s]*?\w)\s*({_TEMPLATE})?\s*\("
+)
+_TEXT = regex(r'"([^"\\\n]*)"')
+_ASKED = regex(r'(?<!@)"([A-Za-z_][\w{}]+)"')
+_LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
+_EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
+_KERNEL = regex(r"\bkernel\s+void\b")
+_BUFFER = "[[buffer("
+_THREAD = "[[thread"
+
+
+class HostName(NamedTuple):
+    """``template [[host_name("exp_float")]] kernel void exp_kernel<float>(...)``."""
+
+    name: str
+    function: str
+    template: str
+    offset: int
+
+
+def gives_names(text: str) -> bool:
+    """Whether a text, or what a macro stands for, may give a kernel a name."""
+    return _HOST_NAME in text
+
+
+def host_names(plain: str, written: str) -> Iterator[HostName]:
+    """The names that kernels are given, where they are made for types; ``plain`` is without
+    strings and ``#define``\\ s."""
+    for found in _GIVEN.finditer(written) if gives_names(written) else ():
+        if plain[found.start()] == "[":
+            name = "".join(_TEXT.findall(found[1]))
+            yield HostName(name, "".join(found[2].split()), (found[3] or "")[1:-1], found.start())
+
+
+def asks_shaders(path: str, text: str) -> bool:
+    """Whether strings in a file may ask for kernels: it has a shader library, or is beside one and
+    makes no graphs, which have names of their own."""
+    is_apple = path.endswith((".mm", ".m"))
+    return is_apple and ("MPSGraph" not in text or _LIBRARY.search(text) is not None)
+
+
+def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The strings between two offsets that can be a kernel's name, or how it begins."""
+    for found in _ASKED.finditer(written, start, end):
+        if plain[found.start()] == '"':
+            yield found.start(), found[1]
+
+
+def embedded(path: str, text: str) -> str:
+    """What stands in strings as Metal source, where it stands, all else blank; empty for none."""
+    if not path.endswith((".mm", ".m")) or not _KERNEL.search(text):
+        return ""
+    inside = [one.span(2) for one in _EMBEDDED.finditer(text) if _KERNEL.search(one[2])]
+    made, at = [], 0
+    for start, end in inside:
+        made += [_blank(text[at:start]), text[start:end]]
+        at = end
+    return "".join(made)
+
+
+def _blank(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+def is_metal_kernel(parameters: str) -> bool:
+    """Whether parameters are those of a Metal kernel, bound to buffers or to a thread."""
+    return _BUFFER in parameters or _THREAD in parameters
