@@ -300,7 +300,7 @@ def test_a_template_runs_what_it_calls_on_the_type_it_is_given(index: Index) -> 
 
 def test_a_class_of_the_tree_in_a_librarys_namespace_is_no_librarys(index: Index) -> None:
     assert said(index, "edges_into_a_library") == [
-        ("functor", "cutlass::epilogue::Rescale", "operator():118"),
+        ("functor", "cutlass::epilogue::Rescale", "operator():123"),
         ("library", "cutlass::epilogue::Linear", "CUTLASS"),
     ]
 
