@@ -16,6 +16,7 @@ from indexes.linking.scopes import Scopes, enclosing
 from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
 from indexes.linking.visible import (
     APPLE,
+    is_header,
     is_plain,
     library_of,
     nearest_macro,
@@ -302,7 +303,27 @@ class EdgeResolver:
         if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):
             written = self._takes_list(call, caller) if mark == "T" else []
             return written or self._method_operators(call, is_sure=mark == "T")
+        if mark.isidentifier() and len(mark) > 1 and self._is_parameter(mark, caller):
+            return self._of_file(call, caller)
         return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
+
+    def _is_parameter(self, mark: str, caller: Known) -> bool:
+        """Whether a type is one that a template of a source file takes: nothing in the tree bears
+        its name."""
+        found, path = caller.definition, caller.definition.location.path
+        if mark in ("this", "return") or is_header(path):
+            return False
+        if any(map(self.facts.named, (mark, self.facts.alias_of(mark, path).rpartition("::")[2]))):
+            return False
+        return found.template or bool(self.facts.classes_named(found.scope.rpartition("::")[2]))
+
+    def _of_file(self, call: Call, caller: Known) -> list[_Meant]:
+        """The methods of the classes in a source file: its templates are used there alone."""
+        path = caller.definition.location.path
+        others = self._classes.others(call, caller)
+        here = [one for one in others if one.definition.location.path == path]
+        found = chosen(call, here, self._returned) if len(here) == len(others) else []
+        return _each(call, "call", [one.id for one in found], "by rule")
 
     def _of_class(self, call: Call, caller: Known, mark: str) -> list[_Meant]:
         """What a method of an object means: that does not depend on the file."""

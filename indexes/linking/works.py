@@ -193,6 +193,8 @@ class Works:
                     return "loop" if is_loop else "launch", launched
                 if edge.target == "SYCL":
                     return "launch", None
+                if edge.target == "CUB" and runs_library(edge):
+                    return "library", None
                 if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
                     seen.add(edge.target)
                     pending.append(edge.target)

@@ -5,7 +5,7 @@ hold much, and so do copies, new tensors, checks and reductions, which stand bes
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
@@ -38,15 +38,21 @@ _SHORTEST = 3
 """Letters of a name by which functions are known to be of an operator."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
-_ELEMENTS = 8.0
+_ELEMENTS = 10.0
 """What an operator of single elements costs in one that is none."""
 _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
+_SELECTION = 4.0
+"""What an operator costs that picks elements by their indices, in one that is given none: it
+prepares for what computes there, or sums up."""
 _BESIDE_STUB = 6.0
-"""What an operator costs in a kernel that calls a stub which is named after its own."""
+"""What an operator costs in a kernel that calls a stub of its own."""
 _POINTWISE = "pointwise"
-_KEPT = "keepdim"
+_KEPT = frozenset(("keepdim",))
+_INDICES = frozenset(("index", "indices"))
 _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
+_OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
+"""In the classes of which one has the method that is called."""
 _FLOAT = regex(r"\bfloat\b")
 _DOUBLE = regex(r"\bdouble\s*[*&]")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
@@ -64,6 +70,8 @@ class Walk:
     """What the operator's arguments are that nobody gives."""
     base: dict[Node, str] = field(default_factory=dict)
     """The name of the operator whose kernel a node is, by which its functions are often named."""
+    operator: dict[Node, str] = field(default_factory=dict)
+    """The full name of that operator."""
 
 
 class Prices:
@@ -98,27 +106,43 @@ class Prices:
         if not _are_kin(walk.base[step.upper], lower.name):
             family = walk.native.python_module
             price += 1.0 * (family not in (None, lower.python_module))
+            within = self.facts.native(walk.operator[step.upper])
+            around = (walk.native, within or walk.native)
             price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
-            price += _REDUCTION * (self._reduces(lower) and not self._reduces(walk.native))
+            for names, cost in ((_KEPT, _REDUCTION), (_INDICES, _SELECTION)):
+                takes = partial(self._takes, names=names)
+                price += cost * (takes(lower) and not any(map(takes, around)))
         return price
 
     def _has_own_stub(self, node: Node, walk: Walk) -> bool:
-        """Whether a kernel leads to a stub that is named after the operator: that computes, and
-        other operators which it calls prepare for that or finish it."""
+        """Whether a kernel leads to a stub that is named after the operator, or that its file
+        defines and it always calls: that computes, and other operators prepare for it or finish."""
         edges = self.facts.edges(node.what) if isinstance(node.what, int) else ()
-        stubs = (str(edge.target) for edge in edges if edge.kind == "stub")
-        return any(_is_stub_of(one, walk.native.name) for one in stubs)
+        stubs = (edge for edge in edges if edge.kind == "stub")
+        return any(self._is_own_stub(one, walk) for one in stubs)
+
+    def _is_own_stub(self, edge: Edge, walk: Walk) -> bool:
+        stub = str(edge.target)
+        if _is_stub_of(stub, walk.native.name):
+            return True
+        caller, last = self.facts.by_id(edge.caller), stub.rpartition("::")[2]
+        path = caller.definition.location.path if caller else ""
+        uses = self.facts.stub_uses(last)
+        if not any(one.what == "defined" and one.location.path == path for one in uses):
+            return False
+        devices = {one.device for one in self.facts.registered_on(stub) if one.target is not None}
+        return walk.device in devices and not self.choices(edge)
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
         return any(_POINTWISE in one.tags for one in (native, *overloads))
 
-    def _reduces(self, native: NativeFunction) -> bool:
-        """Whether an operator, or another form of it, makes dimensions smaller: it is told whether
-        to keep them."""
+    def _takes(self, native: NativeFunction, names: frozenset[str]) -> bool:
+        """Whether an operator, or another form of it, is given one of some arguments: whether to
+        keep the dimensions that it makes smaller, or indices."""
         schemas = (parse_schema(one.schema) for one in self.facts.overloads(native.name))
-        return any(one.name == _KEPT for schema in schemas for one in schema.arguments)
+        return any(one.name in names and not one.is_out for s in schemas for one in s.arguments)
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
         price = sum(self.of_choice(one, walk) for one in self.choices(edge))
@@ -186,6 +210,7 @@ class Prices:
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
+                price += UNUSUAL * bool(_OTHER_TENSORS.search(found.scope))
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
             if is_of_operator(known, base):

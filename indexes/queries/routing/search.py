@@ -28,6 +28,8 @@ _MADE = 3.0
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
+_BLOCKS = frozenset(("memcpy", "memmove"))
+"""What copies bytes: a kernel's own, where it does nothing else."""
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
@@ -39,6 +41,9 @@ COMPOSITE = (
     "CompositeExplicitAutograd",
     "CompositeImplicitAutograd",
 )
+_IMPLICIT = {"CompositeImplicitAutograd"}
+_STRIDES = frozenset(("stride", "strides"))
+"""What is asked by who goes from element to element."""
 _PREPARES = regex(
     r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset|check)(?:_|$)"
 )
@@ -119,7 +124,8 @@ class Search:
             if node in walk.before:
                 continue
             walk.before[node] = before
-            walk.base[node] = self._base(walk, node, before)
+            walk.operator[node] = self._operator(walk, node, before)
+            walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
             if cost < UNUSUAL and self._has_none(node, device):
                 self.missing.append(str(node.what))
             for price, one in self._ends(node, walk):
@@ -168,10 +174,10 @@ class Search:
             return False
         return self.works.of(node) == "dispatches"
 
-    def _base(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
+    def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
         if node.kind == "operator":
-            return str(node.what).partition(".")[0].strip("_")
-        return walk.base[before[0]] if before else ""
+            return str(node.what)
+        return walk.operator[before[0]] if before else ""
 
     def _steps(self, node: Node, walk: Walk) -> Iterator[Step]:
         if node.kind != "operator":
@@ -233,6 +239,8 @@ class Search:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
         calls = self.facts.calls(known)
+        if self._is_of_operators(known, node):
+            return
         if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
             kind: RouteKind = PLAIN.get(walk.device, "launch")
             made = {call.name for call in calls if "_t" in call.template}
@@ -241,9 +249,19 @@ class Search:
                 if target and target.definition.name in made and not is_generic(target):
                     yield _WEAK, End(kind, target, edge, self.prices.choices(edge), True)
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
-        elif is_of_operator(known, walk.base[node]) and self._is_leaf(known):
+        elif is_of_operator(known, walk.base[node]) and (
+            self._is_leaf(known) or not _BLOCKS.isdisjoint(call.name for call in calls)
+        ):
             kind = PLAIN.get(walk.device, "launch")
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
+
+    def _is_of_operators(self, known: Known, node: Node) -> bool:
+        """Whether a function is made of operators, and touches no element itself: a kernel for
+        every device that leads to what computes and asks no tensor for its strides."""
+        keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
+        if keys != _IMPLICIT or not self.works.leads(node):
+            return False
+        return _STRIDES.isdisjoint(call.name for call in self.facts.sites(known))
 
     def _is_leaf(self, known: Known) -> bool:
         """Whether a function of a source file calls nothing of the tree."""

@@ -96,6 +96,11 @@ Tensor edges_of_objects(const Tensor& self) {
 struct Quant { virtual Tensor quant(const Tensor& x) = 0; int bits() { return 8; } };
 struct Quant8 : Quant { Tensor quant(const Tensor& x) override { here(x); return x; } };
 struct Quant4 : Quant { Tensor quant(const Tensor& x) override { return x; } };
+struct Weights { Tensor weigh_cell(const Tensor& x) const { here(x); return x; } };
+struct Wrapped { Tensor weigh_cell(const Tensor& x) const { return weights.weigh_cell(x); } };
+template <typename params_t> struct EdgesOfCell {
+  Tensor edges_of_cells(const Tensor& x, const params_t& params) { return params.weigh_cell(x); }
+};
 Tensor edges_of_overriders(const Tensor& self) { return best_for(self)->quant(self); }
 namespace transforms { struct Stack { int depth(int d) { return d; } }; }
 using Stack = std::vector<int>;
@@ -328,7 +333,7 @@ def test_a_template_runs_what_it_calls_on_the_type_it_is_given(index: Index) -> 
 
 def test_a_class_of_the_tree_in_a_librarys_namespace_is_no_librarys(index: Index) -> None:
     assert said(index, "edges_into_a_library") == [
-        ("functor", "cutlass::epilogue::Rescale", "operator():118"),
+        ("functor", "cutlass::epilogue::Rescale", "operator():123"),
         ("library", "cutlass::epilogue::Linear", "CUTLASS"),
     ]
 
@@ -370,6 +375,16 @@ def test_a_method_of_an_unknown_object_is_said_to_be_unknown(index: Index) -> No
 def test_a_method_that_classes_of_one_family_define_is_one_of_theirs(index: Index) -> None:
     found = [edge for edge in edges(index, "edges_of_overriders") if edge.symbol == "quant"]
     assert [(edge.kind, edge.confidence) for edge in found] == [("call", "ambiguous")] * 2
+
+
+def test_an_object_of_a_templates_own_type_is_of_a_class_in_its_file(index: Index) -> None:
+    found = edges(index, "edges_of_cells")
+    owners = [index.facts.by_id(int(edge.target)) for edge in found]
+    assert [one and one.definition.scope.rpartition("::")[2] for one in owners] == [
+        "Weights",
+        "Wrapped",
+    ]
+    assert {(edge.kind, edge.confidence) for edge in found} == {("call", "ambiguous")}
 
 
 def test_a_vectors_method_is_no_class_of_that_name(index: Index) -> None:

@@ -118,6 +118,20 @@ YAML = """
     CPU: lower_cpu_
 
 - func: scaled(Tensor self) -> Tensor
+
+- func: halved(Tensor self) -> Tensor
+  dispatch:
+    CPU: halved_cpu
+
+- func: taken(Tensor self, Tensor index) -> Tensor
+  dispatch:
+    CPU: taken_cpu
+
+- func: middle(Tensor self) -> Tensor
+
+- func: blocks(Tensor self) -> Tensor
+  dispatch:
+    CPU: blocks_cpu
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
@@ -140,6 +154,23 @@ Tensor factor_cpu(const Tensor& self) {
 Tensor scaled(const Tensor& self) {
   auto total = at::sum(self);
   return unknown > 3 && other > 4 ? at::factor(self).div(total) : total;
+}
+using cut_fn = void (*)(Tensor&);
+DEFINE_DISPATCH(cut_stub);
+static void cut_deep(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
+static void cut_kernel(Tensor& self) { cut_deep(self); }
+REGISTER_DISPATCH(cut_stub, &cut_kernel);
+Tensor halved_cpu(const Tensor& self) {
+  Tensor result = self.lower_();
+  cut_stub(self.device().type(), result);
+  return result;
+}
+Tensor taken_cpu(const Tensor& self, const Tensor& index) { lower_loop(self); return self; }
+Tensor middle(const Tensor& self) { return at::factor(at::taken(self, self)); }
+static int64_t blocks_in(int64_t size) { return size; }
+Tensor blocks_cpu(const Tensor& self) {
+  memcpy(self.data_ptr(), self.data_ptr(), blocks_in(1));
+  return self;
 }
 static void factor_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
 static void factor_kernel(Tensor& self) { if (way > 2) { factor_loop(self); } }
@@ -164,3 +195,8 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert check[0] == "TORCH_CHECK"
         scaled = usual(index, "scaled", "CPU")
         assert scaled.symbol.endswith("lower_loop")  # and not the sum, which prepares
+        assert usual(index, "halved", "CPU").symbol.endswith("cut_deep")
+        middle = usual(index, "middle", "CPU")
+        assert "factor" in names(middle)  # and not what only picks elements
+        blocks = usual(index, "blocks", "CPU")
+        assert (blocks.kind, blocks.symbol.rpartition("::")[2]) == ("loop", "blocks_cpu")
