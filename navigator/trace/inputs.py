@@ -38,7 +38,9 @@ _BITS = re.compile(r"[a-z]+(\d+)")
 
 _SCALARS = frozenset("Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble Enum".split())
 _SCALAR_LISTS = frozenset("ScalarList IntList SymIntList DoubleList BoolList".split())
-_TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
+_TENSOR_LIST = "TensorList"
+_ANY_LIST = "GenericList"
+"""A list of whatever kind, in profiles of 2021: of tensors where it has shapes."""
 _OTHERS = frozenset(
     (
         "None GenericDict Tuple Object PyObject Generator Stream Quantizer Storage Future Capsule "
@@ -87,8 +89,10 @@ def _input(kind: Any, dims: Any, strides: Any, value: Any) -> Input:
     text = value if isinstance(value, str) else ""
     if name in _SCALAR_LISTS:
         return Input("scalars", value=text)
-    if name in _TENSOR_LISTS or _is_nested(dims):
+    if name == _TENSOR_LIST or _is_nested(dims):
         return Input("tensors", elements=tuple(_ints(d) for d in _list(dims)))
+    if name == _ANY_LIST:
+        return Input("list", value=text)
     if name in _SCALARS:
         return Input("scalar", value=text)
     if (name or dims) and name not in _OTHERS:

@@ -32,8 +32,9 @@ DeviceWork = Literal["kernel", "memcpy", "memset"]
 class Input:
     """One argument of an operator as the profiler saw it."""
 
-    kind: Literal["tensor", "tensors", "scalar", "scalars", "other"]
-    """``other``: None, or a value of a kind that the profiler does not record."""
+    kind: Literal["tensor", "tensors", "scalar", "scalars", "list", "other"]
+    """``list``: of what is not known. ``other``: None, or a value of a kind that the profiler does
+    not record."""
     dtype: str = ""
     """Of a tensor, torch's name: ``float32``."""
     shape: tuple[int, ...] = ()
@@ -49,7 +50,7 @@ class Input:
             return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
         if self.kind == "tensors":
             return "(" + ", ".join(str(list(shape)) for shape in self.elements) + ")"
-        return self.value or "-"
+        return self.value or ("[...]" if self.kind == "list" else "-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ class Table:
 
 States = tuple[tuple[TensorState | None, ...], ...]
 """For each argument its tensors, or those of a list; None for one without a storage."""
-_TENSORS = {"tensor": 1, "scalar": 0, "scalars": 0, "other": 0}
+_TENSORS = {"tensor": 1, "scalar": 0, "scalars": 0, "list": 0, "other": 0}
 _NO_STACK = Stack((), -1)
 
 

@@ -16,6 +16,8 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/jit/frontend/source_range.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <pthread.h>
@@ -298,10 +300,12 @@ Interner g_places(false);
 std::unordered_map<const void*, int> g_kinds;
 std::unordered_map<Key, int, KeyHash> g_stacks;
 PyObject* g_new_stacks = nullptr;  // list of lines
+std::unordered_set<std::string> g_script_names;  // never shrinks: keys of stacks point into it
 
 // An operator that is running, for those that it calls.
 struct Open {
   bool may_call_python;
+  bool script;  // a function of TorchScript
   const void* frame;
 };
 
@@ -708,10 +712,45 @@ void tell_stack(int number, PyObject* frames) {
   Py_XDECREF(line);
 }
 
-// With the GIL. 0 when no frame is left after those that are hidden.
-int current_stack() {
+// A line of a function of TorchScript, in the file that it was written in.
+struct ScriptFrame {
+  std::string path, function;
+  int line;
+};
+
+// Those that are running in this thread, the innermost first.
+std::vector<ScriptFrame> script_frames() {
+  std::vector<ScriptFrame> frames;
+  for (const torch::jit::StackEntry& entry : torch::jit::currentCallstack()) {
+    const auto written = entry.range.findSourceRangeThatGenerated();  // of what a file was loaded
+    const auto place = (written ? *written : entry.range).file_line_col();
+    if (!place || std::get<0>(*place)[0] == '<') continue;  // torch's own, written in C++
+    frames.push_back({std::get<0>(*place), entry.filename, static_cast<int>(std::get<1>(*place))});
+  }
+  return frames;
+}
+
+void add_script(Key& key, const ScriptFrame& frame) {
+  const std::string& name = *g_script_names.insert(frame.path + '\n' + frame.function).first;
+  key.frames.emplace_back(&name, frame.line);
+}
+
+PyObject* script_facts(const std::vector<ScriptFrame>& script) {
+  PyObject* list = PyList_New(0);
+  for (const ScriptFrame& one : script) {
+    PyObject* fact = Py_BuildValue("(sis)", one.path.c_str(), one.line, one.function.c_str());
+    if (fact != nullptr) PyList_Append(list, fact);
+    Py_XDECREF(fact);
+  }
+  return list;
+}
+
+// With the GIL. Frames of TorchScript, if any, are inside of those of Python. 0 when no frame is
+// left after those that are hidden.
+int current_stack(const std::vector<ScriptFrame>& script) {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   Key key;
+  for (const ScriptFrame& one : script) add_script(key, one);
   std::vector<PyFrameObject*> frames;
   int users = 0;
   while (frame != nullptr && key.frames.size() < kFrameLimit && users < kUserFrames) {
@@ -737,7 +776,7 @@ int current_stack() {
     } else {
       number = static_cast<int>(g_stacks.size()) + 1;
       g_stacks.emplace(std::move(key), number);
-      PyObject* list = PyList_New(0);
+      PyObject* list = script_facts(script);
       for (PyFrameObject* one : frames) {
         PyCodeObject* code = PyFrame_GetCode(one);
         PyObject* fact = frame_fact(one, code);
@@ -767,7 +806,7 @@ const void* current_frame() {
 #endif
 }
 
-int python_stack() {
+int program_stack(const std::vector<ScriptFrame>& script) {
   if (PyGILState_GetThisThreadState() == nullptr) return 0;  // no thread of Python
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
@@ -776,10 +815,10 @@ int python_stack() {
   // What we ask of Python is not for the program's own debuggers and profilers.
   PyThreadState* thread = PyThreadState_Get();
   PyThreadState_EnterTracing(thread);
-  const int number = current_stack();
+  const int number = current_stack(script);
   PyThreadState_LeaveTracing(thread);
 #else
-  const int number = current_stack();
+  const int number = current_stack(script);
 #endif
   PyErr_Restore(type, value, trace);
   PyGILState_Release(state);
@@ -962,22 +1001,35 @@ bool leave_memory() {
   return true;
 }
 
+// Whether the function of TorchScript that began last is what calls: it may have called Python,
+// which is in another frame then.
+bool in_script(const Thread& thread, const void* frame) {
+  const auto script = std::find_if(thread.open.rbegin(), thread.open.rend(),
+                                   [](const Open& one) { return one.script; });
+  return script != thread.open.rend() && script->frame == frame;
+}
+
+// The stack of an operator that this thread begins; 0 where what runs around it has the same.
+int stack_number(const Thread& thread, const void* frame) {
+  if (!thread.open.empty() && !thread.open.back().may_call_python) return 0;
+  if (in_script(thread, frame)) return program_stack(script_frames());
+  // A frame that is the same as when what runs around this began has not gone on since.
+  if (!thread.open.empty() && thread.open.back().frame == frame) return 0;
+  return program_stack({});
+}
+
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   if (!g_on.load(std::memory_order_relaxed)) return nullptr;
   Thread& thread = here();
   if (g_only && !thread.wanted) return nullptr;
   if (g_started++ >= g_limit && g_limit != 0) return nullptr;
   auto context = std::make_unique<Context>();
-  // A frame that is the same as when what runs around this began has not gone on since.
   const void* frame = current_frame();
-  int stack = 0;
-  if (thread.open.empty() ||
-      (thread.open.back().may_call_python && thread.open.back().frame != frame)) {
-    stack = python_stack();
-  }
+  const int stack = stack_number(thread, frame);
   // A block of record_function outlives the frame that began it, whose address is used again.
   const bool outlives = fn.scope() == at::RecordScope::USER_SCOPE;
-  thread.open.push_back({may_call_python(fn), outlives ? nullptr : frame});
+  const bool script = fn.scope() == at::RecordScope::TORCHSCRIPT_FUNCTION;
+  thread.open.push_back({may_call_python(fn), script, outlives ? nullptr : frame});
   context->at = at_number(thread, stack);
   context->kind = kind_number(thread, fn);
   add_places(thread, context->places, last(fn.inputs(), fn.num_inputs()), now_ns());

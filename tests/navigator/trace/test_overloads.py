@@ -27,6 +27,7 @@ SCHEMAS = (
     "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     "eq.Scalar(Tensor self, Scalar other) -> Tensor",
     "eq.Tensor(Tensor self, Tensor other) -> Tensor",
+    "cat(Tensor[] tensors, int dim=0) -> Tensor",
 )
 
 
@@ -39,6 +40,12 @@ def fitting(name: str, *types: str) -> tuple[str, ...]:
 def test_nothing_stands_for_any_list_of_numbers() -> None:
     assert fitting("view", "float", "") == ("",)
     assert fitting("sum", "float", "", "Scalar") == ("dim_IntList", "dim_DimnameList")
+
+
+def test_a_list_of_2021_is_one_of_whatever_kind_but_no_tensor() -> None:
+    assert fitting("view", "float", "GenericList") == ("",)
+    assert fitting("cat", "GenericList", "Int") == ("",)
+    assert fitting("eq", "float", "GenericList") == ()
 
 
 def test_a_number_is_no_name_of_a_dimension_and_no_list() -> None:

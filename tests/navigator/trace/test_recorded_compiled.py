@@ -195,3 +195,37 @@ def test_a_graph_of_torchs_own_modules_has_the_line_that_runs_it(
             user = trace.op(row).user
             assert user
             assert user.line == line_of(SEQUENTIAL, "run")
+
+
+SCRIPTED = """\
+import torch
+
+
+@torch.jit.ignore
+def back(x):
+    return x.neg()  # LINE python
+
+
+@torch.jit.script
+def scripted(x, n: int):
+    for i in range(n):
+        x = x.sin() + i  # LINE script
+    return back(x).cos()  # LINE after
+
+
+for _ in range(3):
+    scripted(torch.ones(2, requires_grad=True), 2).sum().backward()
+print("done")
+"""
+
+
+def test_lines_of_torchscript_are_those_of_its_source(library: str, tmp_path: Path) -> None:
+    """What the script calls back in Python has its own; gradients written in C++ have none."""
+    done = run(tmp_path, SCRIPTED, options=("--native", library))
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    ops = [op for op in read_trace(tmp_path / "trace.json").ops() if op.kind == "op" and op.user]
+    assert all(str(op.user).startswith(str(tmp_path)) for op in ops)
+    lines = {op.name: op.user.line for op in ops if op.user and op.phase == "forward"}
+    wanted = {"aten::sin": "script", "aten::neg": "python", "aten::cos": "after"}
+    for name, mark in wanted.items():
+        assert lines[name] == line_of(SCRIPTED, mark), name
