@@ -187,16 +187,23 @@ class EdgeResolver:
         return edges + (self._functions(call, found) if found else self._operators(call, caller))
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[_Meant]:
-        """The library that a name is of, unless a class of the tree has a name like a vendor's:
-        ``cublasCommonArgs``."""
+        """The library that a name is of, unless it is a class of the tree."""
         library = library_of(call)
-        if library and is_plain(call) and self.facts.is_type(call.name):
+        if library and self._is_own_class(call):
             library = ""
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
             return [_edge(call, "library", library, sure)]
         copied = _copied_library(found, caller)
         return [_edge(call, "library", copied)] if copied else []
+
+    def _is_own_class(self, call: Call) -> bool:
+        """Whether the tree has a class with a name like a vendor's, ``cublasCommonArgs``, or one
+        that stands in the vendor's namespace."""
+        if is_plain(call):
+            return self.facts.is_type(call.name)
+        scope, named = call.qualifier.lstrip(":"), self.facts.named(call.name)
+        return any(k.definition.kind == "class" and k.definition.scope == scope for k in named)
 
     def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
         """The functions and macros that a call can mean, those of its own file alone where any

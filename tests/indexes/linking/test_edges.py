@@ -133,6 +133,15 @@ void edges_of_given_types(const Tensor& x) {
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
+namespace cutlass::epilogue {
+struct Rescale { void operator()(int x) { helper(x); } };
+} // namespace cutlass::epilogue
+namespace at::native {
+void edges_into_a_library() {
+  cutlass::epilogue::Rescale rescale(1);
+  cutlass::epilogue::Linear linear(1);
+}
+} // namespace at::native
 """.replace("MANY", "\n".join(f"static int many(Type{n} x) {{ return {n}; }}" for n in range(30))),
     f"{NATIVE}/mps/operations/Edges.mm": """
 namespace at::native {
@@ -281,6 +290,13 @@ def test_a_template_runs_what_it_calls_on_the_type_it_is_given(index: Index) -> 
     found = [one for one in said(index, "edges_of_given_types") if one[0] == "functor"]
     assert [(symbol, target.partition(":")[0]) for _, symbol, target in found] == [
         ("each_of", "map")
+    ]
+
+
+def test_a_class_of_the_tree_in_a_librarys_namespace_is_no_librarys(index: Index) -> None:
+    assert said(index, "edges_into_a_library") == [
+        ("functor", "cutlass::epilogue::Rescale", "operator():118"),
+        ("library", "cutlass::epilogue::Linear", "CUTLASS"),
     ]
 
 
