@@ -9,62 +9,60 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from benchmarks.fuzz.mutations import MOST_BYTES
 from benchmarks.fuzz.targets import Run, Target, targets
 
-_SIZES = (MOST_BYTES // 2, MOST_BYTES, MOST_BYTES * 2, MOST_BYTES * 4)
+_LEAST, _MOST = 1 << 12, 1 << 18
+"""Bytes: each input is four times as large as the one before."""
 _UNITS = (
     *(b"(", b"[", b"{", b"<", b'"', b"'", b"/*", b"\\\n", b"a", b" ", b"\n", b"\t", b"#", b"::"),
     *(b",", b"- ", b"a: ", b'R"(', b"template <", b"#if X\n", b"#define F(x) F(F(x))\n"),
-    *(
-        b"namespace a {",
-        b"a(",
-        b"a.b",
-        b"f(a, ",
-        b"if (a) ",
-        b"@a\n",
-        b"x = ",
-        b"not ",
-        b"lambda: ",
-    ),
+    *(b"namespace a {", b"a(", b"a.b", b"f(a, ", b"if (a) ", b"@a\n", b"x = ", b"not "),
+    *(b"lambda: ", b"#if X\nif (a) f();\n#else\n", b"#if X\n#elif Y\n", b"#else\n", b"? a : "),
+    *(b"enum class DispatchKey ", b"constexpr auto a = ", b"a  ", b"a = b, ", b"case a: ", b"`"),
+    *(b"else if (a) b; ", b"#undef F\n", b"class A { ", b"[](){", b"${", b"%(", b"f'{", b"* "),
     *(b"'''", b'{"a":', b"[[x]]\n", b"a = 1\n", b"~", b"* @a\n", b"TORCH_CHECK(", b"'a' ", b"0"),
     *(b"-", b"\xff", b"aten::", b"return a;\n", b"a<b>::", b"&", b"%", b"$_", b"_", b"1+"),
     *(b"void f() {}\n", b"def f(): "),
 )
 _NOTHING_S = 0.05
 """Of CPU, below which nothing is said of growth."""
+_STEEP = 1.3
+"""As a power of the size: what grows faster is told."""
 
 
 def growth_rows(names: Sequence[str]) -> Iterator[str]:
-    """A row for each reader: the unit with the steepest growth, its power and its time."""
-    yield "| reader | steepest | power | ms of CPU at 256 KB |\n|---|---|---|---|"
+    """A row for each unit whose time grows steeply, for each reader."""
+    yield f"| reader | unit | power (above {_STEEP}) | ms of CPU | KB |\n|---|---|---|---|---|"
     for name in names:
-        unit, power, seconds = steepest(targets()[name])
-        yield f"| {name} | {unit!r} | {power:.1f} | {1000 * seconds:,.0f} |"
+        rows = [*steep(targets()[name])]
+        for unit, power, seconds, size in rows:
+            cells = (repr(unit), f"{power:.1f}", f"{1000 * seconds:,.0f}", str(size >> 10))
+            yield f"| {name} | {' | '.join(cells)} |"
+        if not rows:
+            yield f"| {name} | none | | | |"
 
 
-def steepest(target: Target) -> tuple[bytes, float, float]:
-    """The unit that grows most, by how much its time grows as a power of its size, and its time."""
-    worst: tuple[bytes, float, float] = (b"", 0.0, 0.0)
+def steep(target: Target) -> Iterator[tuple[bytes, float, float, int]]:
+    """Each unit whose time grows steeply: as what power of its size, its time, its size."""
     with tempfile.TemporaryDirectory(prefix="torchnav-fuzz") as folder:
         run = target.start(Path(folder))
         for unit in (*_UNITS, *target.seeds()[:20]):
-            power, seconds = _power(target, run, unit)
-            if seconds * power > worst[1] * worst[2]:
-                worst = (unit[:40], power, seconds)
-    return worst
+            power, seconds, size = _power(target, run, unit)
+            if power > _STEEP:
+                yield unit[:40], power, seconds, size
 
 
-def _power(target: Target, run: Run, unit: bytes) -> tuple[float, float]:
-    """By the last doubling; stopped where it takes too long."""
-    before = now = 0.0
-    for size in _SIZES:
+def _power(target: Target, run: Run, unit: bytes) -> tuple[float, float, int]:
+    """By the last step; stopped where it takes too long."""
+    before, now, size = 0.0, 0.0, _LEAST
+    while True:
         before, now = now, _seconds(target, run, unit * (size // len(unit) + 1))
-        if now > 10:
+        if now > 1 or size >= _MOST:
             break
-    if before < _NOTHING_S / 4 or now < _NOTHING_S:
-        return 1.0, now
-    return math.log2(now / before), now
+        size *= 4
+    if before < _NOTHING_S / 8 or now < _NOTHING_S:
+        return 1.0, now, size
+    return math.log(now / before, 4), now, size
 
 
 def _seconds(target: Target, run: Run, data: bytes) -> float:

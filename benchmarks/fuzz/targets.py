@@ -11,7 +11,7 @@ from indexes.model.errors import TorchnavError
 TESTS = Path(__file__).parents[2] / "tests"
 TREE = TESTS / "tree"
 DATA = TESTS / "data"
-_SEED_BYTES = 3000
+_SEED_BYTES = 1000
 """Of a piece of a file that is a seed: small inputs are many inputs."""
 
 Run = Callable[[bytes], object]
@@ -29,12 +29,12 @@ class Target:
     """What it may raise: one line for the user. All else is a find."""
 
 
-def pieces(paths: Iterable[Path], size: int = _SEED_BYTES, most: int = 600) -> list[bytes]:
+def pieces(paths: Iterable[Path], size: int = _SEED_BYTES, most: int = 2000) -> list[bytes]:
     """Pieces of files that begin at lines."""
     found: list[bytes] = []
     for path in paths:
         data = path.read_bytes()
-        for start in range(0, min(len(data), 40 * size), size):
+        for start in range(0, min(len(data), 100 * size), size):
             at = data.rfind(b"\n", 0, start) + 1
             found.append(data[at : start + size])
     return found[:most]

@@ -20,7 +20,7 @@ from navigator.trace.readers import read_trace
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 
-_EVENTS = 25
+_EVENTS = 10
 """Of a trace that is a seed."""
 
 
@@ -42,7 +42,7 @@ def _looked_at(trace: Trace) -> object:
         ops,
         lines,
         [*trace.kernels()][:50],
-        notebook_html(trace) if len(lines) % 3 == 0 else "",
+        notebook_html(trace) if len(lines) % 8 == 0 else "",
     ]
 
 

@@ -16,6 +16,8 @@ PACKINGS = 4
 """One in the other, that are opened."""
 TOML_LINE = 100_000
 """Characters of a line of TOML: the parser takes the square of the parts of a key."""
+CXX_NESTING = 64
+"""``#if``, or namespaces and classes, one in the other; what stands in more of them is not read."""
 YAML_NESTING = 99
 """Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
 SHARED_INDEX_BYTES = 2_000_000_000

@@ -53,9 +53,10 @@ def clear(folder: Path) -> None:
     for path in folder.glob(f"*{ENDING}"):
         if left_over(path):
             _remove(path, f"{path}{_LOCK}")
-    for lock in folder.glob(f"*{ENDING}{_LOCK}*"):  # of writers killed as they came or went
-        if not os.path.exists(f"{lock}".rpartition(_LOCK)[0]) or _is_old(lock):
-            _remove(lock)
+    # Their locks, and journals of SQLite; also of writers killed as they came or went.
+    for beside in folder.glob(f"*{ENDING}?*"):
+        if not os.path.exists(f"{beside}".rpartition(ENDING)[0] + ENDING) or _is_old(beside):
+            _remove(beside)
 
 
 def _is_old(path: Path) -> bool:

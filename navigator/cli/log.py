@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
@@ -64,9 +65,10 @@ def tell_defect(
     log_to_file(None)
     _LOG.error("torchnav failed", exc_info=(kind, error, trace))
     end_log()
-    sys.__excepthook__(kind, error, trace)
     print(
+        printable("".join(traceback.format_exception(kind, error, trace))),
         "torchnav: this is a defect of torchnav. Please report it with what"
         " `torchnav doctor --report` prints.",
+        sep="",
         file=sys.stderr,
     )

@@ -46,7 +46,8 @@ def _lines(path: Path) -> list[str]:
 
 
 def _block(title: str, lines: Iterable[str]) -> Iterator[str]:
-    said = [without_secrets(printable(line)) for line in lines]
+    # No line can end the block.
+    said = [without_secrets(printable(line)).replace("```", "'''") for line in lines]
     yield from (f"### {title}", "", "```", *(said or ["(none)"]), "```", "")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import TorchnavError
+from navigator.text.clean import clean
 
 if TYPE_CHECKING:
     from navigator.objects.graph import Lines
@@ -29,10 +30,10 @@ def main(arguments: list[str]) -> int:
         answer = _ANSWERS[given.question](given)
     except ImportError as error:  # ours are for another version of Python
         here = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
-        print(f"torchnav: {error}: install torchnav for {here} too", file=sys.stderr)
+        print(clean(f"torchnav: {error}: install torchnav for {here} too"), file=sys.stderr)
         return 1
     except (TorchnavError, TypeError, ValueError) as error:
-        print(f"torchnav: {error}", file=sys.stderr)
+        print(clean(f"torchnav: {error}"), file=sys.stderr)
         return 1
     try:
         print(answer, flush=True)

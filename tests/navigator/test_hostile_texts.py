@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -21,8 +22,12 @@ from navigator.cli.main import main
 from navigator.site.build import build_site
 from navigator.trace.readers import read_trace
 from navigator.trace.views import VIEWS
+from navigator.tui.app import TorchnavApp
+from navigator.tui.config import Config
 from navigator.tui.session import Opener
 from tests.navigator.trace.sitting import opened, opens, sit
+from tests.navigator.tui.conftest import Person
+from tests.repositories import git, repository
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -38,6 +43,7 @@ HOSTILE = (
 )
 ALL = " ".join(HOSTILE)
 CPP = "aten/src/ATen/native/BinaryOps.cpp"
+NAMED = "Hostile\x1b[31m\u202e`<b>.cpp"
 KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -79,6 +85,7 @@ def _spoilt(tree: Path) -> None:
     python.write_text(python.read_text() + own.replace("\x07", ""))
     owners = tree / "CODEOWNERS"
     owners.write_text(f"{owners.read_text()}\n* @evil\x1b[31m\u202e\n")
+    (path.parent / NAMED).write_text(hostile.replace("hostile_one", "hostile_three"))
 
 
 def _events() -> Iterator[dict[str, object]]:
@@ -99,14 +106,14 @@ def _events() -> Iterator[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
-    """A tree, a cache and a trace."""
-    import shutil
-
-    from tests.tree_marks import TREE
-
+    """A tree whose history is hostile too, a cache and a trace."""
     folder = tmp_path_factory.mktemp("hostile")
-    tree = Path(shutil.copytree(TREE, folder / "pytorch"))
+    tree = repository(folder / "pytorch")
     _spoilt(tree)
+    git(tree, "add", "-A")
+    git(tree, "commit", "-q", "--author", f"{ALL} <a@b>", "-m", f"{ALL} (#7)")
+    git(tree, "tag", "v2")
+    (tree / CPP).write_text((tree / CPP).read_text() + f"// {ALL}\n")
     trace = folder / "trace.json"
     device = [{"id": 0, "name": ALL}]
     trace.write_text(json.dumps({"deviceProperties": device, "traceEvents": [*_events()]}))
@@ -125,7 +132,7 @@ COMMANDS = (
     "callers hostile_one",
     "impact hostile_one --json",
     "contribute add.Tensor",
-    "contribute add.Tensor --markdown",
+    "contribute add.Tensor --markdown -",
     "contribute add.Tensor --json",
     "table add.Tensor",
     "gaps",
@@ -133,15 +140,40 @@ COMMANDS = (
     "audit",
     "doctor",
     "doctor --json",
+    "doctor --report",
     "index --json",
     "map aten",
     "explain structured",
-    "export kernels",
-    "open TRACE",
+    "key CPU",
+    "tensorimpl",
+    "engine",
+    "op add.Tensor --link",
+    f"contribute {CPP}:1 --history 9",
+    f"contribute {CPP}:1 --history 9 --json",
+    "affected",
+    "affected --markdown",
+    "affected --json",
+    "pr",
+    "pr --json",
+    "diff v1 v2",
+    "diff v1 v2 --json",
+    "diff v1 v2 --markdown",
+    "gaps --age",
+    "gaps --todo --markdown",
+    "gaps --vimgrep",
+    "find hostile_three",
+    "find hostile_three --vimgrep",
+    "find hostile_three --link",
+    "uses hostile_three --json",
+    *(f"export {one}" for one in ("kernels", "stubs", "derivatives", "dtypes", "table")),
+    "why TRACE",
+    "why TRACE --json",
     "export trace TRACE",
     "export trace TRACE --json",
-    "export trace TRACE --markdown",
-    "ranks TRACE",
+    "export trace TRACE --markdown 1",
+    "ranks TRACES",
+    "ranks TRACES --json",
+    "--verbose op add.Tensor",
 )
 
 
@@ -150,10 +182,12 @@ def test_nothing_raw_on_the_command_line(
     hostile: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     tree, cache, trace = hostile
-    words = [str(trace) if word == "TRACE" else word for word in command.split()]
-    at = 2 if words[0] == "export" else 1
-    main([*words[:at], "--tree", str(tree), "--cache", str(cache), *words[at:]])
+    given = {"TRACE": str(trace), "TRACES": str(trace.parent)}
+    words = [given.get(word, word) for word in command.split()]
+    at = 2 if words[0] == "export" else 1 if words[0] != "--verbose" else 0
+    status = main([*words[:at], "--tree", str(tree), "--cache", str(cache), *words[at:]])
     out, err = capsys.readouterr()
+    assert status in (0, 1), err
     assert raw(out) == raw(err) == set()
     if "--json" in words:
         for line in out.splitlines():
@@ -217,12 +251,103 @@ def _texts(value: object) -> Iterator[str]:
         yield value
 
 
+PROGRAM = """
+import sys
+import torch
+
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+def forward(x):
+    return type({text!r}, (Own,), {{}}).apply(x)
+
+x = torch.ones(2, requires_grad=True)
+names = {{{text!r}: x}}
+loss = forward(x).sum()
+if sys.argv[1:]:
+    print({text!r})
+    raise RuntimeError({text!r})
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "graph PROGRAM:loss",
+        "graph PROGRAM:loss --json",
+        "graph PROGRAM:loss --dot",
+        "graph PROGRAM:loss --svg",
+        "inspect PROGRAM:x",
+        "why PROGRAM fails",
+    ],
+)
+def test_nor_of_a_program_that_is_run(
+    hostile: tuple[Path, Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    """What the program itself writes is its own."""
+    pytest.importorskip("torch")
+    if "--svg" in command and not shutil.which("dot"):
+        pytest.skip("needs Graphviz")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(text=ALL))
+    words = command.replace("PROGRAM", str(program)).split()
+    status = main([words[0], "--tree", str(hostile[0]), "--cache", str(hostile[1]), *words[1:]])
+    out, err = capfd.readouterr()
+    assert status == 0, err
+    assert raw(out.replace(ALL, "")) == raw(err.replace(ALL, "")) == set()
+    assert "\\x1b[31m" in out or "\\u001b[31m" in out or words[0] == "inspect"
+    if "--svg" in words:
+        assert not [script for script in Tags(out).scripts if "alert" in script]
+
+
+def test_nor_in_a_report_of_defects(
+    hostile: tuple[Path, Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The log, the configuration and the variables, which no text can end as blocks."""
+    from navigator.cli.log import tell_defect
+
+    monkeypatch.setenv("TORCHNAV_CACHE", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("TORCHNAV_PAGER", ALL)
+    config = tmp_path / "torchnav/config.toml"
+    config.parent.mkdir()
+    config.write_text(f'editor = """{" ".join(HOSTILE[4:])}\n```\n<img>"""\n')
+    error = RuntimeError(f"{ALL}\n```\n{ALL}")
+    tell_defect(type(error), error, None)
+    assert main(["doctor", "--report", "--tree", str(hostile[0]), "--cache", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert raw(out) == raw(err) == raw((tmp_path / "torchnav.log").read_text()) == set()
+    assert "\\x1b[31m" in err
+    assert out.count("\n```\n") == 10
+    assert "<img>" not in re.sub(r"```.*?```", "", out, flags=re.DOTALL)
+
+
 async def test_nor_on_the_screen(hostile: tuple[Path, Path, Path]) -> None:
-    """The source pane's lines, and the trace screen as a whole."""
+    """The source pane's lines, the browser's cards, and the trace screen as a whole."""
     from navigator.tui.text import source_lines
 
     tree, cache, trace = hostile
     assert all(raw(line) == set() for line in source_lines((tree / CPP).read_text()))
+    app = TorchnavApp(Opener(str(tree), cache), Config())
+    async with app.run_test(size=(120, 40)) as pilot:
+        person = Person(pilot)
+        await person.asks_for("add.Tensor")
+        for key in (*["down"] * 9, "b", "h", "M", "down", "escape", "slash", *"hostile", "enter"):
+            await person.presses(key)
+            await pilot.pause()
+            assert raw(person.screen()) == set()
     async with sit(Opener(str(tree), cache), opened(trace)) as person:
         await opens(person)
         for _ in range(20):

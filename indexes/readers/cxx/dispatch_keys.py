@@ -53,8 +53,8 @@ def read_dispatch_keys(data: bytes, path: str) -> tuple[DispatchKeys, tuple[Prob
     return keys, ()
 
 
-_ENUM = regex(r"\benum\s+class\s+(?:C10_API\s+)?DispatchKey\b[^;{]*\{")
-_ENUMERATOR = regex(r"(?:(\w+)\s*\([^()]*\)\s*)?(\w+)?\s*(?:=\s*([^,]+))?\s*")
+_ENUM = regex(r"\benum\s+class\s+(?:C10_API\s+)?DispatchKey\b(?:(?!\benum\b)[^;{])*\{")
+_ENUMERATOR = regex(r"(?:(\w+)\s*\([^()]*\)\s*(?!\s))?(\w+)?(?:\s*=\s*([^,]+))?")
 _LISTED = regex(r"\b_\(\s*(\w+)\s*,\s*(\w*)\s*\)")
 _SENTINEL = regex(r"(?:StartOf|EndOf|Num)[A-Z]")
 
@@ -148,7 +148,7 @@ def _sorted(
     return plain, {name: keys for name, keys in blocks.items() if keys}, aliases
 
 
-_SET = regex(r"\bconstexpr\s+(?:DispatchKeySet|auto)\s+(\w+)\s*=\s*([^;]*);")
+_SET = regex(r"\bconstexpr\s+(?:DispatchKeySet|auto)\s+(\w+)\s*=\s*((?:(?!\bconstexpr\b)[^;])*);")
 _KEY = regex(r"\bDispatchKey::(\w+)")
 _REMOVED = regex(r"\.remove(?:_backend)?\s*\(\s*(?:c10::)?(\w+)::(\w+)\s*\)")
 _CASE = regex(r"case\s+DispatchKey::(\w+)\s*:\s*return\s+DispatchKeySet\(DispatchKey::(\w+)\)")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from indexes.model.bounds import CXX_NESTING
 from indexes.model.files import MARK, Branch, Call, Include, MacroFact
 from indexes.model.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.model.regex import regex
@@ -302,6 +303,9 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         _add_shaders(facts, assemble(scan_text(shaders), path))
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
+    if deep := scan.lexed.too_deep:
+        said = f"nested more than {CXX_NESTING} deep: what stands there is not read"
+        return facts, (Problem(path, Lines(scan.plain).at(deep), said),)
     return facts, ()
 
 

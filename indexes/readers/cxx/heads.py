@@ -33,6 +33,8 @@ _ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
 )
 _WORD = regex(r"[A-Za-z_]\w*", ASCII)
+_LOOKED_AT = regex(r"\s*([\s\S]{0,200})")
+"""What tells whether a declarator goes on."""
 _BASES = regex(r"(?<!:):(?!:)")
 _QUALIFIED = regex(r"[A-Za-z_][\w]*(?:\s*::\s*\w+)*")
 _ASSIGNMENT = regex(r"(?<![=!<>+\-*/%&|^])=(?!=)")
@@ -108,7 +110,8 @@ def leading_uses(text: str, start: int, stop: int) -> tuple[list[Use], int]:
         ended = close(text, found.end() - 1)
         if ended < 0 or ended >= stop:
             break
-        rest = text[ended + 1 : stop].lstrip()
+        ahead = _LOOKED_AT.match(text, ended + 1, stop)
+        rest = ahead[1] if ahead else ""
         if not rest or _continues(rest):
             break
         if found.group(1) not in NOT_NAMES:

@@ -12,6 +12,7 @@ from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from indexes.model.bounds import CXX_NESTING
 from indexes.model.files import Include
 from indexes.model.regex import ASCII, VERBOSE, regex
 
@@ -77,6 +78,8 @@ class Lexed:
     """Conditions in force behind each of them, outermost first."""
     strings: list[int] = field(default_factory=list)
     """Where string literals of one line begin."""
+    too_deep: int = 0
+    """Offset of the first ``#if`` or scope that stands in more others than are read; 0 without."""
 
 
 def flat(text: str) -> str:
@@ -102,7 +105,7 @@ class _Directives:
 
     def __init__(self, lexed: Lexed) -> None:
         self.lexed = lexed
-        self.stack: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        self.stack: list[tuple[list[str], tuple[str, ...]]] = []
         """Of each open ``#if``: the conditions tried so far, and all that are in force."""
 
     def directive(self, text: str, offset: int) -> None:
@@ -116,6 +119,8 @@ class _Directives:
             kind = ENDIF
         elif word in _GUARDS:
             self._open(word, text[found.end() :])
+            if len(self.stack) > CXX_NESTING:
+                self.lexed.too_deep = self.lexed.too_deep or offset
             kind = IF
         elif word in ("elif", "else") and self.stack:
             self._otherwise(word, text[found.end() :])
@@ -132,16 +137,22 @@ class _Directives:
 
     def _open(self, word: str, rest: str) -> None:
         condition = _GUARDS[word].format(_condition(rest))
-        self.stack.append(((condition,), (*self._in_force(), condition)))
+        self.stack.append(([condition], self._within(condition)))
+
+    def _within(self, condition: str) -> tuple[str, ...]:
+        """What is in force with a condition more."""
+        outer = self._in_force()
+        return outer if len(outer) >= CXX_NESTING else (*outer, condition)
 
     def _otherwise(self, word: str, rest: str) -> None:
         tried, _ = self.stack.pop()
         if word == "elif":
             condition = _condition(rest)
-            tried = (*tried, condition)
-        else:
-            condition = " && ".join([_negate(c) for c in tried])
-        self.stack.append((tried, (*self._in_force(), condition)))
+            tried.append(condition)
+        else:  # a second one is none of C++
+            condition = " && ".join([_negate(c) for c in tried]) or NEVER
+            tried = []
+        self.stack.append((tried, self._within(condition)))
 
     def _other(self, word: str, rest: str, offset: int) -> None:
         if word == "define":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from indexes.model.bounds import CXX_NESTING
 from indexes.model.regex import ASCII, VERBOSE, regex
 from indexes.model.vocabulary import TEMPLATE
 from indexes.readers.cxx.heads import (
@@ -211,8 +212,10 @@ class _Scanner:
     def _enter(self, head: Head, at: int, start: int) -> None:
         """Opens what a head from ``start`` to the brace ``at`` says."""
         if head.kind in ("namespace", "class", "enum"):
-            self._push(head, at)
-            return
+            if len(self.stack) < CXX_NESTING:
+                self._push(head, at)
+                return
+            self.scan.lexed.too_deep = self.scan.lexed.too_deep or at
         self.depth = 1
         self.function = None
         self.keeps_statement = head.kind == "opaque"

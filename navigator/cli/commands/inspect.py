@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -126,4 +127,5 @@ def _ask(
     given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
     given += ["--json"] if settings.json else []
     command = [target.path, "-c", _START, str(len(own)), *own, *given, what, *arguments]
-    return subprocess.run(command, check=False).returncode
+    cache = {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
+    return subprocess.run(command, env={**os.environ, **cache}, check=False).returncode

@@ -324,13 +324,13 @@ CHANGES: list[Change] = [
 def _changed_at_random(
     tree: Path, cache: Path, cold: Path, seed: int, times: int, each: int = 1
 ) -> None:
-    """Changes a tree again and again; after ``each`` changes the refreshed index is held against
-    one built from nothing."""
+    """Changes a tree again and again and refreshes its index after each; after ``each`` changes
+    it is held against one built from nothing."""
     chance = random.Random(seed)
-    with opened(tree, cache):
-        pass
     for at in range(times):
         for change in chance.choices(CHANGES, k=each):
+            with opened(tree, cache):
+                pass
             change(chance, tree)
         try:
             _is_as_built_anew(tree, cache, cold)
@@ -346,7 +346,7 @@ def test_changes_of_a_tree(aged: Path, cache: Path, tmp_path: Path, seed: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 150))
 def test_many_changes_of_a_tree(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
-    _changed_at_random(aged, cache, tmp_path / "cold", seed, times=10)
+    _changed_at_random(aged, cache, tmp_path / "cold", seed, times=10, each=4)
 
 
 @pytest.mark.checkout
@@ -357,7 +357,7 @@ def test_changes_of_a_full_tree(checkout: Path, cache: Path, tmp_path: Path, see
     for folder in (*folders("checkout"), "docs/source"):
         if (checkout / folder).is_dir():
             shutil.copytree(checkout / folder, tree / folder, dirs_exist_ok=True)
-    _changed_at_random(tree, cache, tmp_path / "cold", seed, times=5, each=3)
+    _changed_at_random(tree, cache, tmp_path / "cold", seed, times=5, each=10)
 
 
 @pytest.mark.parametrize("seed", range(3))

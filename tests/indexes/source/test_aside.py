@@ -49,9 +49,11 @@ def test_what_a_killed_writer_left_is_cleared_and_no_other(tmp_path: Path) -> No
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         aside = Path(writer.stdout.readline().strip())
+        journal = Path(f"{aside}-journal")
+        journal.write_text("of SQLite")
         assert not left_over(aside)
         clear(tmp_path)
-        assert aside.read_text() == "half"
+        assert (aside.read_text(), journal.exists()) == ("half", True)
         writer.send_signal(signal.SIGKILL)
     assert left_over(aside)
     (tmp_path / "index.db").write_text("mine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.model.bounds import CXX_NESTING
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, read_cpp
 
 PATH = "aten/src/ATen/native/Sample.cpp"
@@ -301,7 +302,22 @@ def test_aliases_are_read() -> None:
     ],
 )
 def test_no_text_makes_it_fail(text: str) -> None:
-    facts(text + "\nvoid f() { }")
+    read_cpp(f"{text}\nvoid f() {{ }}".encode(), PATH)
+
+
+@pytest.mark.parametrize("opens", ["#if X\n", "namespace a {\n", "class A {\n"])
+def test_what_is_nested_too_deep_is_told_and_not_read(opens: str) -> None:
+    _, none = read_cpp((opens * CXX_NESTING).encode(), PATH)
+    read, (problem,) = read_cpp(f"{opens * (CXX_NESTING + 9)}void f() {{ }}\n".encode(), PATH)
+    assert none == ()
+    assert (problem.line, "nested more than 64 deep" in problem.message) == (CXX_NESTING + 1, True)
+    assert all(len(d.guard.split(" && ")) <= CXX_NESTING for d in read.definitions)
+    assert all(len(d.scope.split("::")) <= CXX_NESTING for d in read.definitions)
+
+
+def test_a_second_else_is_never_in_force() -> None:
+    found = definitions("#if A\n#elif B\n#else\nvoid f() { }\n#else\nvoid g() { }\n#endif\n")
+    assert [(one.name, one.guard) for one in found.values()] == [("f", "!A && !B")]
 
 
 def test_binary_content_is_a_problem_and_not_an_error() -> None:
