@@ -44,7 +44,8 @@ def _with_namesakes(found: NameMatch, query: NameQuery, index: Index) -> NameMat
 
 
 def _unknown(query: NameQuery, index: Index) -> NameMatch:
-    near, namesakes = _near(query, index.facts), _namesakes(query, index)
+    near = tuple(dict.fromkeys((*_near_python(query, index), *_near(query, index.facts))))
+    namesakes = _namesakes(query, index)
     text = query.raw.strip()
     return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
 
@@ -53,6 +54,12 @@ def _namesakes(query: NameQuery, index: Index) -> tuple[Hit, ...]:
     from indexes.queries.naming.cxx import namesakes
 
     return namesakes(query.base, index) if query.base.isidentifier() else ()
+
+
+def _near_python(query: NameQuery, index: Index) -> tuple[str, ...]:
+    from indexes.queries.naming.near_python import near_python
+
+    return near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
 
 
 _LIKE = 0.85
