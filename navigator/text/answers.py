@@ -164,7 +164,7 @@ class CardRow(NamedTuple):
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """A card in at most 80 columns and 15 lines. A way is shortened behind its first step, a path
+    """A card in at most 80 columns and 16 lines. A way is shortened behind its first step, a path
     at its front: what computes, and its line, always stand there."""
     yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:

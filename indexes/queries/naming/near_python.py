@@ -34,5 +34,7 @@ def near_python(path: str, index: Index, limit: int = 3) -> tuple[str, ...]:
         for last in spelled[folded]
         for public in finder.public_names(last)
     }
-    like = [one for one, ratio in found.items() if ratio >= _LIKE and ("._" in path or "._" not in one)]
+    like = [
+        one for one, ratio in found.items() if ratio >= _LIKE and ("._" in path or "._" not in one)
+    ]
     return tuple(sorted(like, key=lambda one: (-found[one], one))[:limit])
