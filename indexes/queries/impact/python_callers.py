@@ -57,8 +57,8 @@ def _entry(index: Index, operators: tuple[str, ...]) -> Location | None:
 
 
 def _place_in_list(use: PythonUse) -> tuple[bool, bool, bool, int]:
-    """Public modules of PyTorch first, the outer before the inner, then private ones, then docs, examples and tools; tests
-    last: they say little of who else uses something."""
+    """Public modules of PyTorch first, the outer before the inner, then private ones, then docs,
+    examples and tools; tests last: they say little of who else uses something."""
     path = use.location.path
     is_private = "/_" in path.replace("/__init__.py", "") or path.startswith("torch/testing/")
     is_around = not path.startswith(("torch/", MARK))
