@@ -181,7 +181,16 @@ def _gradient(
     text = ", ".join(nodes) or said
     own = index.facts.derivative(native.full_name)[0]
     via = "" if own else f"via {entry.op}"
-    return CardLine("grad", " ".join(filter(None, (text, via))), entry.location, "", opens, "4")
+    said = " ".join(filter(None, (text, via)))
+    return CardLine("grad", said, entry.location, " · ".join(_formulas(entry)), opens, "4")
+
+
+def _formulas(entry: DerivativeEntry) -> Iterator[str]:
+    """``self: grad * other``, of the first Node that the entry makes."""
+    made = next((one for one in entry.sets if one.grad_fn), None)
+    for one in made.formulas if made else ():
+        if one.kind == "gradient":
+            yield f"{', '.join(one.inputs)}: {' '.join(one.text.split())}"
 
 
 # ----------------------------------------------------------------------------------- around

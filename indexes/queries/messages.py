@@ -26,7 +26,8 @@ _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 _WHOLE, _BEGINNING, _PART, _OPENING = 0.3, 0.45, 0.5, 0.1
 """A message explains at least so much of a text, or so many letters of it: where all of it stands
 there, where the text begins with a part of it, where any other part stands there. Less where the
-text begins with several words of it, and goes on with the others."""
+text begins with several words of it, and goes on with the others: behind a colon with what no
+source says, as the words of CUDA's runtime."""
 _LETTERS = 20
 _FEW, _MOST = 10, 0.6
 """Fewer letters are enough of a text only where they are most of it."""
@@ -222,7 +223,8 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
     if one.is_whole and not start and " " in asked.text[start:end].strip():
         share = _OPENING
     count = letters(asked.text)
-    least = max(share * count, min(_FEW, _MOST * count))
+    few = SHORTEST if share == _OPENING and one.row[-1].endswith(":") else _FEW
+    least = max(share * count, min(few, _MOST * count))
     return one.covered >= min(_LETTERS, least)
 
 

@@ -83,7 +83,7 @@ def _rows_of(trace: Trace, query: str) -> list[int]:
 def _numbers(names: Interned[tuple[str, str | None]], query: str) -> Iterator[int]:
     for number, (name, variant) in enumerate(names.values):
         label = f"{name}.{variant}" if variant else name
-        if query in (name, label, label.removeprefix("aten::")):
+        if query in (name, name.removeprefix("aten::"), label, label.removeprefix("aten::")):
             yield number
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from indexes.model.answers import (
@@ -163,7 +164,7 @@ class CardRow(NamedTuple):
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """A card in at most 80 columns and 15 lines. A way is shortened behind its first step, a path
+    """A card in at most 80 columns and 16 lines. A way is shortened behind its first step, a path
     at its front: what computes, and its line, always stand there."""
     yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:
@@ -196,6 +197,9 @@ def card_line_rows(line: CardLine, room: int, most: int = 2) -> Iterator[CardRow
     elif most > 1 and line.label in _TWO_LINES:
         yield CardRow(line, shortened_way(line.text, room))
         yield _place_and_note(line, place, room)
+    elif most > 1 and line.label == "grad":
+        yield _one_line(replace(line, note=""), place, room)
+        yield CardRow(line, "", "", _fitting(line.note.split(" · "), room))
     else:
         yield _one_line(line, place, room)
 
@@ -209,6 +213,17 @@ def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
         else:
             parts = parts[:-1]
     return CardRow(line, "", shortened_path(place, room), " · ".join(parts))
+
+
+def _fitting(parts: Sequence[str], room: int) -> str:
+    """The first parts of a note, at least one, and how many more there are."""
+    for shown in range(len(parts), 0, -1):
+        left = len(parts) - shown
+        said = " · ".join([*parts[:shown], *([f"{left} more"] if left else [])])
+        if len(said) <= room:
+            return said
+    more = f" · {len(parts) - 1} more" if len(parts) > 1 else ""
+    return f"{parts[0][: room - len(more) - 4].rstrip()} ...{more}"
 
 
 _OTHER_WAYS = 9

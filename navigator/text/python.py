@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from indexes.model.answers import Hit
 from indexes.model.python import PythonCall, PythonCard
-from navigator.text.answers import hit_lines, wrap
+from navigator.text.answers import WIDTH, hit_lines, shortened_path, wrap
 from navigator.text.clean import clean
 
 _MOST = 12
@@ -27,10 +27,7 @@ def known_lines(card: PythonCard) -> Iterator[str]:
     if card.signature:
         yield from wrap(card.signature, "  ")
     yield from _calls(card)
-    if card.members:
-        yield from wrap(
-            f"methods {', '.join(f'{m.name}:{m.location.line}' for m in card.members)}", "  "
-        )
+    yield from _members(card)
     yield clean(f"  callers  torchnav callers {card.answer.name}")
     for label, places in (("tests", card.tests), ("docs", card.documents)):
         if places:
@@ -39,10 +36,23 @@ def known_lines(card: PythonCard) -> Iterator[str]:
             yield from wrap(f"{label}  {said}{more}", "  ")
 
 
+def _members(card: PythonCard) -> Iterator[str]:
+    """The methods of a class, what a module defines, in a few lines."""
+    said = [f"{one.name}:{one.location.line}" for one in card.members]
+    if said:
+        word = "defines" if card.answer.kind == "module" else "methods"
+        lines = list(wrap(f"{word} {', '.join(said)}", "  "))
+        yield from lines[:_MOST]
+        if len(lines) > _MOST:
+            yield "  ... the others: --json"
+
+
 def _calls(card: PythonCard) -> Iterator[str]:
     """What it calls, operators with theirs."""
     for call in card.calls[:_MOST]:
-        yield clean(f"  calls  :{call.line}  {call.name}  {_where(call)}".rstrip())
+        head = f"  calls  :{call.line}  {call.name}"
+        where = shortened_path(_where(call), max(20, WIDTH - len(head) - 2))
+        yield clean(f"{head}  {where}".rstrip())
     if (left := len(card.calls) - _MOST) > 0:
         yield f"  ... {left} more that it calls: --json"
     if card.untold:

@@ -196,10 +196,12 @@ class Resolver:
         if found := self._jiterated(case):
             return found
         same = self._namesakes(case)
-        if not same or libraries.library_of(case.kernel):
+        if not same:
             return None
+        known = libraries.library_of(case.kernel)
         rule = "the identifier alone: a __global__ function of that name stands in the tree"
-        reason = "the name has no scope or arguments, so another library's kernel fits as well"
+        other = f"a kernel of {known.library}" if known else "another library's kernel"
+        reason = f"the name has no scope or arguments, so {other} fits as well"
         source = None if self._finder.only_launches(same[0]) else same[0]
         launcher = None if source else same[0]
         if launcher:

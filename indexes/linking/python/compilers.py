@@ -149,7 +149,8 @@ class Compilers:
         return None
 
 
-_OF_INDUCTOR = "torch._inductor."
+_OF_INDUCTOR = "torch._inductor.decomposition."
+"""Its tables of decompositions. Passes over graphs have tables of their own."""
 _COMPOSITE_KEY = "CompositeImplicitAutograd"
 _COMPOSITE = "composite: traced as what it calls"
 _IMPLICIT = "nothing is registered: falls back to ATen"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexes.model.files import MARK
 from indexes.model.impact import Step
 from indexes.model.vocabulary import Location
 from indexes.queries.impact.facts import ImpactFacts
@@ -37,7 +38,7 @@ def add_callers(
     seen: dict[tuple[str, str], PythonUse] = {}
     for use in uses.found:
         seen.setdefault((use.location.path, use.around[0]), use)
-    for use in sorted(seen.values(), key=_of_tests):
+    for use in sorted(seen.values(), key=_place_in_list):
         edge = Edge(_node(use), use.rule, use.location, use.confidence)
         steps.append(edge.step(len(steps), parent, use.confidence, 0))
     if uses.unknown:
@@ -55,8 +56,13 @@ def _entry(index: Index, operators: tuple[str, ...]) -> Location | None:
     return native.location if native else None
 
 
-def _of_tests(use: PythonUse) -> bool:
-    return use.location.path.startswith("test/")
+def _place_in_list(use: PythonUse) -> tuple[bool, bool, bool, int]:
+    """Public modules of PyTorch first, the outer before the inner, then private ones, then docs,
+    examples and tools; tests last: they say little of who else uses something."""
+    path = use.location.path
+    is_private = "/_" in path.replace("/__init__.py", "") or path.startswith("torch/testing/")
+    is_around = not path.startswith(("torch/", MARK))
+    return path.startswith("test/"), is_around, is_private, path.count("/")
 
 
 def _node(use: PythonUse) -> Node:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions
+from indexes.store.scopes import ScopeFacts
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -28,6 +30,24 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
                 hits=(*map(definition_hit, fitting), *bound),
                 confidence="ambiguous" if several else "exact",
             )
+    return next(filter(None, (_inherited(one, index) for one in query.symbols)), None)
+
+
+def _inherited(symbol: str, index: Index) -> NameMatch | None:
+    """A method that a class has from one that it derives from: ``TensorIterator::build``."""
+    owner, _, method = symbol.rpartition("::")
+    named = index.facts.named(method) if owner else ()
+    if not named:
+        return None
+    classes = ScopeFacts(index.facts.store)
+    for one in classes.classes_named(owner.rpartition("::")[2]):
+        bases = classes.all_bases(one) if f"::{one}".endswith(f"::{owner}") else ()
+        for base in bases:
+            found = [k.definition for k in named if plain_scope(k.definition.scope) == base]
+            if found:
+                note = f"{one} derives from {base}, which defines it"
+                hits = tuple(map(definition_hit, found))
+                return NameMatch("symbol", symbol, hits=hits, note=note, confidence="by rule")
     return None
 
 

@@ -67,7 +67,7 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
     named = _named(index, found[0], text)
     hits += [one for one in named if one.name not in {other.name for other in on_stack}]
-    hits += on_stack or _operator_hits(index, _operators(reached))
+    hits += on_stack or operator_hits(index, _operators(reached))
     several = sum(not one.is_rest for one in found)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
     return match if several == 1 else replace(match, confidence="ambiguous")
@@ -99,7 +99,7 @@ def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch 
     places = _around(index, where)
     name = places[0].name if places else where.path
     hit = Hit("error", name, where, f"asserts {condition}".strip(), _first(places))
-    hits = (hit, *_operator_hits(index, _operators(places)))
+    hits = (hit, *operator_hits(index, _operators(places)))
     sure: Confidence = "exact" if lines else "ambiguous"
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
@@ -256,7 +256,7 @@ def _of_class(index: Index, name: str) -> NativeFunction | None:
     return next(filter(None, map(index.native, (name, *parts))), None)
 
 
-def _operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
+def operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
     """Operators that get to the line, those that people call first."""
     hits: list[Hit] = []
     for name in sorted(operators, key=lambda name: (name[0] == "_", "backward" in name)):

@@ -26,7 +26,7 @@ def resolve(text: str, index: Index) -> NameMatch:
     query = parse_name(text)
     for world in _ORDER[query.kind]:
         if found := world(query, index):
-            return _with_namesakes(found, query, index)
+            return _with_more(found, query, index)
     return _unknown(query, index)
 
 
@@ -36,15 +36,20 @@ def not_found(match: NameMatch, message: str) -> NotFound:
     return NotFound(message, match.suggestions, tuple(said))
 
 
-def _with_namesakes(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
-    """A bare name that is Python's may be C++'s too."""
+def _with_more(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
+    """A bare name that is Python's may be C++'s too; that of a device kernel tells what it runs."""
+    if found.kind == "symbol":
+        from indexes.queries.naming.device_kernels import with_source
+
+        return with_source(found, query, index)
     if found.kind != "python" or query.kind != "bare":
         return found
     return replace(found, namesakes=_namesakes(query, index))
 
 
 def _unknown(query: NameQuery, index: Index) -> NameMatch:
-    near, namesakes = _near(query, index.facts), _namesakes(query, index)
+    near = tuple(dict.fromkeys((*_near_python(query, index), *_near(query, index.facts))))
+    namesakes = _namesakes(query, index)
     text = query.raw.strip()
     return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
 
@@ -53,6 +58,12 @@ def _namesakes(query: NameQuery, index: Index) -> tuple[Hit, ...]:
     from indexes.queries.naming.cxx import namesakes
 
     return namesakes(query.base, index) if query.base.isidentifier() else ()
+
+
+def _near_python(query: NameQuery, index: Index) -> tuple[str, ...]:
+    from indexes.queries.naming.near_python import near_python
+
+    return near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
 
 
 _LIKE = 0.85
@@ -143,6 +154,12 @@ def _variables(query: NameQuery, index: Index) -> NameMatch | None:
     return find(query, index)
 
 
+def _device_kernels(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.device_kernels import of_library
+
+    return of_library(query, index)
+
+
 def _keys(query: NameQuery, index: Index) -> NameMatch | None:
     from indexes.queries.naming.keys import find
 
@@ -150,13 +167,16 @@ def _keys(query: NameQuery, index: Index) -> NameMatch | None:
 
 
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
-    "bare": (_operators, _python, _keys, _libraries, _variables, _stubs, _symbols, _dispatches),
+    "bare": (
+        *(_operators, _python, _keys, _libraries, _variables, _stubs, _symbols, _dispatches),
+        _device_kernels,
+    ),
     "operator": (_operators, _symbols),
-    "library": (_libraries, _symbols, _stubs),
+    "library": (_libraries, _symbols, _stubs, _device_kernels),
     "python": (_variables, _python, _operators, _places, _dispatches),
     "grad_fn": (_nodes, _python, _symbols),
     "stub": (_stubs, _symbols, _operators),
-    "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes),
+    "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes, _device_kernels),
     "place": (_places, _errors),
     "text": (_errors, _operators, _symbols),
 }

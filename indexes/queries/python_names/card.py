@@ -49,7 +49,7 @@ def _card(name: str, index: Index) -> PythonCard | None:
         return _of_class(finder, answer, found, home, index)
     node = home.function(found.line) if found.kind != "module" else None
     if node is None:
-        return PythonCard(answer, doc=_module_doc(home, found))
+        return PythonCard(answer, doc=_module_doc(home, found), members=_defined(home, found))
     calls = _Calls(finder.names, home, node, _owner(finder.names, found), index)
     told = tuple(calls.told())
     signature = _signature(node)
@@ -103,10 +103,21 @@ def _module_doc(home: Module, found: Found) -> str:
     if found.kind != "module" or not home.text.strings.spans:
         return ""
     start, end = home.text.strings.spans[0]
-    before = home.text.data[:start].strip(b" \nrR")
-    inside = home.text.data[start + 3 : end - 3]
-    return (
-        "" if before and not before.startswith(b"#") else _line(inside.decode("utf-8", "replace"))
+    before = home.text.data[:start].rstrip(b"rR").splitlines()
+    if any(line.strip() and not line.lstrip().startswith(b"#") for line in before):
+        return ""
+    return _line(home.text.data[start + 3 : end - 3].decode("utf-8", "replace"))
+
+
+def _defined(home: Module, found: Found) -> tuple[PythonPlace, ...]:
+    """The public functions and classes that a module defines."""
+    kinds = {ast.ClassDef: "class", ast.FunctionDef: "function", ast.AsyncFunctionDef: "function"}
+    bound = home.scope.names.values() if found.kind == "module" else ()
+    public = set(home.scope.public() or ()) or {one.name for one in bound if one.name[0] != "_"}
+    return tuple(
+        PythonPlace(kinds[type(one.node)], one.name, Location(found.path, one.line, one.end_line))
+        for one in bound
+        if type(one.node) in kinds and one.name in public
     )
 
 

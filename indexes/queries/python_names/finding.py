@@ -131,6 +131,10 @@ class Finder:
             name = f"{module}.{last}"
         return name
 
+    def public_names(self, name: str) -> list[str]:
+        """The public names that end so, each as short as packages export it."""
+        return list(dict.fromkeys(map(self._shortened, self._public(name))))
+
     def _public(self, name: str) -> list[str]:
         """The public names that end so: those of public modules, the shortest first."""
         stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")

@@ -28,7 +28,7 @@ _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
-_GUESSED = "inferred: none is seen in its body"
+_GUESSED = "inferred: no loop is seen in its body"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
