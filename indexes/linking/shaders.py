@@ -13,9 +13,8 @@ from typing import NamedTuple, Protocol
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.functors import FunctionsRun, named_in
-from indexes.linking.visible import is_header
+from indexes.linking.visible import is_header, is_metal_kernel
 from indexes.model.vocabulary import Confidence
-from indexes.readers.cxx.shaders import is_metal_kernel
 
 _OPEN = "{}"
 """Where ``fmt::format`` puts something into a string."""

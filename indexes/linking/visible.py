@@ -261,3 +261,8 @@ def vendored(path: str) -> str | None:
         return None
     named = {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}
     return named.get(name, name)
+
+
+def is_metal_kernel(parameters: str) -> bool:
+    """Whether parameters are those of a Metal kernel, bound to buffers or to a thread."""
+    return "[[buffer(" in parameters or "[[thread" in parameters

@@ -14,11 +14,10 @@ from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.visible import is_header
+from indexes.linking.visible import is_header, is_metal_kernel
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
-from indexes.readers.cxx.shaders import is_metal_kernel
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,

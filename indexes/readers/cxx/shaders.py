@@ -22,8 +22,6 @@ _ASKED = regex(r'(?<!@)"([A-Za-z_][\w{}]+)"')
 _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
 _KERNEL = regex(r"\bkernel\s+void\b")
-_BUFFER = "[[buffer("
-_THREAD = "[[thread"
 
 
 class HostName(NamedTuple):
@@ -77,8 +75,3 @@ def embedded(path: str, text: str) -> str:
 
 def _blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
-
-
-def is_metal_kernel(parameters: str) -> bool:
-    """Whether parameters are those of a Metal kernel, bound to buffers or to a thread."""
-    return _BUFFER in parameters or _THREAD in parameters
