@@ -107,6 +107,8 @@ class Store:
             raise SourceError(f"damaged index {self.path}: {error}") from error
         except UnicodeEncodeError as error:
             raise UsageError("the name holds half a character (a lone surrogate)") from error
+        except OverflowError as error:
+            raise UsageError("a number is larger than any line's") from error
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""

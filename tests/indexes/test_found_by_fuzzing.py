@@ -10,11 +10,12 @@ import pytest
 from indexes.codegen.variants import with_generated
 from indexes.model.errors import NotFound, TorchnavError, UsageError
 from indexes.queries.index import Index
-from indexes.readers.project.prose import package_sentence
+from indexes.readers.project.prose import first_sentence, package_sentence
 from indexes.readers.project.toml import parse_toml
 from indexes.readers.project.torchgen_lists import read_torchgen_lists
 from indexes.readers.python.blocks import parse, parse_expression
 from indexes.readers.python.module import read_python
+from indexes.readers.yaml.extensions import read_extension
 from indexes.readers.yaml.native_functions import read_native_functions
 from navigator.sources import configured_sources
 from tests.indexing import opened
@@ -69,6 +70,29 @@ def test_an_error_of_ours_is_one_line(tree_index: Index) -> None:
 @pytest.mark.parametrize("name", ["_Z2\x80", "_ZN٣abcE", "_ZN²", "_Z" + "9" * 5000])
 def test_kernel_names_with_strange_digits(tree_index: Index, name: str) -> None:
     assert tree_index.kernel_name(name).name == name
+
+
+def test_a_kernel_name_that_ends_within_an_operator(tree_index: Index) -> None:
+    assert tree_index.kernel_name("l<operator()<e::R>(T1").name
+
+
+def test_a_line_that_no_file_has(tree_index: Index) -> None:
+    for ask in (tree_index.meant, tree_index.uses):
+        with pytest.raises((UsageError, NotFound)):
+            ask("native/BinaryOps.cpp:9999999999999999999")
+
+
+def test_an_entry_that_says_itself_that_it_is_generated(tree_copy: Path, cache: Path) -> None:
+    path = tree_copy / "aten/src/ATen/native/native_functions.yaml"
+    entry = "\n- func: by_hand(Tensor self) -> Tensor\n  dispatch:\n    CPU: by_hand\n"
+    path.write_text(f"{path.read_text()}{entry}  tags: generated\n")
+    with opened(tree_copy, cache) as index:
+        assert index.chain("add.Tensor").hops
+
+
+def test_time_does_not_grow_with_the_square_of_repetitions() -> None:
+    assert read_extension(b"\n" * 100_000 + b"- func: a(", "x.yaml")
+    assert first_sentence(b"[" * 100_000, "README.md") is not None
 
 
 def test_more_tensors_returned_than_letters() -> None:

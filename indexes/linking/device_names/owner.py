@@ -105,9 +105,9 @@ class Follower:
     def _lambda(self, parts: tuple[Part, ...]) -> Owner:
         function = next(i for i, part in enumerate(parts) if part.name == LAMBDA)
         handed = self._best([self.follow(a) for a in self._handed(parts[:function])])
-        if handed is not None:
-            return replace(_wrapped(handed, owner_of_lambda(parts)[-1]), launched=True)
         owner = owner_of_lambda(parts)
+        if handed is not None and owner:
+            return replace(_wrapped(handed, owner[-1]), launched=True)
         return Owner("lambda", owner, self._seen(self._lookup(owner)))
 
     def _handed(self, function: Sequence[Part]) -> list[Type]:

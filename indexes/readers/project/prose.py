@@ -13,7 +13,7 @@ from indexes.readers.python.blocks import parse
 
 _HEADING = regex(r"^#+\s*codebase structure\s*$", IGNORECASE)
 _ITEM = regex(r"^\s*[*-] ((?:\[|\.\.\.).*)$")
-_LINK = regex(r"\[([^\]]+)\]\(([^)\s]+)\)")
+_LINK = regex(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
 _README = regex(r"\s*\[README\]\([^)]*\)\s*$")
 _DASH = regex(r"\s-\s")
 _SENTENCE = regex(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s")

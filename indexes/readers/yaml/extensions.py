@@ -20,7 +20,7 @@ from indexes.readers.yaml.nodes import Entry, Node, compose, decoded, read_entri
 
 Form = Literal["backend", "runtime", "native", ""]
 _BACKEND = regex(r"(?m)^backend\s*:")
-_KERNELS = regex(r"(?m)^\s+kernels\s*:")
+_KERNELS = regex(r"(?m)^[ \t]+kernels\s*:")
 _ENTRY = regex(r"(?m)^- ?(?:op\s*:|func\s*:\s*[\w:.]+\()")
 _LISTS = ("supported", "autograd", "full_codegen", "symint", "custom", "custom_autograd")
 

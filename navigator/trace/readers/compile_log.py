@@ -25,7 +25,7 @@ _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)"
 _NO_LINE = "# No stacktrace found"
 """How torch/fx/graph.py marks nodes that passes of the compiler have made."""
 _CALL = re.compile(
-    r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
+    r"\b(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
     r"(?:\.(?P<overload>\w+))?\("
 )
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')

@@ -70,10 +70,10 @@ def _flat(node: Node) -> Node:
         if isinstance(attribute, dict)
     }
     return {
-        "id": node.get("id"),
         "name": node.get("name"),
         "parent": node.get("ctrl_deps"),
         **named,
+        "id": node.get("id"),
         **_columns("input", node.get("inputs")),
         **_columns("output", node.get("outputs")),
     }
