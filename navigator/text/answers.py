@@ -197,8 +197,8 @@ def card_line_rows(line: CardLine, room: int, most: int = 2) -> Iterator[CardRow
     elif most > 1 and line.label in _TWO_LINES:
         yield CardRow(line, shortened_way(line.text, room))
         yield _place_and_note(line, place, room)
-    elif most > 1 and line.label == "grad":
-        yield _one_line(replace(line, note=""), place, room)
+    elif most > 1 and line.label == "grad" and line.note:
+        yield _one_line(replace(line, note=""), place, room)._replace(line=line)
         yield CardRow(line, "", "", _fitting(line.note.split(" · "), room))
     else:
         yield _one_line(line, place, room)
