@@ -219,10 +219,11 @@ def _first_argument(text: str, start: int) -> str:
 def read_op_lists(text: str) -> tuple[OpList, ...]:
     """What a file's top level assigns, but for lists that hold OpInfos themselves."""
     found = []
+    line, counted = 1, 0
     for match in _ASSIGNED.finditer(text):
         value = _value(text, match.end())
         if value and not _ENTRY.search(value):
-            line = text.count("\n", 0, match.start()) + 1
+            line, counted = line + text.count("\n", counted, match.start()), match.start()
             found.append(OpList(match[1], value, line))
     return tuple(found)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from indexes.model.files import RemarkFact
 from indexes.model.regex import regex
+from indexes.readers.python.blocks import Spans
 
 _ROLE = regex(
     r":(?:py:)?(func|class|meth|mod|exc|data|attr):`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)(?:\(\))?>?`"
@@ -28,8 +29,10 @@ def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
 
 def read_file_links(text: str, path: str) -> Iterator[RemarkFact]:
     """The links to files and folders of PyTorch, by their paths in the tree."""
+    line, counted = 1, 0
     for target, at in _file_links(text, path):
-        yield RemarkFact("file link", target, text.count("\n", 0, at) + 1)
+        line, counted = line + text.count("\n", counted, at), at
+        yield RemarkFact("file link", target, line)
 
 
 def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
@@ -40,9 +43,9 @@ def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
             if not text.startswith(("{", "<", "*"), found.end()):
                 yield found[1], found.start()
     if path.endswith(".md"):
-        code = [one.span() for one in _CODE.finditer(text)]
+        code = Spans([one.span() for one in _CODE.finditer(text)])
         for found in _RELATIVE.finditer(text):
-            if not any(start <= found.start() < end for start, end in code):
+            if not code.end_at(found.start()):
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[1]))
                 if not target.startswith(".."):
                     yield target, found.start()
