@@ -84,4 +84,4 @@ def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
         else:
             found.append(([words], number, section))
             open_ = True
-    return tuple(Paragraph(" ".join(words), *place) for words, *place in found)
+    return tuple(Paragraph(" ".join(words), line, of) for words, line, of in found)
