@@ -266,3 +266,8 @@ def operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
             rest = f" ({more} more do: torchnav at)" if len(hits) == _OPERATORS - 1 < more else ""
             hits.append(Hit("operator", name, native.location, f"reaches this line{rest}", name))
     return hits
+
+
+def hits_reaching(index: Index, where: Location) -> list[Hit]:
+    """The operators that reach the function at a place."""
+    return operator_hits(index, _operators(_around(index, where)))

@@ -6,6 +6,7 @@ nanoseconds a byte, so that every file of a tree can be read."""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import warnings
@@ -13,13 +14,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-
-if TYPE_CHECKING:
-    import ast
 
 
 class Spans:
@@ -234,22 +232,6 @@ def statement_end(data: bytes, start: int, indent: int, strings: Spans) -> int:
     return code_end(data, start, match.start() if match else len(data), strings)
 
 
-_WINDOW = 1 << 13
-
-
-def statement(data: bytes, start: int, indent: int) -> bytes:
-    """The statement whose line begins at ``start``, outside of strings; no more of ``data`` is
-    looked at than it takes to find its end."""
-    size = _WINDOW
-    while True:
-        piece = data[start : start + size]
-        strings = triple_quoted(piece)
-        match = _dedented(piece, 0, indent, strings, len(piece))
-        if match or start + size >= len(data):
-            return piece[: code_end(piece, 0, match.start() if match else len(piece), strings)]
-        size *= 4
-
-
 def code_end(data: bytes, start: int, end: int, strings: Spans) -> int:
     """``end`` moved back over blank lines and comments."""
     while end > start:
@@ -271,16 +253,12 @@ def parse(source: bytes | str) -> ast.Module:
     """``ast.parse`` of somebody else's source: without warnings, and whatever is wrong with it,
     nested too deep for the parser included, is a SyntaxError."""
     with _foreign():
-        import ast
-
         return ast.parse(source)
 
 
 def parse_expression(source: str) -> ast.expr:
     """The same of an expression."""
     with _foreign():
-        import ast
-
         return ast.parse(source, mode="eval").body
 
 

@@ -52,7 +52,7 @@ def table(
     answer = index.table(op)
     differences = None
     if live:
-        from navigator.live.torch_table import differences as compared
+        from navigator.live.installed import differences as compared
 
         differences = compared(index, answer)
     settings.answer(
@@ -95,7 +95,7 @@ def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
 
     compared = None
     if live:
-        from navigator.live.torch_switches import live_switches
+        from navigator.live.installed import live_switches
 
         compared = live_switches(answer)
     settings.answer(

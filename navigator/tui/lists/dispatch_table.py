@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import TorchnavError
-from indexes.queries.dispatch_compare import Difference
-from navigator.live.torch_table import differences
+from indexes.queries.dispatch_path.live import Difference
+from navigator.live.installed import differences
 from navigator.tui.asking import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
