@@ -15,7 +15,7 @@ from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.queries.index import Index
-from indexes.serialize.answers import Object, envelope
+from indexes.serialize.answers import Object, envelope, shape, to_object
 from navigator.labs.cells import Cell, Claim, Lab
 from navigator.labs.running import CellRun, LabRun
 
@@ -130,46 +130,29 @@ class LabReport:
         )
 
     def _narration(self, cell: Cell) -> Object:
-        found = [_link_json(self.links[name]) for name in LINK.findall(cell.text)]
-        return {"kind": "markdown", "line": cell.line, "text": cell.text, "links": found}
+        found = [self.links[name] for name in LINK.findall(cell.text)]
+        return to_object(cell, "kind line text links", kind="markdown", links=found)
 
     def _code(self, cell: Cell, number: int) -> Object:
         run = self.cell_run(number) or CellRun()
         failed: Object = {"line": run.error_line, "message": run.error}
-        return {
-            "kind": "code",
-            "line": cell.line,
-            "text": cell.text,
-            "needs": [*cell.needs],
-            "output": run.output,
-            "skipped": run.skipped,
-            "error": failed if run.error else None,
-            "claims": [
-                {"line": one.line, "text": one.text, "status": self.status(one, number)}
-                for one in cell.claims
+        return to_object(
+            cell,
+            "kind line text needs output skipped error claims",
+            kind="code",
+            output=run.output,
+            skipped=run.skipped,
+            error=failed if run.error else None,
+            claims=[
+                to_object(one, "line text", status=self.status(one, number)) for one in cell.claims
             ],
-        }
+        )
+
+
+shape(Link, "name path line? others absent")
 
 
 def lab_json(lab: Lab) -> Object:
     """A lab in the list of labs."""
-    return {
-        "name": lab.name,
-        "number": lab.number,
-        "title": lab.title,
-        "summary": lab.summary,
-        "needs": [*lab.needs],
-        "claims": len(lab.claims),
-        "file": lab.path.name,
-    }
-
-
-def _link_json(link: Link) -> Object:
-    place = link.location
-    return {
-        "name": link.name,
-        "path": place.path if place else None,
-        "line": place.line or None if place else None,
-        "others": link.others,
-        "absent": link.absent,
-    }
+    keys = "name number title summary needs claims file=path.name"
+    return to_object(lab, keys, claims=len(lab.claims))

@@ -128,4 +128,4 @@ def live_names(documented: Iterable[str] = (), modules: Sequence[str] = ()) -> L
     words = json.dumps(sorted(documented))
     data = _ask("names_dump.py", *modules, words=words)
     names, methods = ({n: tuple(p) for n, p in data[key].items()} for key in ("names", "methods"))
-    return LiveNames(data["version"], names, methods, data["unlisted"])
+    return LiveNames(data["version"], names, methods)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import heapq
 import inspect
-import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import torch
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
 from indexes.queries.node_formulas import NodeSource, node_source
-from indexes.serialize.answers import envelope, to_object
+from indexes.serialize.answers import dumps, envelope, shape, to_object
 from indexes.source.source import Source
 from navigator.explanation import place_json
 from navigator.objects.graph import Edge, Graph, GraphNode, Saved, read_graph, variables
@@ -77,9 +76,7 @@ class LinkedGraph:
             _node_json(node, source, order.get(node.number), (self.why or {}).get(node.number))
             for node, source in zip(self.nodes, self.sources, strict=True)
         ]
-        return json.dumps(
-            envelope(self.source, torch=self.torch_version, note=self.note, nodes=nodes)
-        )
+        return dumps(envelope(self.source, torch=self.torch_version, note=self.note, nodes=nodes))
 
 
 def linked(
@@ -127,38 +124,34 @@ def graph(tensor: torch.Tensor, tree: str | None = None, *, run: bool = False) -
     return linked(tensor, variables(names), tree=tree, run=run)
 
 
+shape(Saved, "name value is_variable")
+_NODE_KEYS = (
+    "number name sequence variable entry definition operators code called_at gradients saved hooks"
+    " edges ran why"
+)
+
+
 def _node_json(
     node: GraphNode, source: NodeSource, ran: int | None, why: str | None
 ) -> dict[str, Any]:
-    entry, definition = source.entry, source.definition
     found = source.formulas or ((None, None),) * len(node.edges)
-    edges = [_edge_json(edge, *one) for edge, one in zip(node.edges, found, strict=True)]
-    return {
-        "number": node.number,
-        "name": node.name,
-        "sequence": node.sequence,
-        "variable": node.variable,
-        "entry": to_object(entry, "op path line") if entry else None,
-        "definition": to_object(definition, "name path line") if definition else None,
-        "operators": [*source.operators],
-        "code": place_json(node.code),
-        "called_at": place_json(node.called_at),
-        "gradients": [*node.gradients],
-        "saved": [_saved_json(one) for one in node.saved],
-        "hooks": [*node.hooks],
-        "edges": edges,
-        "ran": ran,
-        "why": why,
-    }
-
-
-def _saved_json(one: Saved) -> dict[str, Any]:
-    return {"name": one.name, "value": one.value, "is_variable": one.is_variable}
+    return to_object(
+        node,
+        _NODE_KEYS,
+        entry=source.entry and to_object(source.entry, "op path line"),
+        definition=source.definition and to_object(source.definition, "name path line"),
+        operators=source.operators,
+        code=place_json(node.code),
+        called_at=place_json(node.called_at),
+        edges=[_edge_json(edge, *one) for edge, one in zip(node.edges, found, strict=True)],
+        ran=ran,
+        why=why,
+    )
 
 
 def _edge_json(edge: Edge, argument: str | None, formula: Any) -> dict[str, Any]:
-    told = to_object(formula, "text path line") if formula else None
-    return {"to": edge.number, "input_nr": edge.input_nr, "input": argument, "formula": told}
+    told = formula and to_object(formula, "text path line")
+    return to_object(edge, "to=number input_nr", input=argument, formula=told)
 
 
 _EVALUATES = "autograd::engine::evaluate_function: "

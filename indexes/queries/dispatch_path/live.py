@@ -4,7 +4,7 @@ tables, and the keys in play while a switch is on."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from indexes.model.dispatch import DispatchSlot, DispatchTable, SwitchPath
@@ -103,11 +103,6 @@ def _reason(
     if not installed.same_version:
         return "the installed torch is of another version than this tree"
     return ""
-
-
-def keys_of(differences: Collection[Difference]) -> tuple[str, ...]:
-    """The keys that differ without a reason."""
-    return tuple(one.key for one in differences if not one.reason)
 
 
 @dataclass(frozen=True, slots=True)

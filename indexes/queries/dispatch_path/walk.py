@@ -51,7 +51,7 @@ class SwitchedPaths:
         native = self._index.native(op)
         table = self._dispatch.table(op)
         slots = {slot.key: slot for slot in table.slots}
-        call = _Call(slots, backend, *_arguments(native))
+        call = _Call(slots, backend, _takes_tensors(native))
         always = ("plain", "binding") if makes_tensors(native) else ("plain",)
         wanted = dict.fromkeys((*always, *(one for one in switches if one != "binding")))
         try:
@@ -124,16 +124,13 @@ class _Call:
     slots: dict[str, DispatchSlot]
     backend: str
     takes_tensors: bool
-    takes_device: bool
 
 
-def _arguments(native: NativeFunction | None) -> tuple[bool, bool]:
-    """Whether an operator takes tensors, and a device; without a schema, tensors."""
+def _takes_tensors(native: NativeFunction | None) -> bool:
+    """Whether an operator takes tensors; so does one without a schema."""
     if native is None:
-        return True, False
-    arguments = parse_schema(native.schema).arguments
-    types = [argument.base_type for argument in arguments]
-    return "Tensor" in types, "Device" in types
+        return True
+    return any(one.base_type == "Tensor" for one in parse_schema(native.schema).arguments)
 
 
 def makes_tensors(native: NativeFunction | None) -> bool:
