@@ -32,8 +32,7 @@ from indexes.readers.python.opinfo_tests import TESTING, read_suite
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.remarks import read_remarks
 from indexes.readers.yaml.accepted import read_tags
-from indexes.readers.yaml.deprecated import read_deprecated
-from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.derivatives import read_deprecated, read_derivatives
 from indexes.readers.yaml.extensions import read_extension
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.walk import FileKind, SourceFile

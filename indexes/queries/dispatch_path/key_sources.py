@@ -23,7 +23,7 @@ class KeySources:
 
     def __init__(self, source: Source, dispatch: Dispatch) -> None:
         self.source, self._dispatch = source, dispatch
-        self.clean = cache(self._clean)
+        self.clean = cache(lambda logical: lex(self.raw(logical)).clean)
         self._line_at = cache(lambda logical: Lines(self.raw(logical)).at)
 
     @cached_property
@@ -47,9 +47,6 @@ class KeySources:
             return self.source.read(path).decode("utf-8", "replace")
         except SourceError as error:
             raise UnknownSetError(str(error)) from error
-
-    def _clean(self, logical: str) -> str:
-        return lex(self.raw(logical)).clean
 
     def matches(self, logical: str, pattern: str) -> Iterator[tuple[Match[str], Location]]:
         """Where a pattern stands in the code of a file, without comments and strings."""

@@ -140,17 +140,13 @@ def compare_path(path: SwitchPath, sets: LiveSets | str, table: LiveTable) -> Li
     what = (path.switch, sets.tensor, sets.included, sets.excluded, kernels)
     if path.unknown:
         return LiveSwitch(*what, None, path.unknown)
-    first = _first_call(path)
+    first = [s.key for s in path.steps if s.call == 1 and s.action in ("runs", "raises")]
     ours = tuple(step for step in first if step in sets.first)
     foreign = [key for key in first if key not in sets.first]
     if foreign:
         return LiveSwitch(*what, False, f"not in its sets: {' '.join(foreign)}")
     missed = [key for key in kernels[: len(ours)] if key not in ours]
     return LiveSwitch(*what, not missed, f"runs there too: {' '.join(missed)}" if missed else "")
-
-
-def _first_call(path: SwitchPath) -> Sequence[str]:
-    return [s.key for s in path.steps if s.call == 1 and s.action in ("runs", "raises")]
 
 
 def compare_paths(

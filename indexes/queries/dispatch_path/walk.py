@@ -179,10 +179,10 @@ class _Walk:
         if on.kind == "next":
             return rest[1:]
         if on.kind == "below":
-            allowed = on.keys
-            return tuple(key for key in rest[1:] if self._function(key) in allowed)
+            functionality = self._owner.sources.algebra.functionality
+            return tuple(key for key in rest[1:] if functionality(key) in on.keys)
         if on.kind == "backend":
-            return self._backends(rest[1:])
+            return rest[1:] or (self._call.backend,)  # the keys of the tensors below its own
         if on.kind == "transform":
             self._state = self._owner.entering(self._transform, self._state)
         elif on.kind == "next transform":
@@ -198,10 +198,6 @@ class _Walk:
             return self._state.after(causes)
         causes += [KeyCause(key, "not included", "", None) for key in on.keys]
         return replace(self._state.after(causes), tensor=self._plain.tensor)
-
-    def _backends(self, rest: tuple[str, ...]) -> tuple[str, ...]:
-        """What BackendSelect calls again with: the keys of the tensors below its own."""
-        return rest or (self._call.backend,)
 
     def _fresh(self) -> tuple[str, ...]:
         """The keys of a call that is made anew; those that are excluded are steps too."""
@@ -226,9 +222,6 @@ class _Walk:
         what = (key, self._number, action, self._causes.get(key), slot)
         self._steps.append(PathStep(*what, on.words, on.location, on.certain))  # type: ignore[arg-type]
         return on
-
-    def _function(self, key: str) -> str:
-        return self._owner.sources.algebra.functionality(key)
 
     def _runtime(self, functionality: str) -> str:
         return self._owner.sources.runtime_key(functionality, self._call.backend)

@@ -38,13 +38,10 @@ def context_reads(flags: Iterable[Hit], index: Index) -> Iterator[Hit]:
     for method in methods:
         for known in index.facts.named(method):
             if known.definition.scope.endswith("Context"):
-                yield _hit(known.definition)
+                one = known.definition
+                yield Hit("read", one.qualified, one.location, "what C++ asks for the flag")
     if methods:
         yield from _calls(methods, index)
-
-
-def _hit(definition: Definition) -> Hit:
-    return Hit("read", definition.qualified, definition.location, "what C++ asks for the flag")
 
 
 def _getters(flag: Hit, index: Index) -> list[str]:
@@ -129,7 +126,9 @@ def _reads(found: Iterable[Hit], index: Index) -> list[Hit]:
     own = {(hit.location.path, hit.location.line) for hit in found}
     hits: list[Hit] = []
     for kind in ("python", "cpp"):
-        named = [hit for hit in found if hit.detail != ENVIRONMENT and _files(hit) == kind]
+        named = [
+            hit for hit in found if hit.detail != ENVIRONMENT and _is_c10(hit) == (kind == "cpp")
+        ]
         if named:
             word = re.compile("|".join(sorted(set(map(_expression, named)))).encode())
             last = {hit.name.rpartition(".")[2].encode() for hit in named}
@@ -138,10 +137,6 @@ def _reads(found: Iterable[Hit], index: Index) -> list[Hit]:
                 if len(hits) >= _READS:
                     return hits[:_READS]
     return hits
-
-
-def _files(hit: Hit) -> str:
-    return "cpp" if _is_c10(hit) else "python"
 
 
 def _is_c10(hit: Hit) -> bool:

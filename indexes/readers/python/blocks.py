@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 
@@ -113,17 +114,17 @@ def heads(
     strings = strings or triple_quoted(data)
     found: list[Head] = []
     open_: list[int] = []
-    line, counted = 1, 0
+    line_of = LineCount(data)
     for match in _head_lines(data, strings, keywords):
         start, code = match.span(1)
-        line += data.count(b"\n", counted, start)
-        counted = start
         _close(open_, data, found, start, code - start, strings)
         parent = open_[-1] if open_ else -1
         name = match[3].decode()
         qualified = f"{found[parent].qualified}.{name}" if open_ else name
         open_.append(len(found))
-        found.append(Head(start, code - start, match[2] is not None, name, line, parent, qualified))
+        found.append(
+            Head(start, code - start, match[2] is not None, name, line_of(start), parent, qualified)
+        )
     return found
 
 

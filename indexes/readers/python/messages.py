@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.model.files import module_name
+from indexes.model.lines import LineCount
 from indexes.model.regex import VERBOSE, regex
 from indexes.readers.messages import (
     CONFIG,
@@ -19,7 +20,6 @@ from indexes.readers.messages import (
     HOLE,
     MAYBE,
     SHORTEST,
-    LineCount,
     MessageFact,
     joined,
 )

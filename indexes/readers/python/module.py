@@ -37,7 +37,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
         return tuple(python_tests.read_tests(text)), ()
     facts: list[PythonFact] = list(read_public(data, path))
     problems: list[Problem] = []
-    if _registers(path, data):
+    if "/testing/" not in path and touches_api(data):
         # Definitions matter where registrations name them; elsewhere they are read from the
         # file when it is looked at.
         facts += _definitions(text)
@@ -59,10 +59,6 @@ def _definitions(text: Text) -> list[PythonFact]:
         PythonFact("class" if one.is_class else "def", "", one.qualified, one.line, 0)
         for one in text.heads
     ]
-
-
-def _registers(path: str, data: bytes) -> bool:
-    return "/testing/" not in path and touches_api(data)
 
 
 _Reader = Callable[[Text, str], tuple[Iterable[PythonFact], Iterable[Problem]]]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 
 TESTING = "torch/testing/_internal/"
@@ -78,7 +79,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
     scopes: list[_Scope] = []
     pending: list[Decorator] = []
     tokens = list(_TOKEN.finditer(text))
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for token, following in zip_longest(tokens, tokens[1:]):
         end = following.start() if following else len(text)
         indent, decorator, function, cls = token.groups()
@@ -89,7 +90,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
         while scopes and scopes[-1].indent >= len(indent):
             scopes.pop()
         if function and function.startswith("test") and len(scopes) == 1 and scopes[0].cls:
-            line, counted = line + text.count("\n", counted, token.start(3)), token.start(3)
+            line = line_of(token.start(3))
             yield TestFunction(scopes[0].cls, function, line, tuple(pending))
         scopes.append(_Scope(len(indent), cls or ""))
         pending = []

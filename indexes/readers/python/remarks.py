@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from indexes.model.files import ArgumentDocs, RemarkFact
+from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex
 from indexes.readers.python.blocks import parse
 
@@ -94,19 +95,17 @@ class Documented:
 
 def documented(text: str) -> Iterator[Documented]:
     """The public functions and classes of a file whose docstrings document arguments."""
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for found in _heads(text):
         end = text.find(found[6], found.end())
         docstring = text[found.end() : end]
-        line += text.count("\n", counted, found.start(4))
-        counted = found.start(4)
         written = found[5] if found[2] else _written_init(text, end, len(found[1]))
         parameters = _arguments(written) if written else None
         known = said(docstring)
         if parameters and known.names and not _is_special(text, found.start()):
             owner = _owner(text, found.start()) if found[1] else ""
             if owner[:1] != "_":
-                begun = line + text.count("\n", counted, found.end())
+                line, begun = line_of(found.start(4)), line_of(found.end())
                 yield Documented(f"{owner}{found[4]}", line, parameters, known, begun)
 
 
@@ -220,11 +219,9 @@ _TESTING = "torch/testing/_internal/"
 
 def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
     """The whole names of torch that roles link: ``:class:`~torch.nn.Linear```."""
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for found in _ROLE.finditer(text) if _TESTING not in path else ():
-        line += text.count("\n", counted, found.start())
-        counted = found.start()
-        yield RemarkFact("role", found[2], line, found[1])
+        yield RemarkFact("role", found[2], line_of(found.start()), found[1])
 
 
 def read_file_links(text: str, path: str) -> Iterator[RemarkFact]:
