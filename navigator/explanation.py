@@ -14,6 +14,7 @@ from indexes.model.vocabulary import SCHEMA_VERSION, DerivativeEntry, Formula
 from indexes.queries.index import Index
 from indexes.queries.pasted import pasted
 from indexes.serialize.answers import Object, dumps, to_object
+from navigator.text.why import why_lines
 
 Place = tuple[str, int]
 """A line of the program."""
@@ -80,8 +81,6 @@ class Explanation:
     first."""
 
     def __str__(self) -> str:
-        from navigator.text.why import why_lines
-
         return "\n".join(why_lines(self))
 
     def as_json(self) -> str:

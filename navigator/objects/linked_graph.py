@@ -19,6 +19,7 @@ from indexes.serialize.answers import dumps, envelope, shape, to_object
 from indexes.source.source import Source
 from navigator.explanation import place_json
 from navigator.objects.graph import Edge, Graph, GraphNode, Saved, read_graph, variables
+from navigator.text.graphs import dot_lines, graph_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,6 @@ class LinkedGraph:
     note: str = ""
 
     def __str__(self) -> str:
-        from navigator.text.graphs import graph_lines
-
         return "\n".join(graph_lines(self))
 
     __repr__ = __str__
@@ -51,8 +50,6 @@ class LinkedGraph:
 
     def dot(self) -> str:
         """The graph in Graphviz' language."""
-        from navigator.text.graphs import dot_lines
-
         return "\n".join(dot_lines(self))
 
     def svg(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
+from indexes.queries.naming.spelling import parse_name
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ World = Callable[["NameQuery", "Index"], NameMatch | None]
 def resolve(text: str, index: Index) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
-    from indexes.queries.naming.spelling import parse_name
-
     query = parse_name(text)
     for world in _ORDER[query.kind]:
         if found := world(query, index):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
+from indexes.model.idioms import first_argument
 from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 
@@ -204,17 +205,8 @@ def _names_of(one: Decorator) -> str:
 
 
 def _first_argument(text: str, start: int) -> str:
-    """The text from ``start`` to the first comma or closing bracket that belongs to it."""
-    depth = 0
-    for at in range(start, min(len(text), start + 2000)):
-        char = text[at]
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        if depth < 0 or (depth == 0 and char == ","):
-            return " ".join(text[start:at].split())
-    return ""
+    """The first argument of a call on one line; empty for one that is a table."""
+    return " ".join(first_argument(text[start : start + _LONGEST_ARGUMENT], 0).split())
 
 
 def read_op_lists(text: str) -> tuple[OpList, ...]:
@@ -229,6 +221,7 @@ def read_op_lists(text: str) -> tuple[OpList, ...]:
 
 
 _LONGEST_VALUE = 1500
+_LONGEST_ARGUMENT = 2000
 _ENDS = regex(r"[(\[{)\]}\n]")
 
 
