@@ -189,10 +189,12 @@ class Expressions:
         return word_mark(name) if found is None else found
 
     def _list(self, start: int, end: int) -> str:
-        """``{}``, ``{1, n}``, ``{x, y}``."""
+        """``{}``, ``{1, n}``, ``{x, y}``; of lists of lists nothing is known."""
         if self.brackets.closes.get(start) != end - 1:
             return UNKNOWN
         parts = self.arguments(start, end - 1)
+        if any(self.text[part[0] : part[1]].lstrip()[:1] == "{" for part in parts):
+            return UNKNOWN
         marks = {self.mark(*part) for part in parts}
         if not marks:
             return "N"

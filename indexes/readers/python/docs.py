@@ -9,9 +9,9 @@ from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.scope import dotted
 
 _ADDS = regex(r"\b_?add_docstr(?:_all)?$")
-_DOTTED = regex(r"[A-Za-z_][\w.]*")
 _OVERRIDE = regex(rb"\n[ \t]+((?:torch|Tensor)(?:\.\w+)+)[ \t]*:\s*(?:\(\s*)?lambda")
 
 
@@ -36,18 +36,18 @@ def read_docstrings(text: Text, path: str) -> tuple[list[PythonFact], list[Probl
 def _documented(call: ast.expr, bindings: set[str]) -> str:
     """What a call documents; empty for anything else. ``bindings`` are modules of generated
     bindings that the file imports from ``torch._C``."""
-    if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(ast.unparse(call.func)):
+    if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(dotted(call.func)):
         return ""
     given = call.args[0]
     if isinstance(given, ast.Constant) and isinstance(given.value, str):
         return f"torch.Tensor.{given.value}"
-    dotted = ast.unparse(given)
-    head = dotted.partition(".")[0]
+    name = dotted(given)
+    head = name.partition(".")[0]
     if head in bindings:
-        dotted = f"torch._C.{dotted}"
+        name = f"torch._C.{name}"
     elif head == "_C":
-        dotted = f"torch.{dotted}"
-    return canonical(dotted) if _DOTTED.fullmatch(dotted) else ""
+        name = f"torch.{name}"
+    return canonical(name) if name else ""
 
 
 def read_overrides(data: bytes) -> list[PythonFact]:
