@@ -117,16 +117,19 @@ def find_stub(query: NameQuery, index: Index) -> NameMatch | None:
 
 def with_source(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
     """A ``__global__`` function, behind the functor or lambda that this name of it runs, and the
-    operators that reach it."""
-    places = {hit.location: None for hit in found.hits}
-    if any(hit.kind != "__global__" for hit in found.hits) or not places:
+    operators that reach it. Functions of the host that are called alike stand below the kernel,
+    and are left out where only a kernel is spelled so."""
+    kernels = [hit for hit in found.hits if hit.kind == "__global__"]
+    others = [hit for hit in found.hits if hit.kind != "__global__"]
+    if not kernels:
         return found
     answer = index.kernel_name(query.raw.strip()) if "<" in query.raw else None
     if answer is None or answer.source is None:
+        places = {hit.location: None for hit in kernels}
         reached = hits_reaching(index, *places) if len(places) == 1 else []
-        return replace(found, hits=(*found.hits, *reached))
+        return replace(found, hits=(*kernels, *reached, *others))
     source = answer.source
-    own = [hit for hit in found.hits if hit.location != source.location]
+    own = [hit for hit in kernels if hit.location != source.location]
     hits = (definition_hit(source), *own, *hits_reaching(index, source.location))
     return replace(found, hits=hits, note=answer.rule, confidence=answer.confidence)
 
