@@ -370,7 +370,6 @@ class Expressions:
 
 _COMMA = regex(r"[({\[,]")
 _ANGLE_OPENED = regex(r"\w<(?![<=])")
-_ARROW = regex(r"->|>>|>=")
 
 
 def _opens_angle(text: str, start: int, at: int) -> bool:

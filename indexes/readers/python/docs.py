@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from indexes.model.files import PythonFact, canonical, module_name
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
@@ -52,11 +53,9 @@ def _documented(call: ast.expr, bindings: set[str]) -> str:
 def read_overrides(data: bytes) -> list[PythonFact]:
     """The entries of ``torch.overrides.get_testing_overrides``."""
     facts = []
-    line, counted = 1, 0
+    line_of = LineCount(data)
     for match in _OVERRIDE.finditer(data):
-        line += data.count(b"\n", counted, match.start(1))
-        counted = match.start(1)
-        name = match[1].decode()
+        name, line = match[1].decode(), line_of(match.start(1))
         target = f"torch.{name}" if name.startswith("Tensor.") else name
         facts.append(PythonFact("override", canonical(target), name, line, line))
     return facts
