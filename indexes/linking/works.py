@@ -40,7 +40,7 @@ _SET_UP = regex(
 _RUNS = {
     "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
     "MPSGraph": regex(r"(?:::|^)run|encode"),
-    "Metal": regex(r"dispatch|encode|exec"),
+    "Metal": regex(r"dispatch|encode|exec|copyFrom|fillBuffer"),
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),
     "CUTLASS": regex(r"::device::"),
@@ -165,7 +165,7 @@ class Works:
             return "metal"
         if edge.kind == "library":
             return self._library(edge)
-        if edge.kind == "call" and isinstance(edge.target, int):
+        if edge.kind in ("call", "chooser") and isinstance(edge.target, int):
             return self._generic(edge.target)[0]
         return None
 
