@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,10 @@ from indexes.model.errors import SourceError, TorchnavError
 from indexes.queries.index import Index
 from indexes.source.files import read_text
 from navigator.site import lists
-from navigator.site.layout import LISTS, address, page
+from navigator.site.layout import LISTS, address, page, versions_page
 from navigator.site.operator_page import operator_page
+from navigator.text.clean import html_text
+from navigator.text.html import stylesheet
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
@@ -43,6 +46,10 @@ def build_site(index: Index, folder: Path, progress: Progress) -> Built:
         raise SourceError(f"cannot write the site in {folder}: {error.strerror}") from error
 
 
+def _numbers(version: str) -> list[int]:
+    return [*map(int, re.findall(r"\d+", version))]
+
+
 class _Site:
     def __init__(self, index: Index, folder: Path) -> None:
         self._index, self._folder = index, folder
@@ -50,41 +57,48 @@ class _Site:
         self._missing: list[str] = []
         self._names: dict[str, str] = {}
         """Pages by the names that search finds."""
-        self._taken: dict[str, str] = {}
-        """Operators by their addresses in small letters."""
 
     def build(self, progress: Progress) -> Built:
-        ops = [one.full_name for one in self._index.operators()]
+        ops = [*self._with_address(one.full_name for one in self._index.operators())]
         for folder in ("op", "errors"):
             (self._folder / folder).mkdir(parents=True, exist_ok=True)
         for at, op in enumerate(ops):
             progress("operators", at, len(ops))
-            self._operator(op)
+            self._page(address(op), op, self._operator(op), 1)
         self._lists(ops)
-        for name in ("style.css", "search.js"):
-            self._write(name, read_text(Path(__file__).with_name(name)))
+        self._write("style.css", stylesheet())
+        self._write("search.js", read_text(Path(__file__).with_name("search.js")))
         found = json.dumps([*self._names.items()], separators=(",", ":")).replace("</", "<\\/")
         self._write("names.js", f"var NAMES={found};")
+        self._write("../index.html", versions_page(self._versions()))
         return Built(self._folder, self._pages, self._size, tuple(self._missing))
 
-    def _operator(self, op: str) -> None:
-        try:
-            body = [*operator_page(self._index, op)]
-        except TorchnavError as error:
-            self._missing.append(f"{op}: {error}")
-            return
-        if (other := self._taken.setdefault(address(op).lower(), op)) != op:
-            self._missing.append(f"{op}: on some disks its page would be that of {other}")
-            return
-        self._names[op] = address(op)
-        self._page(address(op), op, body, 1)
+    def _with_address(self, ops: Iterable[str]) -> Iterator[str]:
+        """The operators whose page no other has on a disk that knows no case."""
+        taken: dict[str, str] = {}
+        for op in ops:
+            if (other := taken.setdefault(address(op).lower(), op)) == op:
+                self._names[op] = address(op)
+                yield op
+            else:
+                self._missing.append(f"{op}: on some disks its file would be that of {other}")
 
-    def _lists(self, ops: Iterable[str]) -> None:
-        known = [op for op in ops if op in self._names]
+    def _operator(self, op: str) -> Iterable[str]:
+        try:
+            return [*operator_page(self._index, op, self._names)]
+        except TorchnavError as error:
+            return [f"<p>{html_text(str(error))}</p>"]
+
+    def _versions(self) -> Iterator[str]:
+        """The versions that the folder has a site of, the newest last."""
+        found = self._folder.parent.glob("*/names.js")
+        yield from sorted({one.parent.name for one in found}, key=_numbers)
+
+    def _lists(self, ops: Sequence[str]) -> None:
         index = self._index
-        self._list("index", [lists.source_words(index.info), *lists.operators(known)])
+        self._list("index", [lists.source_words(index.info), *lists.operators(ops)])
         for name, found in {
-            "python": lists.by_python(index, known),
+            "python": lists.by_python(index, ops),
             "nodes": lists.by_node(index),
             "files": lists.by_file(index),
             "keys": lists.by_key(index),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from indexes.model.vocabulary import SourceInfo
 from navigator.text.clean import html_text
@@ -24,13 +25,17 @@ _HEAD = """<!doctype html>
 <link rel="stylesheet" href="{root}style.css"></head><body>
 <header><nav aria-label="lists">{lists}</nav>
 <form role="search" action="{root}index.html"><label for="search">Find</label>
-<input id="search" name="q" type="search" autocomplete="off" aria-controls="found"
- placeholder="softmax, AddmmBackward0, torch.add ..."></form>
+<input id="search" name="q" type="search" autocomplete="off" aria-controls="found"></form>
 <ul id="found" aria-live="polite"></ul></header><main>
 """
-_FOOT = """</main><footer>PyTorch {version}{commit}, indexed by torchnav</footer>
-<script>var ROOT = "{root}";</script><script defer src="{root}names.js"></script>
-<script defer src="{root}search.js"></script></body></html>
+_VERSIONS = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>PyTorch's operators - torchnav</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main>
+<h1>PyTorch's operators, by version</h1><ul>{links}</ul></main></body></html>
+"""
+_FOOT = """</main><footer>PyTorch {version}{commit}, indexed by torchnav;
+<a href="{root}../index.html">other versions</a></footer>
+<script src="{root}search.js"></script></body></html>
 """
 
 
@@ -42,6 +47,18 @@ def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) ->
     commit = f" at {source.commit[:12]}" if source.commit else ""
     foot = _FOOT.format(version=html_text(source.version), commit=commit, root=root)
     return "".join((head, f"<h1>{html_text(title)}</h1>\n", *body, foot))
+
+
+def linked_source(source: SourceInfo) -> SourceInfo:
+    """The source to which pages link, by the first letters of its commit, which GitHub knows as
+    well: the whole ones would be a tenth of the site."""
+    return replace(source, commit=source.commit and source.commit[:12])
+
+
+def versions_page(versions: Iterable[str]) -> str:
+    """The page above the sites of several versions."""
+    links = (f'<li><a href="{one}/index.html">{html_text(one)}</a></li>' for one in versions)
+    return _VERSIONS.format(links="".join(links))
 
 
 def address(op: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
 from indexes.queries.messages import Messages
-from navigator.site.layout import address
+from navigator.site.layout import address, linked_source
 from navigator.text.clean import html_text
-from navigator.text.html import link, row
+from navigator.text.html import row, short_link
 
 Named = Mapping[str, Iterable[str]]
 """Operators by the name that leads to them."""
@@ -76,18 +76,19 @@ def by_python(index: Index, ops: Iterable[str]) -> Named:
 
 def errors(index: Index) -> dict[str, list[str]]:
     """By its first letter, a list of the errors that the tree can raise, with their lines."""
+    source = linked_source(index.info)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for one in sorted(Messages(index.facts.store).errors(), key=lambda one: one.text.lower()):
         first = one.text[:1].lower()
         letter = first if first in string.ascii_lowercase and first else "other"
-        where = link(index.info, one.location)
+        where = short_link(source, one.location)
         found[letter].append(row(html_text(one.text), html_text(one.kind), where))
     return dict(sorted(found.items()))
 
 
 def letters(found: Mapping[str, list[str]]) -> Iterator[str]:
     """Links to the pages of errors."""
-    yield "<p>The texts of errors, by their first letter; holes stand for values.</p><p>"
+    yield "<p>Error texts by their first letter; {} stands for a value.</p><p>"
     yield " ".join(f'<a href="errors/{one}.html">{one} ({len(found[one]):,})</a>' for one in found)
     yield "</p>"
 

@@ -1,6 +1,7 @@
-// Finds names without a server: NAMES is [name, page] by name, made with the site.
+// Finds names without a server: names.js, loaded with the first letter, has [name, page] by name.
 (function () {
   var box = document.getElementById("search"), list = document.getElementById("found");
+  var root = document.currentScript.getAttribute("src").replace("search.js", "");
   function rank(name, text) {
     var at = name.indexOf(text);
     return at < 0 ? -1 : name === text ? 0 : at === 0 ? 1 : 2;
@@ -14,23 +15,36 @@
     found.sort(function (a, b) { return a[0] - b[0] || a[1] - b[1]; });
     return found.slice(0, 20).map(function (one) { return one[2]; });
   }
+  function errors(text) {
+    var letter = /^[a-z]/.test(text) ? text[0] : "other", start = text.slice(0, 20);
+    var page = "errors/" + letter + ".html#:~:text=" + encodeURIComponent(start);
+    return ["error texts that begin with " + start, page];
+  }
   function show() {
-    var text = box.value.trim().toLowerCase();
+    var text = box.value.trim().toLowerCase(), found = text ? find(text) : [];
+    if (text.indexOf(" ") > 0) found.push(errors(text));
     list.textContent = "";
-    (text ? find(text) : []).forEach(function (one) {
+    found.forEach(function (one) {
       var item = document.createElement("li"), link = document.createElement("a");
-      link.href = ROOT + one[1];
+      link.href = root + one[1];
       link.textContent = one[0];
       item.appendChild(link);
       list.appendChild(item);
     });
   }
-  box.addEventListener("input", show);
+  function search() {
+    if (window.NAMES) return show();
+    var script = document.createElement("script");
+    script.src = root + "names.js";
+    script.onload = show;
+    document.head.appendChild(script);
+  }
+  box.addEventListener("input", search);
   box.form.addEventListener("submit", function (event) {
     event.preventDefault();
     var first = list.querySelector("a");
     if (first) location.href = first.href;
   });
   var asked = new URLSearchParams(location.search).get("q");
-  if (asked) { box.value = asked; show(); }
+  if (asked) { box.value = asked; search(); }
 })();

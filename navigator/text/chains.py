@@ -71,11 +71,13 @@ _NAMES: dict[Work, tuple[str, str]] = {
 
 def folded_lines(hop: Hop, indent: str) -> Iterator[str]:
     """``... 3 checks, 2 allocations``: what is not listed below a hop, and what shows it."""
-    counts = [f"{count:,} {_NAMES[work][count != 1]}" for work, count in hop.folded.items()]
-    said = [", ".join(counts)] if counts else []
-    said += [hop.continues] if hop.continues else []
-    if said:
+    if said := [*filter(None, (folded_words(hop), hop.continues))]:
         yield from wrap(f"... {': '.join(said)}", indent)
+
+
+def folded_words(hop: Hop) -> str:
+    """``3 checks, 2 allocations``: what is not listed below a hop; empty for nothing."""
+    return ", ".join(f"{count:,} {_NAMES[work][count != 1]}" for work, count in hop.folded.items())
 
 
 def _sameness(hop: Hop) -> object:

@@ -1,16 +1,29 @@
-"""Answers as HTML: what notebooks and the site show alike."""
+"""Answers as HTML: the pieces that notebooks, the site and the report of a trace share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from indexes.model.answers import Card
-from indexes.model.vocabulary import Location, SourceInfo
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import DerivativeEntry, Location, SourceInfo
+from indexes.source.files import read_text
 from indexes.source.permalinks import permalink
 from navigator.text.clean import html_text
 
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
 _PLACE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w.-]+\.\w+):(\d+)")
+_EXCERPT = 10
+
+
+def stylesheet() -> str:
+    """The style of whole pages: light and dark, wide and narrow."""
+    return read_text(Path(__file__).with_name("style.css"))
 
 
 def link(source: SourceInfo | None, place: Location | None, words: str = "") -> str:
@@ -20,6 +33,13 @@ def link(source: SourceInfo | None, place: Location | None, words: str = "") -> 
     shown = html_text(words or str(place))
     page = permalink(source, place.path, place.line) if source else None
     return f'<a href="{html_text(page)}">{shown}</a>' if page else shown
+
+
+def short_link(source: SourceInfo, place: Location | None) -> str:
+    """A place by the name of its file, where the link says the rest."""
+    if place is None or permalink(source, place.path, place.line) is None:
+        return link(source, place)
+    return link(source, place, str(place).rpartition("/")[2])
 
 
 def linked_text(text: str, source: SourceInfo | None) -> str:
@@ -41,6 +61,36 @@ def card_html(card: Card, source: SourceInfo) -> Iterator[str]:
             where = link(source, one.location) if one.location else ""
             yield row(html_text(one.label), f"{html_text(one.text)}{note}", where)
     yield "</table>"
+
+
+def excerpt(index: Index, source: SourceInfo, title: str, place: Location) -> str:
+    """The first lines at a place, folded under a title; the reason where they can't be read."""
+    try:
+        lines = index.read(place.path).split("\n")
+    except TorchnavError as error:
+        return f"<p>{html_text(title)}: {html_text(str(error))}</p>"
+    first = max(place.line, 1)
+    last = min(max(place.end_line, first), first + _EXCERPT - 1)
+    shown = html_text("\n".join(lines[first - 1 : last]))
+    more = f"\n... to line {place.end_line}" if place.end_line > last else ""
+    summary = f"<summary>{html_text(title)}</summary>{link(source, place)}"
+    return f'<details>{summary}<pre tabindex="0">{shown}{more}</pre></details>'
+
+
+def formulas(source: SourceInfo, entry: DerivativeEntry, kinds: Iterable[str] = ()) -> str:
+    """The formulas of an entry of derivatives.yaml as a table, of all kinds by default."""
+    rows = (
+        row(
+            html_text(", ".join(one.inputs)),
+            f"<code>{html_text(one.text)}</code>",
+            html_text(group.grad_fn or ""),
+            short_link(source, one.location),
+        )
+        for group in entry.sets
+        for one in group.formulas
+        if not kinds or one.kind in kinds
+    )
+    return f"<table>{''.join(rows)}</table>"
 
 
 def row(*cells: str) -> str:

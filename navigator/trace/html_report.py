@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexes.model.errors import TorchnavError
-from indexes.model.vocabulary import KernelRow, Location
+from indexes.model.vocabulary import KernelRow
 from indexes.queries.index import Index
-from indexes.source.permalinks import permalink
 from navigator.text.clean import html_text as escaped
+from navigator.text.html import excerpt, formulas, link, row, stylesheet
 from navigator.trace.groups import Group, gather
 from navigator.trace.model import TraceMeta, TraceOp
 from navigator.trace.timeline import Timeline, timeline
@@ -24,7 +23,6 @@ if TYPE_CHECKING:  # the other way round it shows itself in notebooks
 
 _OPERATORS = 300
 _LINES = 40
-_EXCERPT = 14
 _PARTS = 120
 _SHOWN = 12
 _COLOURS = {
@@ -36,42 +34,31 @@ _COLOURS = {
 }
 
 _HEAD = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width">
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-  color: #222; background: #fff }}
-h1 {{ font-size: 1.4rem }} h2 {{ font-size: 1.1rem; margin-top: 2rem }}
-table {{ border-collapse: collapse; width: 100% }}
-td, th {{ text-align: left; padding: .2rem .6rem; border-bottom: 1px solid #ddd;
-  vertical-align: top }}
-td.n {{ text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }}
-code, pre {{ font: 13px/1.4 ui-monospace, monospace }}
-pre {{ background: #f5f5f5; padding: .6rem; overflow-x: auto; margin: .4rem 0 }}
-details {{ margin: .2rem 0 }} .bad {{ color: #a00 }} .dim {{ color: #666 }}
-@media (prefers-color-scheme: dark) {{ body {{ color: #ddd; background: #181818 }}
-  pre {{ background: #222 }} td, th {{ border-color: #333 }} a {{ color: #8bf }} }}
-</style>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{style}</style></head><body><main>
+<h1>{title}</h1>
 """
 
 
 def html_report(trace: Trace, linker: Linker) -> Iterator[str]:
     """The report piece by piece."""
-    title = f"torchnav: {trace.meta.path.rpartition('/')[2]}"
-    yield _HEAD.format(title=escaped(title))
-    yield f"<h1>{escaped(title)}</h1>\n<table>"
-    yield from (f"<tr><th>{escaped(k)}<td>{escaped(v)}" for k, v in _facts(trace, linker) if v)
-    yield "</table>\n<h2>Operators by self time</h2>"
-    yield _head("self", "total", "calls", "operator")
+    title = escaped(f"torchnav: {trace.meta.path.rpartition('/')[2]}")
+    yield _HEAD.format(title=title, style=stylesheet())
+    facts = (row(escaped(name), escaped(said)) for name, said in _facts(trace, linker) if said)
+    yield f"<table>{''.join(facts)}</table>\n<h2>Operators by self time</h2>"
+    yield _head("operator", "self", "total", "calls")
     first = _examples(trace)
     for group in gather(trace, "operator")[:_OPERATORS]:
         leads = "".join(_operator(first[group.name], linker)) if group.name in first else ""
-        yield _row(group, duration(group.own_us), duration(group.total_us), leads=leads)
+        times = {"self": duration(group.own_us), "total": duration(group.total_us)}
+        yield _row(group, leads=leads, **times)
     yield "</table>\n<h2>Lines of the program</h2>"
     yield from _groups("line", gather(trace, "line")[:_LINES])
     yield "<h2>Modules</h2>"
     yield from _groups("module", gather(trace, "module")[:_LINES])
     yield from _kernels(trace, linker)
+    yield "</main></body></html>\n"
 
 
 def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
@@ -89,76 +76,58 @@ def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
 def _examples(trace: Trace) -> dict[str, TraceOp]:
     """The first call of each operator: what it leads to stands for the others."""
     table, first = trace.table, dict[int, int]()
-    for row in table.operators():
-        first.setdefault(table.name[row], row)
-    return {table.label(name): trace.op(row) for name, row in first.items()}
+    for at in table.operators():
+        first.setdefault(table.name[at], at)
+    return {table.label(name): trace.op(at) for name, at in first.items()}
 
 
 def _operator(op: TraceOp, linker: Linker) -> Iterator[str]:
     """Where one call of an operator leads."""
-    link = linker.link(op)
-    if link.schema is not None:
-        yield f'<br><code class="dim">{escaped(link.schema.schema)}</code>'
-    if link.kernel is not None and link.kernel.definitions:
-        yield from _kernel_source(link.kernel, linker.index)
-    if link.derivative is not None:
-        formulas = [f for one in link.derivative.sets for f in one.formulas if f.kind == "gradient"]
-        for formula in formulas[:4]:
-            text = f"{', '.join(formula.inputs)}: {formula.text}"
-            yield f"<br>{_place(linker.schemas, formula.location)} <code>{escaped(text)}</code>"
-    yield from (f'<br><span class="bad">{escaped(reason)}</span>' for reason in link.reasons)
+    found = linker.link(op)
+    if found.schema is not None:
+        yield f'<br><code class="dim">{escaped(found.schema.schema)}</code>'
+    if found.kernel is not None and found.kernel.definitions:
+        yield _kernel(found.kernel, linker.index)
+    if found.derivative is not None:
+        yield formulas(linker.schemas.info, found.derivative, ("gradient",))
+    yield from (f'<p class="bad">{escaped(reason)}</p>' for reason in found.reasons)
 
 
-def _kernel_source(row: KernelRow, index: Index) -> Iterator[str]:
-    first = row.definitions[0].location
-    yield f"<br>{escaped(row.key)} kernel <code>{escaped(row.symbol)}</code> {_place(index, first)}"
-    excerpt = _excerpt(index, first)
-    if excerpt:
-        yield f"<details><summary>source</summary><pre>{escaped(excerpt)}</pre></details>"
-
-
-def _excerpt(index: Index, location: Location) -> str:
-    try:
-        lines = index.read(location.path).split("\n")
-    except TorchnavError:
-        return ""
-    start = max(location.line - 1, 0)
-    end = min(max(location.end_line, location.line), start + _EXCERPT)
-    return "\n".join(lines[start:end])
+def _kernel(found: KernelRow, index: Index) -> str:
+    title = f"{found.key} kernel {found.symbol}"
+    return excerpt(index, index.info, title, found.definitions[0].location)
 
 
 def _groups(what: str, groups: list[Group]) -> Iterator[str]:
-    yield _head("self time", "calls", what)
-    yield from (_row(group, duration(group.own_us)) for group in groups)
+    yield _head(what, "self time", "calls")
+    yield from (_row(group, self=duration(group.own_us)) for group in groups)
     yield "</table>\n"
 
 
 def _head(*columns: str) -> str:
-    return f"<table><tr>{''.join(f'<th>{one}</th>' for one in columns)}</tr>"
+    cells = "".join(f'<th scope="col">{one}</th>' for one in columns)
+    return f'<table class="times"><tr>{cells}</tr>'
 
 
-def _row(group: Group, *times: str, leads: str = "") -> str:
-    cells = "".join(f'<td class="n">{one}</td>' for one in (*times, f"{group.count:,}"))
-    return f"<tr>{cells}<td><code>{escaped(group.name)}</code>{leads}</td></tr>"
+def _row(group: Group, *, leads: str = "", **times: str) -> str:
+    figures = {**times, "calls": f"{group.count:,}"}
+    cells = "".join(
+        f'<td class="n" data-label="{name}">{one}</td>' for name, one in figures.items()
+    )
+    return f"<tr><td><code>{escaped(group.name)}</code>{leads}</td>{cells}</tr>"
 
 
 def _kernels(trace: Trace, linker: Linker) -> Iterator[str]:
     example = {kernel.name: kernel for kernel in trace.kernels()}
     if example:
-        yield f"<h2>Device kernels</h2>\n{_head('time', 'launches', 'kernel')}"
+        yield f"<h2>Device kernels</h2>\n{_head('kernel', 'time', 'launches')}"
         for group in gather(trace, "kernel")[:_OPERATORS]:
             answer = linker.kernel_name(example[group.name])
             where = escaped(answer.library or answer.reason)
             if answer.source:
-                where = _place(linker.index, answer.source.location)
-            yield _row(group, duration(group.own_us), leads=f"<br>{where}")
+                where = link(linker.index.info, answer.source.location)
+            yield _row(group, leads=f"<br>{where}", time=duration(group.own_us))
         yield "</table>\n"
-
-
-def _place(index: Index, location: Location) -> str:
-    address = permalink(index.info, location.path, location.line)
-    text = f"<code>{escaped(str(location))}</code>"
-    return f'<a href="{escaped(address)}">{text}</a>' if address else text
 
 
 # --------------------------------------------------------------------------- notebooks

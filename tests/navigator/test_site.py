@@ -15,6 +15,7 @@ import pytest
 from indexes.queries.index import Index
 from navigator.site.build import Built, build_site
 from navigator.site.layout import LISTS, address
+from navigator.text.html import stylesheet
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _VOID = {"meta", "link", "input", "br"}
@@ -84,8 +85,45 @@ def test_lists_lead_to_operators(built: Built) -> None:
 
 def test_a_page_says_what_computes_and_how_the_gradient_is_formed(built: Built) -> None:
     text = (built.folder / address("add.Tensor")).read_text("utf-8")
-    for said in ("add.Tensor(Tensor self", "Ways to what computes", "Gradient", "Chain"):
+    for said in ("add.Tensor(Tensor self", "Routes", "Gradient", "Chain"):
         assert said in text
+
+
+def test_a_chain_is_whole_and_leads_to_the_pages_of_what_it_calls(
+    built: Built, tree_index: Index
+) -> None:
+    for one in tree_index.operators():
+        text = (built.folder / address(one.full_name)).read_text("utf-8")
+        assert text.count("<li>") == len(tree_index.chain(one.full_name, depth=0).hops)
+    text = (built.folder / address("add_.Tensor")).read_text("utf-8")
+    assert '<a href="add.out.html">' in text.partition("<h2>Chain</h2>")[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast of two colours as WCAG counts it."""
+    lighter, darker = sorted(map(_luminance, (one, other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    digits = colour if len(colour) == 6 else "".join(2 * one for one in colour)
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_has_contrast(theme: int) -> None:
+    root = re.findall(r":root \{(.*?)\}", stylesheet(), re.DOTALL)[theme]
+    colours = dict(re.findall(r"--(\w+): #(\w+)", root))
+    for ink in ("ink", "dim", "link", "bad"):
+        for paper in ("paper", "soft"):
+            assert _contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)
+
+
+def test_versions_stand_above(built: Built) -> None:
+    text = (built.folder.parent / "index.html").read_text("utf-8")
+    assert f'href="{built.folder.name}/index.html"' in text
 
 
 def test_addresses_are_stable_and_plain() -> None:
@@ -123,3 +161,4 @@ def test_search_in_a_browser(built: Built) -> None:
     page = (built.folder / address("add.Tensor")).as_uri()
     assert next(_shown(f"{page}?q=mul.tensor")) == f"../{address('mul.Tensor')}"
     assert not [*_shown(f"{index}?q=no_such_operator")]
+    assert next(_shown(f"{index}?q=expected%20all")).startswith("errors/e.html#")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import main
+from navigator.text.html import stylesheet
 from navigator.trace.readers import read_trace
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import STEP, line_of
@@ -106,6 +107,8 @@ def test_a_report_and_markdown(
     assert "http://" not in text
     assert "<script" not in text
     assert "ufunc/add.h" in text
+    assert stylesheet() in text
+    assert '<td class="n" data-label="self">' in text
     rows = exported(capsys, *small_tree, BERT)
     add = next(row for row in rows if row["name"] == "aten::add")
     assert main(["export", "trace", *small_tree, BERT, "--markdown", str(add["id"])]) == 0
