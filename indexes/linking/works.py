@@ -40,7 +40,7 @@ _SET_UP = regex(
 _RUNS = {
     "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
     "MPSGraph": regex(r"(?:::|^)run|encode"),
-    "Metal": regex(r"dispatch|encode|exec|copyFrom|fillBuffer"),
+    "Metal": regex(r"dispatch|encode|exec"),
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),
     "CUTLASS": regex(r"::device::"),

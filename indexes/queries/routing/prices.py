@@ -121,11 +121,11 @@ class Prices:
             return 0.0
         price = ASIDE.get(self.works.of(step.lower), 0.0)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
-        if not _are_kin(walk.base[step.upper], lower.name):
-            within = self.facts.native(walk.operator[step.upper])
-            family = walk.native.python_module or (within and within.python_module)
-            price += 1.0 * (family not in (None, lower.python_module))
-            price += self._parts_price(lower, step, walk)
+        within = self.facts.native(walk.operator[step.upper])
+        family = walk.native.python_module or (within and within.python_module)
+        is_foreign = family not in (None, lower.python_module)
+        if is_foreign or not _are_kin(walk.base[step.upper], lower.name):
+            price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
 
     def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:

@@ -51,6 +51,8 @@ COMPOSITE = (
     "CompositeImplicitAutograd",
 )
 _IMPLICIT = {"CompositeImplicitAutograd"}
+_BLIT = regex(r"copyFrom|fillBuffer").match
+"""A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
 _PREPARES = regex(
@@ -226,7 +228,7 @@ class Search:
             return
         if not self._is_of(known, walk.device):
             return
-        strong = self.works.computing_edges(known)
+        strong = self.works.computing_edges(known) or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -235,6 +237,13 @@ class Search:
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
                 yield price + self._preparing(end, node, walk), end
+
+    def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
+        """The messages by which a device copies memory: what computes in an operator that moves."""
+        if self.works.operator(walk.operator[node]) != "moves":
+            return []
+        edges = self.facts.edges(known.id)
+        return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
 
     def _preparing(self, end: End, node: Node, walk: Walk) -> float:
         """What it costs that a function is launched that prepares; of an operator that is named so
