@@ -14,7 +14,6 @@ from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.usual import taken
 from indexes.linking.visible import is_header, is_metal_kernel
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
@@ -186,7 +185,7 @@ class Works:
                 if known and self._is_driver(known):
                     return "launch", None
                 continue
-            for edge in sorted(self._edges_of(known), key=self._is_unusual):
+            for edge in self._edges_of(known):
                 if edge.kind in ("loop", "launch"):
                     is_loop, target = edge.kind == "loop", edge.target
                     launched = target if isinstance(target, int) and not is_loop else None
@@ -199,11 +198,6 @@ class Works:
                     seen.add(edge.target)
                     pending.append(edge.target)
         return None, None
-
-    def _is_unusual(self, edge: Edge) -> bool:
-        """Whether an edge of a launcher has a condition that does not hold in the usual case."""
-        choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
-        return any(taken(one, "CUDA") is False for one in choices)
 
     def launched_by(self, edge: Edge) -> Known | None:
         """The ``__global__`` function that a template of a header launches for its caller."""
