@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -75,8 +75,11 @@ def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[Pytho
 def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
     """Notes of each decomposition whether it may leave the operator as it is."""
     refusals = list(occurrences(text.data, b"return NotImplemented"))
-    blocks = [b for b in text.blocks if any(b.head.start < at < b.end for at in refusals)]
-    lines = {block.head.line for block in blocks}
+    lines = {
+        block.head.line
+        for block in text.blocks
+        if bisect_right(refusals, block.head.start) < bisect_left(refusals, block.end)
+    }
     for fact in facts:
         if fact.kind == "decomposition" and fact.line in lines:
             fact = fact._replace(detail="; ".join(filter(None, (fact.detail, "declines=1"))))
