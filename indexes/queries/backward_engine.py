@@ -1,6 +1,7 @@
-"""Nodes of the backward graph and the engine that runs them: what stands behind a node (its entry,
-the formula of each edge, its class), what the engine's functions call beyond their own file, and the
-way of one node through them."""
+"""Nodes of the backward graph and the engine that runs them.
+
+What stands behind a node (its entry, the formula of each edge, its class), what the engine's
+functions call beyond their own file, and the way of one node through them."""
 
 from __future__ import annotations
 
