@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
@@ -132,7 +133,6 @@ _ALIASES = {
 }
 """Names that ATen's and c10's public headers give to other types."""
 _TOKEN = regex(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
-_BRACKET = regex(r'"(?:\\.|[^"\\])*"|[()<>\[\]{},]')
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
 _DROPPED = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "&", "register"))
 _FUNDAMENTAL = frozenset(
@@ -167,18 +167,7 @@ def written_parameters(text: str) -> list[str]:
     """The text of each parameter, with its name and default value; one empty text for none."""
     if "/" in text or "[[" in text:
         text = _COMMENT.sub(" ", text)
-    parts: list[str] = []
-    depth = start = 0
-    for found in _BRACKET.finditer(text):
-        token = found[0]
-        if token in _OPENING:
-            depth += 1
-        elif token in _CLOSING:
-            depth -= 1
-        elif token == "," and depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
-    return [*parts, text[start:]]
+    return split_outside(text, angles=True)
 
 
 @lru_cache(maxsize=16384)
