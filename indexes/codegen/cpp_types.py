@@ -11,15 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
 
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
-
-Match = Literal["same", "arity", "no"]
-"""``arity``: as many parameters, but not of the same types."""
 
 _NO_ALIASES: Mapping[str, str] = {}
 
@@ -140,20 +136,6 @@ _FUNDAMENTAL = frozenset(
 )
 _OPENING = frozenset("(<[{")
 _CLOSING = frozenset(")>]}")
-
-
-def match(
-    parameters: str, expected: Sequence[str], aliases: Mapping[str, str] = _NO_ALIASES
-) -> Match:
-    """Whether the text between a definition's parentheses declares the ``expected`` types.
-
-    ``aliases`` are ``using NAME = TYPE`` of the tree, beside those known here.
-    """
-    types = split_parameters(parameters)
-    if len(types) != len(expected):
-        return "no"
-    same = all(normalize(t, aliases) == e for t, e in zip(types, expected, strict=True))
-    return "same" if same else "arity"
 
 
 @lru_cache(maxsize=65536)
