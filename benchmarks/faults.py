@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from tests.indexing import contents
+
 TREE = Path(__file__).parents[1] / "tests" / "tree"
 EDITED = "aten/src/ATen/native/BinaryOps.cpp"
 _SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -99,18 +101,33 @@ class Bench:
             ("index", "--import", str(self.shared)),
         )[number]
 
-    def wrong(self) -> Iterator[str]:
-        """What is not as it should be now: first the file as it is, then after one more build."""
-        for path in (self.cache / "indexes").glob("*.db"):
+    def damaged(self) -> Iterator[str]:
+        """What SQLite says of the index as it is."""
+        for path in self.indexes():
             with contextlib.closing(sqlite3.connect(path)) as database:
-                if database.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-                    yield f"{path.name} is damaged"
-        done = self.run("index", "--force")
+                if (said := database.execute("PRAGMA quick_check(1)").fetchall()) != [("ok",)]:
+                    yield f"{path.name} is damaged: {said}"
+
+    def indexes(self) -> list[Path]:
+        """The index, where there is one."""
+        return list((self.cache / "indexes").glob("*.db"))
+
+    def wrong(self) -> Iterator[str]:
+        """What is not as it should be: after a refresh the rows are those of a build anew."""
+        refreshed = self.rows_after("index")
+        if refreshed != self.rows_after("index", "--force"):
+            yield "the refreshed index is not that of a build anew"
+        done = self.run("index")
         if done.returncode or done.stderr:
             yield f"the next build says {done.returncode} {done.stderr.strip()[-200:]}"
         left = [one.name for one in (self.cache / "indexes").iterdir() if "building" in one.name]
         if left:
             yield f"left behind: {', '.join(left)}"
+
+    def rows_after(self, *words: str) -> object:
+        """What the index holds after a command that nothing disturbs."""
+        self.run(*words)
+        return [contents(path) for path in self.indexes()]
 
     def answers_as_before(self) -> Iterator[str]:
         """Whether an operator's chain is still the one of the start."""
@@ -133,6 +150,7 @@ def kills(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         _, said = process.communicate(timeout=_PATIENCE_S)
         outcome.count += 1
         _note(outcome, f"{words[-1]} {how.name}", process.returncode, said)
+        outcome.wrong += bench.damaged()
         if outcome.count % 10 == 0:
             outcome.wrong += bench.wrong()
     outcome.wrong += [*bench.wrong(), *bench.answers_as_before()]
@@ -148,6 +166,7 @@ def disk(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         done = bench.run(*bench.choice(), prepare=partial(_limit, resource.RLIMIT_FSIZE, size))
         outcome.count += 1
         _note(outcome, f"limit of {size}", done.returncode, done.stderr)
+        outcome.wrong += bench.damaged()
         if outcome.count % 10 == 0:
             outcome.wrong += bench.wrong()
     outcome.wrong += [*bench.wrong(), *bench.answers_as_before()]

@@ -26,7 +26,7 @@ from pathlib import Path
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.labs.cells import all_labs
-from navigator.labs.links import Link, look_up, names_in
+from navigator.labs.report import Link, look_up, names_in
 
 _SUFFIXES = {".py", ".pyi", ".in", ".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".yaml"}
 _FOLDERS = ("torch", "aten", "c10", "torchgen", "tools", "functorch")

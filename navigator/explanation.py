@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import SCHEMA_VERSION, DerivativeEntry, Formula
 from indexes.queries.index import Index
 from indexes.queries.pasted import pasted
-from indexes.serialize.answers import to_object
+from indexes.serialize.answers import Object, dumps, to_object
+from navigator.text.why import why_lines
 
 Place = tuple[str, int]
 """A line of the program."""
@@ -81,42 +81,34 @@ class Explanation:
     first."""
 
     def __str__(self) -> str:
-        from navigator.text.why import why_lines
-
         return "\n".join(why_lines(self))
 
     def as_json(self) -> str:
         """All of it as one line of JSON, by the contract in docs/json.md."""
-        return json.dumps(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "error": self.error,
-                "raised_at": place_json(self.raised_at),
-                "causes": [_cause_json(one) for one in self.causes],
-                "made": [{"what": what, **(place_json(line) or {})} for what, line in self.made],
-                "note": self.note,
-                "call": self.call or None,
-                "given": [*self.given],
-                "said_by": [to_object(one, _HIT) for one in self.said_by],
-            }
+        made = [{"what": what, **(place_json(line) or {})} for what, line in self.made]
+        told = to_object(
+            self,
+            "error raised_at causes made note call? given said_by",
+            raised_at=place_json(self.raised_at),
+            causes=[_cause_json(one) for one in self.causes],
+            made=made,
+            said_by=[to_object(one, _HIT) for one in self.said_by],
         )
+        return dumps({"schema_version": SCHEMA_VERSION, **told})
 
 
-def _cause_json(cause: Cause) -> dict[str, Any]:
-    return {
-        "node": cause.node,
-        "made_at": place_json(cause.made_at),
-        "saved": [*cause.saved],
-        "shape": [*cause.shape],
-        "entry": to_object(cause.entry, "op path line") if cause.entry else None,
-        "formulas": [to_object(one, "text path line") for one in cause.formulas],
-        "writes": [_write_json(one) for one in cause.writes],
-    }
-
-
-def _write_json(write: Write) -> dict[str, Any]:
-    keys = "call through before after with_grad"
-    return {**to_object(write, keys), "at": place_json(write.line)}
+def _cause_json(cause: Cause) -> Object:
+    return to_object(
+        cause,
+        "node made_at saved shape entry formulas writes",
+        made_at=place_json(cause.made_at),
+        entry=cause.entry and to_object(cause.entry, "op path line"),
+        formulas=[to_object(one, "text path line") for one in cause.formulas],
+        writes=[
+            to_object(one, "call through before after with_grad", at=place_json(one.line))
+            for one in cause.writes
+        ],
+    )
 
 
 def place_json(line: Place | None) -> dict[str, Any] | None:

@@ -26,15 +26,13 @@ from indexes.readers.project.lintrunner_file import read_linters
 from indexes.readers.project.torchgen_lists import read_torchgen_lists
 from indexes.readers.project.workflows import read_workflow
 from indexes.readers.python.generated import read_generator
-from indexes.readers.python.messages import read_messages
+from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, read_suite
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.remarks import read_remarks
-from indexes.readers.python.variables import read_variables
 from indexes.readers.yaml.accepted import read_tags
-from indexes.readers.yaml.deprecated import read_deprecated
-from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.derivatives import read_deprecated, read_derivatives
 from indexes.readers.yaml.extensions import read_extension
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.walk import FileKind, SourceFile

@@ -34,7 +34,7 @@ from indexes.source.files import content_hash
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source, index_file
 from indexes.source.walk import SourceFile
-from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version
+from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version, put_in_place
 
 _SCAN = "scan"
 """The word of ``meta`` that says by which code the files were read."""
@@ -168,7 +168,7 @@ class Builder:
             try:
                 yield aside
                 self._sign(aside)
-                os.replace(aside, self.index)
+                put_in_place(aside, self.index)
             except (OSError, sqlite3.Error) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
                 raise SourceError(f"cannot write the index {self.index}: {reason}") from error
@@ -270,7 +270,8 @@ class Builder:
             run_stages(Work(store, self.source, scanned), lambda says: self._tell(says, 0, 0))
             store.db.execute("COMMIT")
         except BaseException:
-            store.db.execute("ROLLBACK")
+            with contextlib.suppress(sqlite3.Error):  # done already where the disk is full
+                store.db.execute("ROLLBACK")
             raise
 
     def _scan(self, store: Store, files: list[SourceFile]) -> set[int]:

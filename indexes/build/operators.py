@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from indexes.build.yaml_files import read_yaml_files
-from indexes.codegen.fallback import Derivatives
+from indexes.codegen.derivatives import Derivatives
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule

@@ -24,12 +24,11 @@ from indexes.readers.cxx.facts import (
 )
 from indexes.readers.cxx.jiterator import read as read_jiterator
 from indexes.readers.messages import MessageFact
-from indexes.readers.python.messages import read_messages
+from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
 from indexes.readers.python.remarks import read_remarks
 from indexes.readers.python.tests import is_test_file
-from indexes.readers.python.variables import read_variables
 from indexes.source.files import content_hash
 from indexes.source.git import Repository
 from indexes.source.source import folder_at

@@ -11,8 +11,7 @@ from indexes.codegen.variants import with_generated
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction, Problem
 from indexes.readers.yaml.accepted import Accepted, read_tags
-from indexes.readers.yaml.deprecated import read_deprecated
-from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.derivatives import read_deprecated, read_derivatives
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.source import Source
 

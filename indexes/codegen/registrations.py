@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from indexes.codegen.fallback import Derivatives
+from indexes.codegen.derivatives import Derivatives
 from indexes.codegen.registration import Registration
 from indexes.codegen.rows import KeySets, Row, kernel_rows
 from indexes.codegen.variants import (

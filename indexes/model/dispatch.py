@@ -55,9 +55,33 @@ class DispatchTable:
         filled = [slot for slot in self.slots if slot.kind != "missing"]
         return [tuple(group) for _, group in groupby(filled, key=_same)]
 
+    def by_interest(self) -> tuple[list[Slots], list[Slots]]:
+        """The groups of the keys that people ask for first and of kernels made for one key, those
+        keys last in each; then all other groups, the first to be asked on top."""
+        groups = self.groups()[::-1]
+        main = sorted((one for one in groups if _rank(one) <= len(_FIRST)), key=_rank)
+        rest = [one for one in groups if one not in main]
+        return [tuple(sorted(one, key=_interest, reverse=True)) for one in main], rest
+
+
+Slots = tuple[DispatchSlot, ...]
+
+_FIRST = ("CPU", "CUDA", "MPS", "XPU", "Meta", "Autograd")
+
 
 def _same(slot: DispatchSlot) -> tuple[object, ...]:
     return slot.kernel, slot.kind, slot.fallthrough, slot.registration
+
+
+def _rank(slots: Slots) -> int:
+    own = slots[-1].kind == "kernel" and not slots[-1].fallthrough and len(slots) == 1
+    return min(*map(_interest, slots), len(_FIRST) + (not own))
+
+
+def _interest(slot: DispatchSlot) -> int:
+    """Small for the keys that people ask for most."""
+    key = "Autograd" if slot.key.startswith("Autograd") else slot.key
+    return _FIRST.index(key) if key in _FIRST else len(_FIRST) + 1
 
 
 @dataclass(frozen=True, slots=True)

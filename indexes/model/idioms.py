@@ -166,15 +166,26 @@ LOOPS = frozenset(
 # ---------------------------------------------------------------------- arguments
 
 
-def close(text: str, opened: int) -> int:
-    """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
+def close(text: str, opened: int, pair: str = "()") -> int:
+    """Offset of the bracket that closes the one at ``opened``; -1 when none does."""
     depth, at = 0, opened
-    while (closed := text.find(")", at)) >= 0:
-        depth += text.count("(", at, closed) - 1
+    while (closed := text.find(pair[1], at)) >= 0:
+        depth += text.count(pair[0], at, closed) - 1
         if not depth:
             return closed
         at = closed + 1
     return -1
+
+
+def first_argument(text: str, start: int) -> str:
+    """What stands from ``start`` to the comma or bracket that ends an argument; empty where none
+    does."""
+    depth = 0
+    for found in _PARTS.finditer(text, start):
+        if not depth and found[0] in ",)]}":
+            return text[start : found.start()]
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+    return ""
 
 
 _NESTS = regex(r"[\"(\[{)\]}]")

@@ -218,9 +218,12 @@ def _short(text: str) -> str:
 def _parts(text: str) -> list[str]:
     """Split at the commas that stand outside brackets and quotes."""
     parts = text.split(",") if _NESTS.isdisjoint(text) else _PART.findall(text)
-    if not all(parts) or sum(map(len, parts)) + len(parts) - 1 != len(text):
+    if sum(map(len, parts)) + len(parts) - 1 != len(text):
         raise ValueError(f"unbalanced brackets in {_short(text)}")
-    return [part.strip() for part in parts]
+    stripped = [part.strip() for part in parts]
+    if not all(stripped):
+        raise ValueError(f"nothing between two commas of {_short(text)}")
+    return stripped
 
 
 def _arguments(body: str, is_varied: bool) -> tuple[Argument, ...]:

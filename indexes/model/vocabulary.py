@@ -109,9 +109,11 @@ FLAGS = frozenset(
     [
         *("device_check", "device_guard", "manual_kernel_registration", "manual_cpp_binding"),
         *("category_override", "cpp_no_default_args", "use_const_ref_for_mutable_tensors"),
+        *("use_c10_dispatcher", "supports_named_tensor", "requires_tensor", "named_guard"),
     ]
 )
-"""Fields of native_functions.yaml that no kernel hangs on."""
+"""Fields of native_functions.yaml that no kernel hangs on; the last four are of versions before
+1.9: how a kernel was boxed, and what its wrapper checked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -434,7 +434,7 @@ class Index:
         entry, native = self._facts.derivative(full_name)[0], self.native(full_name)
         if entry is None or native is None or not full_name.startswith("_foreach_"):
             return entry
-        from indexes.codegen.foreach import repeated
+        from indexes.codegen.derivatives import repeated
 
         return repeated(entry, native)
 

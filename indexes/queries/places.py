@@ -1,25 +1,34 @@
-"""What stands at a line."""
+"""What stands at a line: of YAML, of C++, in a TORCH_LIBRARY block, of a Python file or of a
+``.pyi`` that a generator makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.linking.facts import Known
+from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
+from indexes.linking.python.stub_files import stub_line
+from indexes.linking.registrations import written_registrations
 from indexes.linking.visible import stub_name, stub_scope
-from indexes.model.answers import Place
-from indexes.model.errors import NotFound
-from indexes.model.idioms import meaning_of
+from indexes.model.answers import Hit, Place
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.files import PythonFact, module_name
+from indexes.model.idioms import close, meaning_of
 from indexes.model.vocabulary import Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
-from indexes.queries.places_library import library_places, registrations_of
+from indexes.queries.naming.operators import leads_to
 from indexes.readers.cxx.facts import keeps_bodies
+from indexes.readers.cxx.lexer import lex
+from indexes.readers.python.blocks import blocks, innermost
+from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
+from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+
 
 _USERS = 5
 """Functions that are named of those that use a place which no operator reaches."""
@@ -27,19 +36,14 @@ _USERS = 5
 
 def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     """What stands at ``path:line``, innermost first."""
-    if path.endswith(".pyi"):
-        from indexes.queries.places_python import stub_places
-
-        if generated := stub_places(index, facts, path, line):
-            return generated
+    if path.endswith(".pyi") and (generated := stub_places(index, facts, path, line)):
+        return generated
     path = facts.whole_path(path)
     places = [*_yaml(index, facts, path, line), *_members(index, path, line)]
     places += _macro_uses(facts, path, line)
     places += library_places(facts, path, line, index.read)
     places += _definitions(facts, path, line)
     if path.endswith(".py"):
-        from indexes.queries.places_python import python_places
-
         places += python_places(index, facts, path, line)
     if not places:
         raise NotFound(f"nothing is indexed at {path}:{line}")
@@ -145,3 +149,160 @@ def _unreached(facts: Lookup, known: Known) -> str:
         more = f" and {len(names) - _USERS} more" if len(names) > _USERS else ""
         return f"no operator is known to reach it; used by {listed}{more}"
     return f"nothing in this tree is known to {'launch' if found.cuda_global else 'use'} it"
+
+
+_LONGEST = 60
+"""Lines that one registration may span."""
+
+
+def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], str]) -> list[Place]:
+    """The registrations written over a line of a file, whose text ``read`` gives."""
+    uses = library_uses(facts, path=path)
+    starts = {use.location.line for use in uses if 0 <= line - use.location.line < _LONGEST}
+    for start in sorted(starts, reverse=True):
+        end = _end(read(path), start)
+        if end >= line:
+            here = [use for use in uses if use.location.line == start]
+            return _registrations(facts, here, Location(path, start, end))
+    return []
+
+
+def _end(text: str, start: int) -> int:
+    """The last line of the call that begins on line ``start``."""
+    lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
+    clean = lex("\n".join(lines)).clean
+    opened = clean.find("(")
+    closed = close(clean, opened) if opened >= 0 else -1
+    return start + clean.count("\n", 0, closed) if closed >= 0 else start
+
+
+def _registrations(facts: Lookup, uses: list[LibraryUse], place: Location) -> list[Place]:
+    found: dict[str, list[str]] = {}
+    rules: dict[str, str] = {}
+    for one in written_registrations(uses, named_macros(facts, uses)):
+        registration = one.registration
+        found.setdefault(registration.key, []).append(registration.op)
+        rules[registration.key] = registration.rule
+    places = list(_defined_operators(facts, uses, place))
+    for key, ops in found.items():
+        name, known = f"{key}: {_named(ops)}", tuple(op for op in ops if facts.native(op))
+        why = "registered with the dispatcher here"
+        places.append(Place("registration", name, place, rules[key], known, why))
+    return places
+
+
+def _defined_operators(facts: Lookup, uses: list[LibraryUse], place: Location) -> Iterator[Place]:
+    """The operators that ``m.def`` defines here."""
+    for use in uses:
+        native = facts.native(use.op) if use.method == "def" else None
+        if native is not None and native.defined_by:
+            said = (native.schema, (use.op,), f"defined here: {native.defined_by}")
+            yield Place("operator", use.op, place, *said)
+
+
+def _named(ops: list[str]) -> str:
+    names = [op or "the fallback for all operators" for op in ops]
+    return names[0] if len(names) == 1 else f"{len(names)} operators, {names[0]} .. {names[-1]}"
+
+
+def registrations_of(facts: Lookup, function: Known) -> list[Hit]:
+    """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
+    return [
+        Hit(
+            "registration",
+            f"{one.key}: {one.op or 'fallback'}",
+            one.location,
+            one.rule,
+            one.op if facts.native(one.op) else None,
+        )
+        for number in _inside(facts, function)
+        for one in facts.library_kernels_of(number)
+    ]
+
+
+def _inside(facts: Lookup, known: Known) -> list[int]:
+    """A function; of a class, what is defined within it."""
+    if known.definition.kind != "class":
+        return [known.id]
+    where = known.definition.location
+    return [
+        one.id
+        for one in facts.definitions_in(where.path)
+        if where.covers(one.definition.location.line)
+    ]
+
+
+_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call", "public")
+"""Rows that serve the joining, or whose extent is read from the file when asked."""
+
+
+def python_places(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
+    """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
+    outline = outline_of(facts.store, path)
+    rows = StoredPython(facts.store).in_file(path)
+    found = [
+        fact
+        for fact in rows
+        if fact.kind not in _HIDDEN and fact.line <= line <= max(fact.line, fact.end_line)
+    ]
+    found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
+    found.sort(key=lambda fact: fact.end_line - fact.line)
+    places = [_place(facts, path, fact) for fact in found]
+    return places + _block(index, [*outline, *rows], path, line)
+
+
+def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
+    where = Location(path, fact.line, fact.end_line)
+    operators = operators_of_target(facts, fact.target)
+    return Place(fact.kind, fact.symbol or fact.target, where, fact.detail, operators)
+
+
+def _block(index: Index, outline: list[PythonFact], path: str, line: int) -> list[Place]:
+    found = innermost(blocks(index.source.read(path)), line)
+    if found is None:
+        return []
+    at = found.head.line
+    where = Location(path, at, found.end_line)
+    for fact in outline:
+        if fact.line == at and fact.kind in ("def", "class"):
+            return [Place(fact.kind, fact.symbol, where)]
+    kind = "class" if found.head.is_class else "def"
+    return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
+
+
+def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
+    """The overloads that a row of a Python file is for: see ``PythonFact.target``."""
+    name = target.removeprefix("aten::")
+    if not name:
+        return ()
+    if name == target and "::" not in name:
+        return leads_to(target, facts) if target.startswith("torch.") else ()
+    name = name.removesuffix(".default")
+    if facts.native(name):
+        return (name,)
+    return tuple(f.full_name for f in facts.overloads(name))
+
+
+def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
+    """The template and the generator behind a line of a generated ``.pyi``; else nothing."""
+    found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
+    if found is None:
+        return ()
+    operators = leads_to(found.python_path, facts) if found.python_path else ()
+    name = found.python_path or path
+    return (
+        Place("generated", name, found.template, found.rule, operators, "its template"),
+        Place("generator", name, found.generator, "", operators, "the generator that writes it"),
+    )
+
+
+def _text(index: Index, path: str) -> bytes | None:
+    """The generated file itself, where there is one: in the tree, or as named."""
+    try:
+        return index.source.read(path.replace("\\", "/").removeprefix("./"))
+    except SourceError:
+        pass
+    try:
+        return read_file(path)
+    except OSError:
+        return None

@@ -12,7 +12,7 @@ from indexes.model.answers import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import reaching, starts_of, uses_of
-from indexes.queries.places_library import registrations_of
+from indexes.queries.places import registrations_of
 from indexes.queries.written_operators import WrittenOperators
 from indexes.store.lookup import Lookup
 

@@ -50,22 +50,6 @@ class MessageFact(NamedTuple):
     """The pieces, with ``HOLE`` between them."""
 
 
-class LineCount:
-    """The lines of places that are asked for nearly in their order: counted from the last one."""
-
-    def __init__(self, text: str, first: int = 1) -> None:
-        self._text, self._at, self._line = text, 0, first
-
-    def __call__(self, at: int) -> int:
-        """The line of an offset."""
-        if at >= self._at:
-            self._line += self._text.count("\n", self._at, at)
-        else:
-            self._line -= self._text.count("\n", at, self._at)
-        self._at = at
-        return self._line
-
-
 def literal(text: str) -> str:
     """What a string literal says, with ``HOLE`` for what is formatted into it."""
     if "\\" in text:

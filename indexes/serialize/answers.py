@@ -30,7 +30,9 @@ from indexes.model.answers import (
     Way,
     Waypoint,
 )
+from indexes.model.code_map import CallMap, CallStep, FolderMap, MapEntry, Words
 from indexes.model.errors import TorchnavError
+from indexes.model.python import PythonCall, PythonCard, PythonPlace
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
     Choice,
@@ -265,3 +267,42 @@ def error_json(error: TorchnavError) -> Object:
             **({"namesakes": list(error.namesakes)} if error.namesakes else {}),
         },
     }
+
+
+shape(PythonPlace, "kind name path line end_line")
+shape(PythonCall, "name line definition=location operators times")
+
+
+def python_json(card: PythonCard) -> Object:
+    """What is known of a Python name."""
+    answer = card.answer
+    return {
+        "name": answer.name,
+        "kind": answer.kind,
+        "defined": answer.defined,
+        "confidence": answer.confidence,
+        "signature": card.signature,
+        "doc": card.doc,
+        "places": to_json(answer.places),
+        "calls": to_json(card.calls),
+        "calls_untold": card.untold,
+        "members": to_json(card.members),
+        "tests": to_json(card.tests),
+        "documents": to_json(card.documents),
+    }
+
+
+shape(Words, "text path line")
+shape(MapEntry, "kind path counts references words door")
+shape(CallStep, "stage name path line folder why")
+
+
+def folder_json(answer: FolderMap) -> Object:
+    """The answer of ``torchnav map FOLDER``."""
+    keys = "counts words entries doors"
+    return envelope(answer.source, folder=answer.path, **to_object(answer, keys))
+
+
+def call_json(answer: CallMap) -> Object:
+    """The answer of ``torchnav map --call NAME``."""
+    return envelope(answer.source, **to_object(answer, "op device steps unknown"))

@@ -32,5 +32,7 @@ def plan_json(plan: Plan) -> Object:
     """The change, and everything that doing it asks for."""
     return envelope(
         plan.source,
-        **to_object(plan, "change there neighbours steps files tests commands reviewers missing"),
+        **to_object(
+            plan, "change there neighbours steps files related tests commands reviewers missing"
+        ),
     )

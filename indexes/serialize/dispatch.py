@@ -15,8 +15,7 @@ from indexes.model.dispatch import (
     SwitchPath,
     SwitchPaths,
 )
-from indexes.queries.dispatch_compare import Difference, LiveSlot
-from indexes.queries.dispatch_path.live import LiveSwitch
+from indexes.queries.dispatch_path.live import Difference, LiveSlot, LiveSwitch
 from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(

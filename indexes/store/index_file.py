@@ -6,7 +6,9 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -261,6 +263,43 @@ class Store:
         ):
             taken = None if parameters is None else [p for p in parameters.split(FIELD) if p]
             yield path, MacroFact(name, taken, *rest)
+
+
+def put_in_place(made: Path, index: str) -> None:
+    """Renames a new file over an index, while nobody writes to that one; if the machine stops,
+    the whole of one of them is there.
+
+    SQLite finds a journal by the name of its database. What a refresh left there, killed or on a
+    full disk, would be rolled back into the new file: so it is rolled back into its own first.
+    """
+    with made.open("rb+") as file:
+        os.fsync(file.fileno())
+    while not _put_over(made, index, _identity(index)):
+        pass
+
+
+def _put_over(made: Path, index: str, seen: tuple[int, int] | None) -> bool:
+    """False where another file took the place since it was seen, or there was none to lock."""
+    with contextlib.closing(sqlite3.connect(index, _PATIENCE, isolation_level=None)) as old:
+        try:
+            old.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:  # it is no index, so nobody writes to it
+            pass
+        if _identity(index) != seen:
+            return False
+        if os.name == "nt":  # there no file that is open can be replaced
+            old.close()
+        os.replace(made, index)
+        return True
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    with contextlib.suppress(FileNotFoundError):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    return None
 
 
 def expected_schema() -> set[tuple[str, str, str]]:

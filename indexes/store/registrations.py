@@ -113,11 +113,11 @@ _LIBRARY_COLUMNS = (
 
 
 def library_uses(
-    facts: Lookup, *, op: str | None = None, path: str | None = None, word: str | None = None
+    facts: Lookup, *, op: str | None = None, path: str | None = None
 ) -> list[LibraryUse]:
     """Calls on libraries that register something, those made by macros too: all, or those for an
-    operator, in a file, or with a word in their arguments."""
-    given = {"l.op=?": op, "f.path=?": path, "instr(l.arguments,?)": word}
+    operator or in a file."""
+    given = {"l.op=?": op, "f.path=?": path}
     wanted = {condition: value for condition, value in given.items() if value is not None}
     where = " AND ".join(["l.op IS NOT NULL", *wanted])
     rows = facts.store.query(

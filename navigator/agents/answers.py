@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
 from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Place, Route
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound
 from indexes.model.impact import Impact, Step, TestCommand
-from indexes.model.vocabulary import Location
+from indexes.model.python import PythonCall, PythonCard
+from indexes.model.vocabulary import Location, OperatorSummary
 from indexes.queries.chains.chain import for_key
 from indexes.queries.impact.affected import affected
 from indexes.queries.impact.answers import Impacts
@@ -31,6 +33,7 @@ from navigator.agents.model import (
     Way,
 )
 from navigator.agents.pages import LIMIT, ROOM, page, spot
+from navigator.text.chains import choice_note
 
 Direction = Literal["up", "down"]
 _MOST_NAMES, _MOST_NOTES = 12, 3
@@ -52,13 +55,15 @@ class Answers:
         """What a name in any spelling means, where it stands, and of an operator its card."""
         match = self._index.resolve(name)
         card = self._index.card(match.overloads[0]) if match.overloads else None
-        facts = [*_card_facts(card), *_hit_facts(match)]
+        python = self._index.python(match.text) if match.kind == "python" else None
+        facts = [*_card_facts(card), *_hit_facts(match), *_python_facts(python)]
+        signature = card.schema if card else python.signature if python else ""
         return Located(
             match.kind,
             match.text,
             match.confidence or "",
             [*match.overloads[:_MOST_NAMES]],
-            card.schema if card else "",
+            signature,
             page(facts, limit, cursor),
             match.note,
             [*match.suggestions],
@@ -86,7 +91,8 @@ class Answers:
         """The dispatch table of an operator, or what runs for one key and why."""
         key = known_key(key, self._index) if key else ""
         table = self._index.table(self._operator(op))
-        groups = [group for group in reversed(table.groups()) if _has(group, key)]
+        asked, others = table.by_interest()
+        groups = [group for group in (*asked, *others) if _has(group, key)]
         if key and not groups:
             raise NotFound(f"{table.op} has nothing for {key}", tuple(s.key for s in table.slots))
         slots = page(map(_slot, groups), limit, cursor)
@@ -119,7 +125,7 @@ class Answers:
             found, note = [*_users(impact)], _few(impact.unresolved)
         else:
             impact = Impacts(self._index).impact(symbol, depth - 1, tests=False)
-            found, note = [*_reached(impact)], _few(impact.unresolved)
+            found, note = [*_reached(impact, self._index.filter(""))], _few(impact.unresolved)
         return Used(symbol, page(found, limit, cursor), note, self._source)
 
     def _called(self, symbol: str) -> Iterator[User]:
@@ -141,6 +147,10 @@ class Answers:
             yield from _calls(self._index.at(path, int(line)))
             return
         match = self._index.meant(symbol)
+        python = self._index.python(match.text) if match.kind == "python" else None
+        if python is not None and python.calls:
+            yield from map(_python_call, python.calls)
+            return
         overloads = match.overloads if match.kind in ("operator", "python") else ()
         for op in overloads[:1]:
             for hop in self._index.chain(op).hops:
@@ -187,7 +197,33 @@ def _card_fact(one: CardLine) -> Fact:
 def _hit_facts(match: NameMatch) -> Iterator[Fact]:
     hits: tuple[Hit, ...] = (*match.hits, *match.namesakes)
     for hit in hits:
-        yield Fact(hit.kind, hit.name, spot(hit.location), hit.detail)
+        leads = f" -> {hit.op}" if hit.op and hit.op not in (hit.name, *match.overloads) else ""
+        yield Fact(hit.kind, f"{hit.name}{leads}", spot(hit.location), hit.detail)
+
+
+def _python_facts(card: PythonCard | None) -> Iterator[Fact]:
+    """What is known of a Python name besides its definition."""
+    if card is None:
+        return
+    if card.doc:
+        yield Fact("doc", card.doc, "")
+    for call in map(_python_call, card.calls):
+        yield Fact("calls", call.name, call.place, call.how)
+    if card.untold:
+        yield Fact("calls", "", "", f"{card.untold} more, on values whose class is not known")
+    for one in card.members:
+        yield Fact(one.kind, one.name, spot(one.location))
+    for label, places in (("test", card.tests), ("docs", card.documents)):
+        more = len(places) - _MOST_NOTES
+        for place in places[:_MOST_NOTES]:
+            yield Fact(label, "", spot(place), f"and {more} more" if more > 0 else "")
+
+
+def _python_call(call: PythonCall) -> User:
+    operators = f"; operator {', '.join(call.operators)}" if call.operators else ""
+    times = f", {call.times} times" if call.times > 1 else ""
+    how = f"called at line {call.line}{times}{operators}"
+    return User(call.name, "python", spot(call.location), how, "exact")
 
 
 def _steps(chain: Chain) -> Iterator[ChainStep]:
@@ -198,15 +234,20 @@ def _steps(chain: Chain) -> Iterator[ChainStep]:
 
 
 def _step(hop: Hop, level: int) -> ChainStep:
-    when = " and ".join(choice.text for choice in hop.choices)
+    when = choice_note(hop.choices)
     folded = ", ".join(f"{count} {work} not listed" for work, count in hop.folded.items())
-    on = f"goes on in {hop.continues}" if hop.continues else ""
+    on = f"goes on in the chain of {_next(hop)}" if hop.continues else ""
     note = "; ".join(filter(None, (hop.note, folded, on)))
     device = hop.device or ",".join(hop.keys)
     work, place = hop.work or "", spot(hop.location)
     return ChainStep(
         level, hop.role, hop.symbol, place, device, work, hop.rule, when, note, hop.confidence
     )
+
+
+def _next(hop: Hop) -> str:
+    """The operator whose chain goes on."""
+    return hop.continues.removeprefix("torchnav op ").partition(" ")[0]
 
 
 def _way(route: Route) -> Way:
@@ -220,14 +261,29 @@ def _has(group: tuple[DispatchSlot, ...], key: str) -> bool:
 
 
 def _slot(group: tuple[DispatchSlot, ...]) -> Slot:
-    one = group[-1]
+    keys = [slot.key for slot in reversed(group)]
+    one = min(reversed(group), key=_is_unsure)
+    unsure = [slot for slot in reversed(group) if _is_unsure(slot) and not _is_unsure(one)]
+    said = (
+        f"; {_few([slot.key for slot in unsure])}: {unsure[0].rule.rpartition('; ')[2]}"
+        if unsure
+        else ""
+    )
     where = spot(one.definition or one.registration)
-    return Slot([slot.key for slot in reversed(group)], one.kernel, one.kind, one.rule, where)
+    return Slot(keys, one.kernel, one.kind, f"{one.rule}{said}", where)
+
+
+def _is_unsure(slot: DispatchSlot) -> bool:
+    return slot.confidence == "ambiguous"
 
 
 def _users(impact: Impact) -> Iterator[User]:
-    """The uses, without what was asked about."""
-    return (_user(step) for step in impact.steps if step.parent is not None)
+    """The uses, without what was asked about; functions that one macro makes stand together."""
+    used = [_user(step) for step in impact.steps if step.parent is not None]
+    for _, group in groupby(used, key=lambda one: (one.place, one.how, one.kind)):
+        first, *more = group
+        names = _few([first.name, *(one.name.rpartition("::")[2] for one in more)])
+        yield replace(first, name=names)
 
 
 def _user(step: Step) -> User:
@@ -237,8 +293,10 @@ def _user(step: Step) -> User:
     )
 
 
-def _reached(impact: Impact) -> Iterator[User]:
-    for op in impact.operators:
+def _reached(impact: Impact, likely: Sequence[OperatorSummary]) -> Iterator[User]:
+    """The operators, those that people mean first as in ``likely``, then the names of Python."""
+    meant = {op.full_name: at for at, op in enumerate(likely)}
+    for op in sorted(impact.operators, key=lambda one: meant.get(one.name, len(meant))):
         aspects = ", ".join(op.aspects)
         yield User(op.name, "operator", spot(op.location), aspects, op.confidence)
     for api in impact.apis:

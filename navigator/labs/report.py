@@ -1,16 +1,86 @@
-"""A lab with what came of it: its narration with its links, its code, output and claims."""
+"""A lab with what came of it: its narration, its code, output and claims, and the names in the
+narration, looked up in the reader's tree.
+
+``[[AccumulateGrad]]`` is what that name means there, ``[[addmm: CPU]]`` a line of an operator's
+card: ``CPU``, ``CUDA``, ``grad``, ``Python`` and the like."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from indexes.model.vocabulary import SourceInfo
-from indexes.serialize.answers import Object, envelope
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Location, SourceInfo
+from indexes.queries.index import Index
+from indexes.serialize.answers import Object, envelope, shape, to_object
 from navigator.labs.cells import Cell, Claim, Lab
-from navigator.labs.links import LINK, Link
 from navigator.labs.running import CellRun, LabRun
+
+LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A name in the narration, and where that is."""
+
+    name: str
+    """As written."""
+    location: Location | None
+    others: int = 0
+    """How many further places the name can mean just as well."""
+    absent: str = ""
+    """Why there is no place: what the tree does not have."""
+
+
+def names_in(lab: Lab) -> tuple[str, ...]:
+    """What the narration of a lab links to, each once."""
+    texts = (cell.text for cell in lab.cells if cell.is_markdown)
+    return tuple(dict.fromkeys(name for text in texts for name in LINK.findall(text)))
+
+
+def links(lab: Lab, index: Index) -> Mapping[str, Link]:
+    """Each name of a lab, looked up in the tree of an index."""
+    return {name: look_up(name, index) for name in names_in(lab)}
+
+
+def look_up(name: str, index: Index) -> Link:
+    """Where a name leads; why nowhere, if so."""
+    operator, _, label = name.partition(": ")
+    try:
+        match = index.meant(operator)
+        return _card_line(name, label, match, index) if label else _place(name, match, index)
+    except NotFound as error:
+        return Link(name, None, absent=str(error))
+
+
+def _card_line(name: str, label: str, match: NameMatch, index: Index) -> Link:
+    """A line of the card of an operator."""
+    if not match.overloads:
+        raise NotFound(f"{match.text} is not an operator in PyTorch {index.info.version}")
+    for line in index.card(match.overloads[0]).lines:
+        if line.label == label:
+            return Link(name, line.location, absent="" if line.location else line.text)
+    raise NotFound(f"no {label} of {match.overloads[0]} is known in PyTorch {index.info.version}")
+
+
+def _place(name: str, match: NameMatch, index: Index) -> Link:
+    if hits := _best(match.hits):
+        others = len(hits) - 1 if match.confidence == "ambiguous" else 0
+        return Link(name, hits[0].location, others)
+    native = index.native(match.overloads[0]) if match.overloads else None
+    if native is None:
+        raise NotFound(f"{match.text} has no location of its own")
+    return Link(name, native.location)
+
+
+def _best(hits: Iterable[Hit]) -> list[Hit]:
+    """Of a class and its constructors the class; of a declaration and a definition the latter."""
+    found = list(hits)
+    return [hit for hit in found if hit.kind == "class"] or found
+
 
 Status = Literal["holds", "failed", "not reached", "skipped", "not run"]
 
@@ -60,46 +130,29 @@ class LabReport:
         )
 
     def _narration(self, cell: Cell) -> Object:
-        found = [_link_json(self.links[name]) for name in LINK.findall(cell.text)]
-        return {"kind": "markdown", "line": cell.line, "text": cell.text, "links": found}
+        found = [self.links[name] for name in LINK.findall(cell.text)]
+        return to_object(cell, "kind line text links", kind="markdown", links=found)
 
     def _code(self, cell: Cell, number: int) -> Object:
         run = self.cell_run(number) or CellRun()
         failed: Object = {"line": run.error_line, "message": run.error}
-        return {
-            "kind": "code",
-            "line": cell.line,
-            "text": cell.text,
-            "needs": [*cell.needs],
-            "output": run.output,
-            "skipped": run.skipped,
-            "error": failed if run.error else None,
-            "claims": [
-                {"line": one.line, "text": one.text, "status": self.status(one, number)}
-                for one in cell.claims
+        return to_object(
+            cell,
+            "kind line text needs output skipped error claims",
+            kind="code",
+            output=run.output,
+            skipped=run.skipped,
+            error=failed if run.error else None,
+            claims=[
+                to_object(one, "line text", status=self.status(one, number)) for one in cell.claims
             ],
-        }
+        )
+
+
+shape(Link, "name path line? others absent")
 
 
 def lab_json(lab: Lab) -> Object:
     """A lab in the list of labs."""
-    return {
-        "name": lab.name,
-        "number": lab.number,
-        "title": lab.title,
-        "summary": lab.summary,
-        "needs": [*lab.needs],
-        "claims": len(lab.claims),
-        "file": lab.path.name,
-    }
-
-
-def _link_json(link: Link) -> Object:
-    place = link.location
-    return {
-        "name": link.name,
-        "path": place.path if place else None,
-        "line": place.line or None if place else None,
-        "others": link.others,
-        "absent": link.absent,
-    }
+    keys = "name number title summary needs claims file=path.name"
+    return to_object(lab, keys, claims=len(lab.claims))

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import SourceError
+from indexes.queries.contribution.new_operator import Check, NewOperator, Planner
 from indexes.source.torch_install import target_python
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
-    from indexes.queries.contribution.new_operator import Check, NewOperator
     from indexes.queries.index import Index
     from indexes.source.source import Source
 
@@ -26,8 +26,6 @@ _TIMEOUT = 60.0
 def plan_operator(index: Index, schema: str, formulas: Sequence[str] = ()) -> NewOperator:
     """The plan for an operator with this schema, as ``Planner`` makes it, with the fullest of its
     drafts that the tree's own torchgen takes."""
-    from indexes.queries.contribution.new_operator import Planner
-
     plan = Planner(index).plan(schema, formulas)
     return checked(plan, index.source) if plan.drafts else plan
 
@@ -60,8 +58,6 @@ def _asked(source: Source, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _check(plan: NewOperator, said: dict[str, Any]) -> Check:
-    from indexes.queries.contribution.new_operator import Check
-
     if said["absent"] or not said["refused"]:
         why = f"torchgen did not run ({said['absent']}): checked by torchnav's own rules alone"
         return Check("torchgen", True, why)

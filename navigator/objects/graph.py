@@ -238,7 +238,7 @@ def _from_anomaly(node: Any) -> tuple[str, int] | None:
     for text in reversed(getattr(node, "metadata", {}).get(_TRACEBACK, ())):
         file, _, rest = text.strip().removeprefix('File "').partition('", line ')
         number = rest.partition(",")[0]
-        if number.isdecimal() and not _is_torch(file):
+        if number.isdecimal() and not file.startswith(_TORCH):
             return file, int(number)
     return None
 
@@ -263,21 +263,13 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 def program_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the program: outside of torch and of this folder."""
-    while frame is not None and (_is_torch(frame.f_code.co_filename) or _is_own(frame)):
+    while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _OWN)):
         frame = frame.f_back
     return frame
 
 
-def _is_own(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_OWN)
-
-
 _TORCH = (torch.__file__ or "").rpartition("/")[0] + "/"
 _OWN = __file__.rpartition("/")[0] + "/"
-
-
-def _is_torch(file: str) -> bool:
-    return file.startswith(_TORCH)
 
 
 def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:

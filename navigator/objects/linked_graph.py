@@ -1,11 +1,12 @@
-"""A live backward graph with the lines of PyTorch and of the program behind it."""
+"""A live backward graph with the lines of PyTorch and of the program behind it, and the order in
+which its nodes ran: by torch's profiler, with hooks as a cross-check."""
 
 from __future__ import annotations
 
+import heapq
 import inspect
-import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,11 @@ import torch
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
 from indexes.queries.node_formulas import NodeSource, node_source
-from indexes.serialize.answers import envelope, to_object
+from indexes.serialize.answers import dumps, envelope, shape, to_object
 from indexes.source.source import Source
 from navigator.explanation import place_json
-from navigator.objects.backward_order import reasons, recorded_order
-from navigator.objects.graph import Edge, GraphNode, Saved, read_graph, variables
+from navigator.objects.graph import Edge, Graph, GraphNode, Saved, read_graph, variables
+from navigator.text.graphs import dot_lines, graph_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,6 @@ class LinkedGraph:
     note: str = ""
 
     def __str__(self) -> str:
-        from navigator.text.graphs import graph_lines
-
         return "\n".join(graph_lines(self))
 
     __repr__ = __str__
@@ -51,8 +50,6 @@ class LinkedGraph:
 
     def dot(self) -> str:
         """The graph in Graphviz' language."""
-        from navigator.text.graphs import dot_lines
-
         return "\n".join(dot_lines(self))
 
     def svg(self) -> str:
@@ -76,9 +73,7 @@ class LinkedGraph:
             _node_json(node, source, order.get(node.number), (self.why or {}).get(node.number))
             for node, source in zip(self.nodes, self.sources, strict=True)
         ]
-        return json.dumps(
-            envelope(self.source, torch=self.torch_version, note=self.note, nodes=nodes)
-        )
+        return dumps(envelope(self.source, torch=self.torch_version, note=self.note, nodes=nodes))
 
 
 def linked(
@@ -126,35 +121,128 @@ def graph(tensor: torch.Tensor, tree: str | None = None, *, run: bool = False) -
     return linked(tensor, variables(names), tree=tree, run=run)
 
 
+shape(Saved, "name value is_variable")
+_NODE_KEYS = (
+    "number name sequence variable entry definition operators code called_at gradients saved hooks"
+    " edges ran why"
+)
+
+
 def _node_json(
     node: GraphNode, source: NodeSource, ran: int | None, why: str | None
 ) -> dict[str, Any]:
-    entry, definition = source.entry, source.definition
     found = source.formulas or ((None, None),) * len(node.edges)
-    edges = [_edge_json(edge, *one) for edge, one in zip(node.edges, found, strict=True)]
-    return {
-        "number": node.number,
-        "name": node.name,
-        "sequence": node.sequence,
-        "variable": node.variable,
-        "entry": to_object(entry, "op path line") if entry else None,
-        "definition": to_object(definition, "name path line") if definition else None,
-        "operators": [*source.operators],
-        "code": place_json(node.code),
-        "called_at": place_json(node.called_at),
-        "gradients": [*node.gradients],
-        "saved": [_saved_json(one) for one in node.saved],
-        "hooks": [*node.hooks],
-        "edges": edges,
-        "ran": ran,
-        "why": why,
-    }
-
-
-def _saved_json(one: Saved) -> dict[str, Any]:
-    return {"name": one.name, "value": one.value, "is_variable": one.is_variable}
+    return to_object(
+        node,
+        _NODE_KEYS,
+        entry=source.entry and to_object(source.entry, "op path line"),
+        definition=source.definition and to_object(source.definition, "name path line"),
+        operators=source.operators,
+        code=place_json(node.code),
+        called_at=place_json(node.called_at),
+        edges=[_edge_json(edge, *one) for edge, one in zip(node.edges, found, strict=True)],
+        ran=ran,
+        why=why,
+    )
 
 
 def _edge_json(edge: Edge, argument: str | None, formula: Any) -> dict[str, Any]:
-    told = to_object(formula, "text path line") if formula else None
-    return {"to": edge.number, "input_nr": edge.input_nr, "input": argument, "formula": told}
+    told = formula and to_object(formula, "text path line")
+    return to_object(edge, "to=number input_nr", input=argument, formula=told)
+
+
+_EVALUATES = "autograd::engine::evaluate_function: "
+
+
+def recorded_order(tensor: torch.Tensor, graph: Graph) -> tuple[tuple[int, ...], str]:
+    """Runs the backward pass once and says in which order its nodes ran, by number.
+
+    The graph is kept, and what the pass adds to ``.grad`` is taken back; hooks of the program run.
+
+    Returns:
+        The order, and a note where hooks and the profiler do not agree: then a node makes a
+        graph of its own while it runs, as a checkpoint that is re-entrant does.
+    """
+    ran: list[int] = []
+    handles = [
+        node.register_prehook(lambda _, number=number: ran.append(number))
+        for number, node in graph.live.items()
+    ]
+    try:
+        seen = _profiled(tensor, graph)
+    finally:
+        for handle in handles:
+            handle.remove()
+    own = [graph.nodes[number].name for number in ran]
+    if own == seen:
+        return tuple(ran), ""
+    more = len(seen) - len(own)
+    return tuple(ran), f"the profiler saw {len(seen)} nodes, {more} of them not of this graph"
+
+
+def _profiled(tensor: torch.Tensor, graph: Graph) -> list[str]:
+    """The names of the nodes in the order in which the engine evaluated them."""
+    leaves = [node.variable for node in graph.live.values() if hasattr(node, "variable")]
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    try:
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+            tensor.backward(torch.ones_like(tensor), retain_graph=True)
+    finally:
+        for leaf, grad in zip(leaves, before, strict=True):
+            leaf.grad = grad
+    events = [event for event in profiler.events() or () if event.name.startswith(_EVALUATES)]
+    events.sort(key=lambda event: event.time_range.start)
+    return [event.name.removeprefix(_EVALUATES).rpartition("::")[2] for event in events]
+
+
+def simulated_order(graph: Graph) -> tuple[tuple[int, ...], dict[int, str]]:
+    """The order by the engine's rule, on one thread: of the nodes whose gradients are all there,
+    the one that was made last; leaves as soon as they can. With the reason for each."""
+    waiting = _dependencies(graph)
+    ready = [_priority(graph, 0, 0)]
+    order: list[int] = []
+    why: dict[int, str] = {}
+    made = 1
+    while ready:
+        count = len(ready)
+        number = heapq.heappop(ready)[-1]
+        why[number] = _reason(graph, number, count)
+        order.append(number)
+        for edge in graph.nodes[number].edges:
+            if edge.number is not None:
+                waiting[edge.number] -= 1
+                if waiting[edge.number] == 0:
+                    heapq.heappush(ready, _priority(graph, edge.number, made))
+                    made += 1
+    return tuple(order), why
+
+
+def _reason(graph: Graph, number: int, ready: int) -> str:
+    if ready == 1:
+        return "the only one ready"
+    if graph.nodes[number].sequence is None:
+        return "a leaf goes first"
+    return f"made last of {ready} ready"
+
+
+def _dependencies(graph: Graph) -> dict[int, int]:
+    """How many gradients each node waits for."""
+    counts = dict.fromkeys(range(len(graph.nodes)), 0)
+    for node in graph.nodes:
+        for edge in node.edges:
+            if edge.number is not None:
+                counts[edge.number] += 1
+    return counts
+
+
+def _priority(graph: Graph, number: int, made: int) -> tuple[float, int, int]:
+    sequence = graph.nodes[number].sequence
+    return (float("-inf") if sequence is None else -sequence, made, number)
+
+
+def reasons(graph: Graph, recorded: Sequence[int]) -> dict[int, str]:
+    """Why each node came when it did; nothing where the rule gives another order than ran."""
+    order, why = simulated_order(graph)
+    return why if order == tuple(recorded) else {}

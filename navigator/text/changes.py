@@ -9,11 +9,12 @@ from indexes.queries.contribution.guides import Command
 from indexes.queries.contribution.reviewers import Review
 from navigator.text.answers import source_lines, version_words, wrap
 from navigator.text.clean import clean
-from navigator.text.contribution import change_text, fenced, visible
+from navigator.text.contribution import change_text, fenced, place_rows, visible
 from navigator.text.markdown import code, heading, words
 
 _MOST_TESTS = 12
 _MOST_FILES = 12
+_RELATED = "Related places, which may have to follow"
 
 
 # ------------------------------------------------------------------------------- text
@@ -39,6 +40,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     yield from _section("Tests that CI runs", _tests(plan.tests, "ci"))
     yield from _section("Commands", (line for one in plan.commands for line in _command(one)))
     yield from _section("Reviewers", (line for one in plan.reviewers for line in _review(one)))
+    yield from _section(_RELATED, _related(plan))
     yield from _section("Unknown", (line for one in plan.missing for line in wrap(one, "  ")))
     yield ""
     yield from source_lines(plan.source)
@@ -48,6 +50,11 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
     found = list(lines)
     if found:
         yield from ("", title, *found)
+
+
+def _related(plan: Plan) -> Iterator[str]:
+    for row in place_rows(plan.related):
+        yield clean(f"  {row.text}  {row.location}")
 
 
 def _neighbour(one: Neighbour) -> Iterator[str]:
@@ -129,6 +136,7 @@ def plan_markdown(plan: Plan) -> Iterator[str]:
         yield from _step_markdown(step)
     for one in plan.neighbours:
         yield from _neighbour_markdown(one)
+    yield from _related_markdown(plan)
     if plan.tests:
         yield from heading(2, "Tests")
         yield from (f"- [ ] {code(one.command)}" for one in plan.tests if one.tier == "now")
@@ -145,6 +153,13 @@ def plan_markdown(plan: Plan) -> Iterator[str]:
             yield f"- {words(review.kind)}: {who} ({code(review.location)})"
     yield from ("", *(f"Unknown: {words(one)}" for one in plan.missing))
     yield f"Read from {words(version_words(plan.source))}; {code(plan.change.id)}."
+
+
+def _related_markdown(plan: Plan) -> Iterator[str]:
+    if plan.related:
+        yield from heading(2, _RELATED)
+    for row in place_rows(plan.related):
+        yield f"- {words(row.text)} ({code(row.location)}): {words(row.detail)}"
 
 
 def _neighbour_markdown(one: Neighbour) -> Iterator[str]:

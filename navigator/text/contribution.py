@@ -85,11 +85,15 @@ def _places(one: Contribution) -> Iterator[Row]:
         steps = [step for step in one.steps if step.change == change]
         if steps and one.kind == "operator":
             yield Row(f"{change} change:")
-        for step in steps:
-            role = step.role.replace("_", " ")
-            if step.role != "sibling":
-                yield Row(f"{role} {step.symbol}", step.location, step.rule)
-    yield from _siblings([step for step in one.steps if step.role == "sibling"])
+        yield from place_rows(steps)
+
+
+def place_rows(steps: Sequence[Step]) -> Iterator[Row]:
+    """A row for each place; at last one for all files of a shape."""
+    for step in steps:
+        if step.role != "sibling":
+            yield Row(f"{step.role.replace('_', ' ')} {step.symbol}", step.location, step.rule)
+    yield from _siblings([step for step in steps if step.role == "sibling"])
 
 
 def _siblings(steps: Sequence[Step]) -> Iterator[Row]:

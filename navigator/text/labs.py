@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.source.permalinks import permalink
 from navigator.labs.cells import Cell, Lab
-from navigator.labs.links import LINK, Link
-from navigator.labs.report import LabReport, Status
+from navigator.labs.report import LINK, LabReport, Link, Status
 from navigator.text.answers import source_lines, version_words, wrap
 from navigator.text.clean import clean, markdown_code, markdown_link, markdown_text, printable
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from indexes.model.dispatch import DispatchSlot, DispatchTable
-from indexes.queries.dispatch_compare import Difference
+from indexes.queries.dispatch_path.live import Difference
 from navigator.text.answers import wrap
 from navigator.text.clean import clean
 

@@ -10,10 +10,12 @@ import pytest
 from indexes.codegen.variants import with_generated
 from indexes.model.errors import NotFound, TorchnavError, UsageError
 from indexes.queries.index import Index
+from indexes.readers.cxx.facts import read_bodies
 from indexes.readers.project.prose import first_sentence, package_sentence
 from indexes.readers.project.toml import parse_toml
 from indexes.readers.project.torchgen_lists import read_torchgen_lists
-from indexes.readers.python.blocks import parse, parse_expression
+from indexes.readers.python.blocks import Text, parse, parse_expression
+from indexes.readers.python.docs import read_docstrings
 from indexes.readers.python.module import read_python
 from indexes.readers.yaml.extensions import read_extension
 from indexes.readers.yaml.native_functions import read_native_functions
@@ -96,9 +98,23 @@ def test_time_does_not_grow_with_the_square_of_repetitions() -> None:
 
 
 def test_more_tensors_returned_than_letters() -> None:
-    text = f"- func: a(? s) -> (T, {', ' * 40}Tensor)\n  autogen: .out\n"
+    text = f"- func: a(? s) -> (T, {'T, ' * 40}Tensor)\n  autogen: .out\n"
     functions, _ = read_native_functions(text.encode(), "native_functions.yaml")
     assert with_generated(functions)
+
+
+def test_a_schema_with_nothing_between_two_commas_is_refused() -> None:
+    text = b"- func: a(Tensor s) -> (Tensor, , Tensor)\n  autogen: a.out\n"
+    functions, problems = read_native_functions(text, "native_functions.yaml")
+    assert not functions
+    assert "nothing between two commas" in problems[0].message
+
+
+def test_lists_and_names_that_are_nested_deep_cost_no_file() -> None:
+    lists = b"void f() {\n  g(" + b"{" * 2000 + b"1" + b"}" * 2000 + b");\n}\n"
+    assert read_bodies(lists, "a.cpp").definitions
+    long_name = b"import torch\nadd_docstr(a" + b".b" * 700 + b", '')\n"
+    read_docstrings(Text(long_name), "torch/_torch_docs.py")
 
 
 def test_a_configuration_that_is_too_deep_or_names_nobody(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from tests.tree_marks import TREE
 
 mcp = pytest.importorskip("mcp")
 
+ADAM_INIT = "torch/optim/_adam.py:24"
 TOOLS = {"locate", "chain", "dispatch", "users", "tests", "trace"}
 
 
@@ -124,6 +125,35 @@ async def test_users_up_and_down(server: Any) -> None:
         assert "add.Tensor" in {one["name"] for one in reached["users"]["rows"]}
         down = await asked(client, "users", symbol="add.Tensor", direction="down")
         assert "add_stub" in {one["name"] for one in down["users"]["rows"]}
+
+
+def test_a_step_of_the_other_arm_is_under_the_negated_condition(tree_index: Index) -> None:
+    steps = Answers(tree_index).chain("_softmax", "CUDA").steps.rows
+    (when,) = {one.when for one in steps if one.symbol.endswith("::cunn_SoftMaxForward")}
+    assert when.startswith("if !(dim_size <= 1024")
+
+
+def test_a_python_name_has_its_signature_and_what_it_calls(tree_index: Index) -> None:
+    answers = Answers(tree_index)
+    found = answers.locate("torch.optim.AdamW")
+    (called,) = (one for one in found.facts.rows if one.label == "calls")
+    assert found.signature == "AdamW(Adam)"
+    assert (called.text, called.place) == ("torch.optim._adam.Adam.__init__", ADAM_INIT)
+    (down,) = answers.users("torch.optim.AdamW", "down").users.rows
+    assert (down.name, down.place, down.how) == (called.text, called.place, called.note)
+
+
+def test_a_table_begins_with_the_keys_that_people_ask_for(tree_index: Index) -> None:
+    answers = Answers(tree_index)
+    keys = [one.keys for one in answers.dispatch("add.Tensor").slots.rows]
+    first = [at for at, one in enumerate(keys) if {"CPU", "CUDA", "AutogradCPU"} & {*one}]
+    others = [at for at, one in enumerate(keys) if {"Python", "FuncTorchGradWrapper"} & {*one}]
+    assert first
+    assert all(at < min(others, default=len(keys)) for at in first)
+    main, rest = tree_index.table("add.Tensor").by_interest()
+    assert sorted(one.key for group in (*main, *rest) for one in group) == sorted(
+        one.key for one in tree_index.table("add.Tensor").slots if one.kind != "missing"
+    )
 
 
 async def test_tests_are_commands(server: Any) -> None:

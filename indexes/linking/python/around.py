@@ -235,17 +235,12 @@ def names_of(op: NativeFunction, facts: PythonIndex) -> tuple[str, ...]:
 
 
 def python_link(
-    role: Role,
-    found: Found,
-    rule: str,
-    sure: Confidence = "exact",
-    symbol: str = "",
-    note: str = "",
+    role: Role, found: Found, rule: str, sure: Confidence = "exact", symbol: str = ""
 ) -> Link:
     """A link to a row of a Python file."""
     path, fact = found
     where = place_of(found)
-    return Link(role, symbol or fact.symbol, where, rule, sure, note, _evidence(path, fact))
+    return Link(role, symbol or fact.symbol, where, rule, sure, "", _evidence(path, fact))
 
 
 def _evidence(path: str, fact: PythonFact) -> tuple[Location, ...]:

@@ -24,8 +24,6 @@ class LiveNames:
     """The lines of ``class`` and ``def`` of public classes and functions."""
     methods: Mapping[str, Spot]
     """The same of the methods of these classes."""
-    unlisted: int
-    """Documented names that are not there, or have no Python source."""
 
 
 def documented(index: Index) -> set[str]:

@@ -30,7 +30,7 @@ from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, told
 from indexes.queries.audit.launched import led_back
 from indexes.queries.audit.reached import Reached
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
-from indexes.queries.dispatch_compare import LiveTable
+from indexes.queries.dispatch_path.live import LiveTable
 from indexes.queries.index import Index
 
 BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
@@ -319,7 +319,7 @@ def lengths(answers: Iterable[tuple[str, int]]) -> Measure:
 
 def tables(index: Index, live: LiveFacts) -> Measure:
     """The computed dispatch tables against the running dispatcher."""
-    from indexes.queries.dispatch_compare import PROBE, Installed, compare
+    from indexes.queries.dispatch_path.live import PROBE, Installed, compare
 
     keys = index.dispatch.keys
     installed = Installed.of(live.tables.get(PROBE, {}), keys, live.same_version)

@@ -66,7 +66,7 @@ def in_names_of(native: NativeFunction, entry: DerivativeEntry) -> DerivativeEnt
     """An entry as it is for an operator: foreach operators have formulas in their own names."""
     if not native.name.startswith("_foreach_"):
         return entry
-    from indexes.codegen.foreach import repeated
+    from indexes.codegen.derivatives import repeated
 
     return repeated(entry, native)
 

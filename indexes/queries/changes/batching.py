@@ -15,6 +15,7 @@ from indexes.queries.changes.python.lists import NamedRow
 from indexes.queries.changes.python.memberships import Subject
 from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.rules import Rule, RulePlan
+from indexes.queries.changes.related import shared_code
 from indexes.queries.gaps.batching import batching_keys
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ _TYPES = {
     "Scalar": "const Scalar&",
     "str": "c10::string_view",
 }
+_ASKED = 12
+"""Rules that are asked what they use."""
 _LONGEST = 6
 """Lines of a registration."""
 
@@ -86,7 +89,13 @@ class _BatchRulePlan(RulePlan):
         code = inserted(self._tree, where, self._registration(one, text, rule).split("\n"))
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+        yield from shared_code(self._tree, self._rules_in(where.path))
         yield from self._cxx_tests(where, one.name)
+
+    def _rules_in(self, path: str) -> list[Location]:
+        """Where the first rules of a file are written."""
+        known = self._tree.index.facts.definitions("f.path=? AND d.kind='function'", path)
+        return [one.definition.location for one in known[:_ASKED]]
 
     def _cxx_tests(self, rule: Location, name: str) -> Iterator[ChangeStep]:
         """The tests in C++ of the rules of ATen itself; those of functorch have tests in Python."""

@@ -14,6 +14,7 @@ from indexes.queries.changes.diffs import edited, inserted, removed
 from indexes.queries.changes.homes import after, base_name
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
+from indexes.queries.changes.related import shared_code
 
 _HEADER = regex(r"#include <ATen/ops/(\w+)\.h>")
 _INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
@@ -24,6 +25,8 @@ _REGISTERED = (
     "SELECT f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
     " WHERE k.op=? AND k.key=? ORDER BY f.path,k.line LIMIT 1"
 )
+_FEWEST = 4
+"""Letters of a part of a name by which something is taken for its own."""
 _LONGEST = 14
 """Lines of a block of shader code that are shown."""
 
@@ -117,13 +120,15 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
         what = f"write what the kernel calls; this is {one.name}"
         why = f"{new.model.kernel.name} leaves the work to it"
         yield ChangeStep("add", after(one), what, (), why, one.location)
+    yield from shared_code(new.tree, [new.model.kernel.location])
 
 
 def _own_stubs(new: NewKernel) -> Iterator[ChangeStep]:
     """Where the neighbour's kernel runs a stub named after it: that is declared, and registered."""
     word, facts = new.near.base.strip("_"), new.tree.index.facts
+    parts = [word, *(part for part in word.split("_") if len(part) >= _FEWEST)]
     stubs = new.homes.stubs(new.model.kernel) if not new.stub and not new.model.entry else ()
-    for stub in (one for one in stubs if len(word) > 2 and word in _last(one)):
+    for stub in (one for one in stubs if len(word) > 2 and any(p in _last(one) for p in parts)):
         why = f"{new.model.kernel.name} runs {_last(stub)}"
         for use in facts.stub_uses(_last(stub)):
             if use.what == "declared":

@@ -24,7 +24,7 @@ _ALSO = 5
 
 def plan(tree: Tree, change: Change) -> Parts:
     """The steps of adding a kernel. A composite operator gets none of its own: what is planned is
-    the operator below it that lacks one."""
+    the operator below it that lacks one; what has a formula of its own is none."""
     if change.op is None:
         return Parts((), missing=("the change names no operator",))
     homes = Homes(tree)
@@ -37,7 +37,7 @@ def plan(tree: Tree, change: Change) -> Parts:
         where, title = home.kernel.location, f"{change.op} has a {change.key} kernel"
         step = ChangeStep("read", where, f"{home.kernel.name} is that kernel")
         return Parts((step,), tests=operator_runs(tree, change.op), title=title, there=where)
-    if tree.is_composite(change.op):
+    if tree.is_composite(change.op) and not tree.index.derivative(change.op):
         return _of_composite(homes, change, change.op)
     return _of_operator(homes, change.op, change.key)
 

@@ -10,6 +10,7 @@ from indexes.model.impact import Tier
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.queries.contribution.guides import Command
 from indexes.queries.contribution.reviewers import Review
+from indexes.queries.contribution.steps import Step
 from indexes.queries.gaps.model import Gap
 from indexes.source.git_history import Change as Commit
 
@@ -160,6 +161,8 @@ class Plan:
     commands: tuple[Command, ...]
     reviewers: tuple[Review, ...]
     missing: tuple[str, ...]
+    related: tuple[Step, ...] = ()
+    """Places in further files that may have to follow; no step edits them."""
 
     @property
     def files(self) -> tuple[str, ...]:

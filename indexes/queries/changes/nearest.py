@@ -199,10 +199,6 @@ def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
     )
 
 
-def _is_in(near: Near, path: str) -> bool:
-    return any(home.path == path for home in near.homes)
-
-
 def _words(base: str) -> list[str]:
     """The parts of a name, without those that say which variant it is."""
     parts = (part for part in base.split("_") if part)

@@ -84,8 +84,9 @@ class NewKernel:
 
     def neighbours(self) -> Iterator[Neighbour]:
         """The model and the next ones of other files."""
-        for vote in self.votes[:_NEIGHBOURS]:
-            yield self._neighbour(home_in(vote), vote.near.why)
+        whys = {home_in(vote): vote.near.why for vote in reversed(self.votes[:_NEIGHBOURS])}
+        for home in reversed(whys):
+            yield self._neighbour(home, whys[home])
 
     def _neighbour(self, home: Home, why: str) -> Neighbour:
         """A kernel that serves the CPU too came with its registration, any other with its row."""

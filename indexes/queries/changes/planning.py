@@ -11,9 +11,12 @@ from indexes.queries.changes.arrivals import Arrivals
 from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
 from indexes.queries.changes.model import Change, Parts, Plan
 from indexes.queries.changes.python.docs import FILE
+from indexes.queries.changes.related import KINDS as AROUND
+from indexes.queries.changes.related import related
 from indexes.queries.changes.test_runs import in_tiers
 from indexes.queries.contribution.guides import Guides
 from indexes.queries.contribution.reviewers import Reviewers
+from indexes.queries.contribution.steps import Step
 from indexes.queries.gaps.find import find_gap, find_gaps, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import Gap, GapFilter
@@ -74,7 +77,11 @@ class Changes:
             there=None if any(plan.there is None for plan in plans) else plans[0].there,
         )
         title = f"{change.kind} of {together}"
-        return self._plan(Change(change.kind, together, title, change.key), parts)
+        made = self._plan(Change(change.kind, together, title, change.key), parts)
+        beside = {one.location.path: one for plan in open_ones for one in plan.related}
+        named = {step.location.path for step in parts.steps}
+        rest = tuple(one for path, one in beside.items() if path not in named)
+        return replace(made, related=rest)
 
     def of_op(self, name: str, wanted: str) -> Plan:
         """The plan of a change of one operator: ``wanted`` is a kind of gap or a dispatch key.
@@ -122,7 +129,14 @@ class Changes:
             self._guides.commands_for(paths, docs=change.kind.startswith("docs")),
             self._reviewers.for_change(paths),
             parts.missing,
+            self._related(change, parts),
         )
+
+    def _related(self, change: Change, parts: Parts) -> tuple[Step, ...]:
+        """What stands around a change of an operator that is not there yet."""
+        if change.op is None or change.kind not in AROUND or parts.there:
+            return ()
+        return related(self.tree, change.op, (step.location.path for step in parts.steps))
 
     def _gaps(self, kind: str) -> tuple[Gap, ...]:
         """All gaps of a kind, without their owners."""

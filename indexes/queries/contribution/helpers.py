@@ -15,6 +15,7 @@ _MAX_USERS = 4
 """A function that more files use belongs to no operator."""
 _MAX_DEPTH = 3
 _MAX_FILES = 6
+_HEADERS = (".h", ".cuh", ".hpp")
 
 
 class Helper(NamedTuple):
@@ -40,6 +41,14 @@ def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
         if path not in own and PurePosixPath(path).parent in folders:
             first.setdefault(path, one)
     return list(first.values())[:_MAX_FILES]
+
+
+def header_of(facts: Lookup, path: str) -> str:
+    """The header beside a source that declares what is defined there, by its name; empty for
+    none."""
+    names = (f"{path.rpartition('.')[0]}{end}" for end in _HEADERS)
+    there = facts.paths("cpp", f"{path.rpartition('.')[0]}.%")
+    return next((one for one in names if one in there and one != path), "")
 
 
 def _at(facts: Lookup, place: Location) -> list[Known]:

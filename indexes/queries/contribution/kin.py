@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.queries.contribution.headers import shared_headers
 from indexes.queries.contribution.siblings import Sibling, relatives, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
@@ -19,8 +20,10 @@ _LIBRARY = "torch/csrc/api/include/"
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
+_MOST_HEADERS = 8
 _SHAPE = "of the same shape as {}: a fix of one may be for all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
+_HEADER = "included by {} and few other files: what its kernels share"
 _FAMILY = "of the same family as {}: a fix of one may be for all"
 
 
@@ -35,6 +38,8 @@ def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator
     yield from _steps(twins(base, files), _NAME)
     yield from _steps(siblings(own, _sources(files)), _SHAPE)
     yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
+    sources = _sources([*base, *own])
+    yield from islice(_steps(shared_headers(facts, sources, named), _HEADER), _MOST_HEADERS)
 
 
 def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:

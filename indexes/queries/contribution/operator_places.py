@@ -15,7 +15,7 @@ from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.contribution.helpers import helpers
+from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.steps import Step
@@ -61,6 +61,10 @@ _MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
 _MAX_INPLACE = 2
 _FORMULAS_ASKED = 60
+_COMPATIBILITY = (
+    "test/forward_backward_compatibility/check_forward_backward_compatibility.py",
+    "test/backward_compatibility/check_backward_compatibility.py",
+)
 _FORMULA_TEMPLATES = tuple(f"tools/autograd/templates/Functions.{end}" for end in ("cpp", "h"))
 """What held them before there was a file of their own: code generation fills it in."""
 
@@ -81,7 +85,11 @@ class OperatorPlaces:
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
-        steps = [*_own_steps(own), *(self._namesakes(overloads[0]) if bare else ())]
+        steps = [
+            *_own_steps(own),
+            *self._compatibility,
+            *(self._namesakes(overloads[0]) if bare else ()),
+        ]
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
@@ -107,7 +115,7 @@ class OperatorPlaces:
 
     def _in_python(self, overload: str, steps: Sequence[Step]) -> Iterator[Step]:
         """The Python functions of its name, and the types of what is defined in Python."""
-        index, name = self._index, overload.partition(".")[0].rstrip("_")
+        index, name = self._index, overload.partition(".")[0].strip("_")
         beside = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
         for one in (*beside, *types_of(index, [*paths, *(one.location.path for one in beside)])):
@@ -171,9 +179,20 @@ class OperatorPlaces:
         kernels = [step.location for step in own if step.role in _COMPUTING]
         for one in helpers(self._index.facts, kernels):
             rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
-            yield Step("helper", one.definition.qualified, one.definition.location, rule)
+            where = one.definition.location
+            yield Step("helper", one.definition.qualified, where, rule)
+            if header := header_of(self._index.facts, where.path):
+                rule = f"the header of {where.path}"
+                yield Step("helper", PurePosixPath(header).name, Location(header, 1), rule)
         if any(step.role == "derivative" for step in own):
             yield from self._formula_files
+
+    @cached_property
+    def _compatibility(self) -> list[Step]:
+        """The list of schemas that may change, by which CI checks them."""
+        rule = "its ALLOW_LIST wants a row where the schema changes"
+        paths = filter(self._index.source.holds, _COMPATIBILITY)
+        return [Step("compatibility", PurePosixPath(p).name, Location(p, 1), rule) for p in paths]
 
     @cached_property
     def _formula_files(self) -> tuple[Step, ...]:

@@ -20,7 +20,7 @@ from indexes.queries.diff.surroundings import SURROUNDINGS, surroundings_changes
 from indexes.queries.diff.surroundings import lacks as surroundings_lack
 from indexes.queries.uses import stub_names
 from indexes.readers.project.allow_list import Allowed, read_allow_list
-from indexes.readers.yaml.deprecated import Deprecated, read_deprecated
+from indexes.readers.yaml.derivatives import Deprecated, read_deprecated
 
 if TYPE_CHECKING:
     from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction

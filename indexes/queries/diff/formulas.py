@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from indexes.model.vocabulary import DerivativeEntry, Formula
 from indexes.queries.diff.model import Change, Side, side_change
-from indexes.readers.yaml.deprecated import Deprecated
+from indexes.readers.yaml.derivatives import Deprecated
 
 Entries = Mapping[str, DerivativeEntry]
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import SourceError
+from indexes.model.idioms import first_argument
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.key_sources import KeySources
@@ -161,7 +162,7 @@ class GoingOns:
         known = {name: self._sources.algebra.all() for name in _PARAMETER.findall(body)}
         found: dict[KeyNames, GoingOn] = {}
         for call in _REDISPATCH.finditer(body):
-            text = _first_argument(body, call.end())
+            text = first_argument(body, call.end())
             keys = self._sources.algebra.value(text, known)
             where = Location(first.path, first.line + body.count("\n", 0, call.start()))
             words = f"calls again with {' '.join(text.split())}"
@@ -193,13 +194,3 @@ class GoingOns:
             return GoingOn("below", words, None, algebra.after(key), certain=False)
         where = slot.definition or slot.registration
         return GoingOn("end", f"what its kernel calls is unknown: {why}", where, certain=False)
-
-
-def _first_argument(text: str, start: int) -> str:
-    """What stands from ``start`` to the comma or bracket that ends an argument."""
-    depth = 0
-    for at in range(start, len(text)):
-        if depth == 0 and text[at] in ",)":
-            return text[start:at]
-        depth += (text[at] in "([{") - (text[at] in ")]}")
-    raise UnknownSetError("an argument does not end")

@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from re import Match
 
 from indexes.model.errors import SourceError
+from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_table import Dispatch
@@ -23,7 +24,7 @@ class KeySources:
 
     def __init__(self, source: Source, dispatch: Dispatch) -> None:
         self.source, self._dispatch = source, dispatch
-        self.clean = cache(self._clean)
+        self.clean = cache(lambda logical: lex(self.raw(logical)).clean)
         self._line_at = cache(lambda logical: Lines(self.raw(logical)).at)
 
     @cached_property
@@ -47,9 +48,6 @@ class KeySources:
             return self.source.read(path).decode("utf-8", "replace")
         except SourceError as error:
             raise UnknownSetError(str(error)) from error
-
-    def _clean(self, logical: str) -> str:
-        return lex(self.raw(logical)).clean
 
     def matches(self, logical: str, pattern: str) -> Iterator[tuple[Match[str], Location]]:
         """Where a pattern stands in the code of a file, without comments and strings."""
@@ -84,12 +82,11 @@ class KeySources:
     def body(self, logical: str, function: str) -> str:
         """What stands in the first function of that name that has a body."""
         head, _ = self.match(logical, rf"\b{function}\s*\([^;{{}}]*\)[^;{{}}()]*\{{")
-        text, depth = self.clean(logical), 1
-        for at in range(head.end(), len(text)):
-            depth += (text[at] == "{") - (text[at] == "}")
-            if depth == 0:
-                return text[head.end() : at]
-        raise UnknownSetError(f"{function} in {logical} does not end")
+        text = self.clean(logical)
+        closed = close(text, head.end() - 1, "{}")
+        if closed < 0:
+            raise UnknownSetError(f"{function} in {logical} does not end")
+        return text[head.end() : closed]
 
     def of_backend(self, function: str, backend: str) -> dict[str, Location]:
         """The keys that a switch over backends in DispatchKeySet.h gives for one, with the line:

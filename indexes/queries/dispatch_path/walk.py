@@ -51,7 +51,7 @@ class SwitchedPaths:
         native = self._index.native(op)
         table = self._dispatch.table(op)
         slots = {slot.key: slot for slot in table.slots}
-        call = _Call(slots, backend, *_arguments(native))
+        call = _Call(slots, backend, _takes_tensors(native))
         always = ("plain", "binding") if makes_tensors(native) else ("plain",)
         wanted = dict.fromkeys((*always, *(one for one in switches if one != "binding")))
         try:
@@ -124,16 +124,13 @@ class _Call:
     slots: dict[str, DispatchSlot]
     backend: str
     takes_tensors: bool
-    takes_device: bool
 
 
-def _arguments(native: NativeFunction | None) -> tuple[bool, bool]:
-    """Whether an operator takes tensors, and a device; without a schema, tensors."""
+def _takes_tensors(native: NativeFunction | None) -> bool:
+    """Whether an operator takes tensors; so does one without a schema."""
     if native is None:
-        return True, False
-    arguments = parse_schema(native.schema).arguments
-    types = [argument.base_type for argument in arguments]
-    return "Tensor" in types, "Device" in types
+        return True
+    return any(one.base_type == "Tensor" for one in parse_schema(native.schema).arguments)
 
 
 def makes_tensors(native: NativeFunction | None) -> bool:
@@ -182,10 +179,10 @@ class _Walk:
         if on.kind == "next":
             return rest[1:]
         if on.kind == "below":
-            allowed = on.keys
-            return tuple(key for key in rest[1:] if self._function(key) in allowed)
+            functionality = self._owner.sources.algebra.functionality
+            return tuple(key for key in rest[1:] if functionality(key) in on.keys)
         if on.kind == "backend":
-            return self._backends(rest[1:])
+            return rest[1:] or (self._call.backend,)  # the keys of the tensors below its own
         if on.kind == "transform":
             self._state = self._owner.entering(self._transform, self._state)
         elif on.kind == "next transform":
@@ -201,10 +198,6 @@ class _Walk:
             return self._state.after(causes)
         causes += [KeyCause(key, "not included", "", None) for key in on.keys]
         return replace(self._state.after(causes), tensor=self._plain.tensor)
-
-    def _backends(self, rest: tuple[str, ...]) -> tuple[str, ...]:
-        """What BackendSelect calls again with: the keys of the tensors below its own."""
-        return rest or (self._call.backend,)
 
     def _fresh(self) -> tuple[str, ...]:
         """The keys of a call that is made anew; those that are excluded are steps too."""
@@ -229,9 +222,6 @@ class _Walk:
         what = (key, self._number, action, self._causes.get(key), slot)
         self._steps.append(PathStep(*what, on.words, on.location, on.certain))  # type: ignore[arg-type]
         return on
-
-    def _function(self, key: str) -> str:
-        return self._owner.sources.algebra.functionality(key)
 
     def _runtime(self, functionality: str) -> str:
         return self._owner.sources.runtime_key(functionality, self._call.backend)

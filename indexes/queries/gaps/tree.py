@@ -68,10 +68,14 @@ class Tree:
     # ------------------------------------------------------------------ files
 
     @cached_property
+    def corpus(self) -> Corpus:
+        """The texts of the tree."""
+        return Corpus(self.index.facts, lambda path: self.text(path).encode())
+
+    @cached_property
     def mentions(self) -> TestMentions:
         """The test files, asked for those that name something."""
-        corpus = Corpus(self.index.facts, lambda path: self.text(path).encode())
-        return TestMentions(corpus, self.store)
+        return TestMentions(self.corpus, self.store)
 
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
         """Lines of a file, from 1, to the end when ``last`` is 0."""

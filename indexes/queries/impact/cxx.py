@@ -19,7 +19,7 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.mentions import names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
-from indexes.queries.places_library import registrations_of
+from indexes.queries.places import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
 
 MANY = 60

@@ -9,7 +9,7 @@ from indexes.model.files import module_name
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
-from indexes.queries.places_python import operators_of_target
+from indexes.queries.places import operators_of_target
 from indexes.readers.python.blocks import Block, Text, innermost
 from indexes.readers.python.references import Use, read_imports, uses_of
 from indexes.readers.python.tests import is_test_file

@@ -1,13 +1,18 @@
-"""C++ names: functions, classes, macros, stubs, each by its name with the end of its scope."""
+"""C++ names: functions, classes, macros, stubs, each by its name with the end of its scope.
+
+Of device kernels also the names that profilers print, where what a launcher runs stands in its
+template arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
@@ -31,6 +36,11 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
                 confidence="ambiguous" if several else "exact",
             )
     return next(filter(None, (_inherited(one, index) for one in query.symbols)), None)
+
+
+def find_first(query: NameQuery, index: Index) -> NameMatch | None:
+    """The symbol as it was pasted; looser readings come after operators."""
+    return find(replace(query, symbols=query.symbols[:1]), index)
 
 
 def _inherited(symbol: str, index: Index) -> NameMatch | None:
@@ -100,3 +110,34 @@ def find_stub(query: NameQuery, index: Index) -> NameMatch | None:
             )
             return NameMatch("stub", simple, hits=hits)
     return None
+
+
+# --------------------------------------------------------------------- device kernels
+
+
+def with_source(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
+    """A ``__global__`` function, behind the functor or lambda that this name of it runs, and the
+    operators that reach it. Functions of the host that are called alike stand below the kernel,
+    and are left out where only a kernel is spelled so."""
+    kernels = [hit for hit in found.hits if hit.kind == "__global__"]
+    others = [hit for hit in found.hits if hit.kind != "__global__"]
+    if not kernels:
+        return found
+    answer = index.kernel_name(query.raw.strip()) if "<" in query.raw else None
+    if answer is None or answer.source is None:
+        places = {hit.location: None for hit in kernels}
+        reached = hits_reaching(index, *places) if len(places) == 1 else []
+        return replace(found, hits=(*kernels, *reached, *others))
+    source = answer.source
+    own = [hit for hit in kernels if hit.location != source.location]
+    hits = (definition_hit(source), *own, *hits_reaching(index, source.location))
+    return replace(found, hits=hits, note=answer.rule, confidence=answer.confidence)
+
+
+def of_library(query: NameQuery, index: Index) -> NameMatch | None:
+    """A name that no source of the tree defines, but that is spelled as a library's kernels are."""
+    answer = index.kernel_name(query.raw.strip())
+    if answer.source or answer.launcher or not answer.library:
+        return None
+    note = f"a device kernel of {answer.library}: {answer.rule}; {answer.reason}"
+    return NameMatch("symbol", query.raw.strip(), note=note, confidence=answer.confidence)

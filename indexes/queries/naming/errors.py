@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch, Place
@@ -62,12 +63,11 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
     on_stack = _on_stack(index, text)
     found, around = _of_last(found, around, on_stack)
-    reached = next((places for places in around if _operators(places)), ())
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
     named = _named(index, found[0], text)
     hits += [one for one in named if one.name not in {other.name for other in on_stack}]
-    hits += on_stack or operator_hits(index, _operators(reached))
+    hits += on_stack or operator_hits(index, _in_turn([_operators(one) for one in around]))
     several = sum(not one.is_rest for one in found)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
     return match if several == 1 else replace(match, confidence="ambiguous")
@@ -192,6 +192,12 @@ def _operators(places: Iterable[Place]) -> tuple[str, ...]:
     return next((place.operators for place in places if place.operators), ())
 
 
+def _in_turn(reaching: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The operators that reach several lines: first one of each line, then the next ones."""
+    turns = chain.from_iterable(zip_longest(*dict.fromkeys(reaching)))
+    return tuple(dict.fromkeys(name for name in turns if name))
+
+
 def _hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
     if one.kind == DISPATCH:
         return _dispatch_hit(index, one, places)
@@ -268,3 +274,8 @@ def operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
             rest = f" ({more} more do: torchnav at)" if len(hits) == _OPERATORS - 1 < more else ""
             hits.append(Hit("operator", name, native.location, f"reaches this line{rest}", name))
     return hits
+
+
+def hits_reaching(index: Index, where: Location) -> list[Hit]:
+    """The operators that reach the function at a place."""
+    return operator_hits(index, _operators(_around(index, where)))

@@ -1,4 +1,5 @@
-"""Operators of aten: by their names, and by the names that torchgen makes of them."""
+"""Operators: of aten by their names and by the names that torchgen makes of them, of other
+namespaces, and those that record a Node class."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
-from indexes.model.answers import NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.files import canonical, unpack
 from indexes.model.vocabulary import Confidence
 from indexes.queries.naming.query import NameQuery
@@ -16,6 +17,41 @@ from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+
+
+def find_library_operator(query: NameQuery, index: Index) -> NameMatch | None:
+    """The operator ``namespace::name.overload``, or those of a bare name in any namespace."""
+    if not query.namespace:
+        return _bare(query, index)
+    name = f"{query.namespace}::{query.base}"
+    found = index.facts.overloads(name)
+    if query.overload is not None:
+        found = [one for one in found if one.overload == query.overload]
+    return NameMatch("operator", name, in_order(found)) if found else None
+
+
+def _bare(query: NameQuery, index: Index) -> NameMatch | None:
+    """Where one namespace alone has the name, what it means there."""
+    found = index.facts.named_in_libraries(query.base)
+    spaces = dict.fromkeys(one.space for one in found)
+    if not found:
+        return None
+    listed = ", ".join(f"{space}{query.base}" for space in spaces)
+    note = f"no operator {query.base} of aten; {listed}"
+    return NameMatch("operator", query.base, in_order(found), note=note, confidence="by rule")
+
+
+def find_node(query: NameQuery, index: Index) -> NameMatch | None:
+    """The operators that record a Node class, and its entries in derivatives.yaml."""
+    facts = index.facts
+    for name in query.grad_fns:
+        if operators := facts.node_operators(name):
+            entries = facts.node_entries(name)
+            hits = tuple(Hit("grad_fn", name, entry.location, entry.op) for entry in entries)
+            own = {entry.op for entry in entries}
+            ops = sorted(operators, key=lambda op: op not in own)
+            return NameMatch("grad_fn", name, tuple(ops), hits)
+    return None
 
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:

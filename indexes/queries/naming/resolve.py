@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
+from indexes.queries.naming.spelling import parse_name
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ World = Callable[["NameQuery", "Index"], NameMatch | None]
 def resolve(text: str, index: Index) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
-    from indexes.queries.naming.spelling import parse_name
-
     query = parse_name(text)
     for world in _ORDER[query.kind]:
         if found := world(query, index):
@@ -39,7 +39,7 @@ def not_found(match: NameMatch, message: str) -> NotFound:
 def _with_more(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
     """A bare name that is Python's may be C++'s too; that of a device kernel tells what it runs."""
     if found.kind == "symbol":
-        from indexes.queries.naming.device_kernels import with_source
+        from indexes.queries.naming.cxx import with_source
 
         return with_source(found, query, index)
     if found.kind != "python" or query.kind != "bare":
@@ -61,7 +61,7 @@ def _namesakes(query: NameQuery, index: Index) -> tuple[Hit, ...]:
 
 
 def _near_python(query: NameQuery, index: Index) -> tuple[str, ...]:
-    from indexes.queries.naming.near_python import near_python
+    from indexes.queries.naming.python import near_python
 
     return near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
 
@@ -89,82 +89,30 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
 # ------------------------------------------------------- worlds, loaded when they are asked
 
 
-def _operators(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.operators import find
+def _world(where: str) -> World:
+    """The function ``module.name`` of this folder."""
+    module, _, name = where.partition(".")
 
-    return find(query, index)
+    def asked(query: NameQuery, index: Index) -> NameMatch | None:
+        found: World = getattr(import_module(f"indexes.queries.naming.{module}"), name)
+        return found(query, index)
 
-
-def _libraries(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.libraries import find
-
-    return find(query, index)
-
-
-def _python(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.python import find
-
-    return find(query, index)
+    return asked
 
 
-def _nodes(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.nodes import find
-
-    return find(query, index)
-
-
-def _symbols(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.cxx import find
-
-    return find(query, index)
-
-
-def _first_symbol(query: NameQuery, index: Index) -> NameMatch | None:
-    """The symbol as it was pasted; looser readings come after operators."""
-    return _symbols(replace(query, symbols=query.symbols[:1]), index)
-
-
-def _stubs(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.cxx import find_stub
-
-    return find_stub(query, index)
-
-
-def _places(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.places import find
-
-    return find(query, index)
-
-
-def _errors(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.errors import find
-
-    return find(query, index)
-
-
-def _dispatches(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.errors import find_dispatch
-
-    return find_dispatch(query, index)
-
-
-def _variables(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.variables import find
-
-    return find(query, index)
-
-
-def _device_kernels(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.device_kernels import of_library
-
-    return of_library(query, index)
-
-
-def _keys(query: NameQuery, index: Index) -> NameMatch | None:
-    from indexes.queries.naming.keys import find
-
-    return find(query, index)
-
+_operators = _world("operators.find")
+_libraries = _world("operators.find_library_operator")
+_nodes = _world("operators.find_node")
+_python = _world("python.find")
+_symbols = _world("cxx.find")
+_first_symbol = _world("cxx.find_first")
+_stubs = _world("cxx.find_stub")
+_device_kernels = _world("cxx.of_library")
+_places = _world("places.find")
+_errors = _world("errors.find")
+_dispatches = _world("errors.find_dispatch")
+_variables = _world("variables.find")
+_keys = _world("keys.find")
 
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (

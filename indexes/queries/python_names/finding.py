@@ -56,7 +56,7 @@ class Finder:
         self._index = index
         self.bound = Bound(index)
         self._beside = _packages_beside(index)
-        self.names = Names(self._read, self._is_folder, self.bound.is_bound, self._placed)
+        self.names = Names(self._read, index.source.holds, self.bound.is_bound, self._placed)
 
     def _placed(self, path: str) -> str:
         """Where the file of a module is, in the tree or in an extension."""
@@ -67,9 +67,6 @@ class Finder:
             return self._index.source.read(path)
         except SourceError:
             return None
-
-    def _is_folder(self, path: str) -> bool:
-        return self._index.source.holds(path)
 
     def find(self, name: str) -> PythonAnswer | None:
         """What a name means; see the function of that name."""

@@ -189,10 +189,12 @@ class Expressions:
         return word_mark(name) if found is None else found
 
     def _list(self, start: int, end: int) -> str:
-        """``{}``, ``{1, n}``, ``{x, y}``."""
+        """``{}``, ``{1, n}``, ``{x, y}``; of lists of lists nothing is known."""
         if self.brackets.closes.get(start) != end - 1:
             return UNKNOWN
         parts = self.arguments(start, end - 1)
+        if any(self.text[part[0] : part[1]].lstrip()[:1] == "{" for part in parts):
+            return UNKNOWN
         marks = {self.mark(*part) for part in parts}
         if not marks:
             return "N"
@@ -368,7 +370,6 @@ class Expressions:
 
 _COMMA = regex(r"[({\[,]")
 _ANGLE_OPENED = regex(r"\w<(?![<=])")
-_ARROW = regex(r"->|>>|>=")
 
 
 def _opens_angle(text: str, start: int, at: int) -> bool:

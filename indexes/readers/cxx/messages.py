@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexes.model.idioms import meaning_of
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import Lexed, Macro
-from indexes.readers.messages import DISPATCH, ENVIRONMENT, SHORTEST, LineCount, MessageFact, joined
+from indexes.readers.messages import DISPATCH, ENVIRONMENT, SHORTEST, MessageFact, joined
 
 _STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
 _SCHEMA = ") -> "

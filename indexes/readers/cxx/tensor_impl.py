@@ -28,21 +28,20 @@ _DECLARATOR = regex(
     re.S,
 )
 _WORD = regex(r"[A-Za-z_]\w*")
+_CLASS = "TensorImpl"
 
 
-def read_members(
-    data: bytes, path: str, class_name: str = "TensorImpl"
-) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
-    """The data members of the class in file order, each with its accessors in this file.
+def read_members(data: bytes, path: str) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
+    """The data members of TensorImpl in file order, each with its accessors in this file.
 
     Those are the member functions whose bodies read or set it; where there is none, the
     declarations named after it (``autograd_meta``, ``set_autograd_meta``).
     """
     text = data.decode("utf-8", "replace")
     scan = scan_text(text)
-    body = class_body(scan, class_name)
+    body = class_body(scan, _CLASS)
     if body is None:
-        return (), (Problem(path, 1, f"no definition of class {class_name}"),)
+        return (), (Problem(path, 1, f"no definition of class {_CLASS}"),)
     lines = text.split("\n")
     numbers = Lines(scan.plain)
     members = [
@@ -51,18 +50,16 @@ def read_members(
         for member in data_members(statement, numbers, path)
     ]
     if not members:
-        return (), (Problem(path, 1, f"class {class_name} has no data members"),)
+        return (), (Problem(path, 1, f"class {_CLASS} has no data members"),)
     declared = _declarations(scan, numbers, body, path)
-    accessed = _accessed(members, scan, path, class_name)
+    accessed = _accessed(members, scan, path)
     return tuple(m if m.accessors else _named_after(m, declared) for m in accessed), ()
 
 
-def with_accessors(
-    members: Iterable[Member], data: bytes, path: str, class_name: str = "TensorImpl"
-) -> tuple[Member, ...]:
+def with_accessors(members: Iterable[Member], data: bytes, path: str) -> tuple[Member, ...]:
     """The members with the accessors that another file defines (TensorImpl.cpp)."""
     scan = scan_text(data.decode("utf-8", "replace"))
-    return _accessed(members, scan, path, class_name)
+    return _accessed(members, scan, path)
 
 
 _DECLARED_NAME = regex(r"([A-Za-z_]\w*)\s*\(")
@@ -139,13 +136,11 @@ def _declarators(text: str) -> list[tuple[str, int]]:
     return parts
 
 
-def _accessed(
-    members: Iterable[Member], scan: Scan, path: str, class_name: str
-) -> tuple[Member, ...]:
+def _accessed(members: Iterable[Member], scan: Scan, path: str) -> tuple[Member, ...]:
     result = {member.name: member for member in members}
     numbers = Lines(scan.plain)
     for function in scan.found:
-        if function.end and _is_of(function, class_name):
+        if function.end and _is_of_it(function):
             where = Location(path, numbers.at(function.start), numbers.at(function.end))
             for name in {*_WORD.findall(scan.plain, function.start, function.end)} & result.keys():
                 member = result[name]
@@ -154,5 +149,5 @@ def _accessed(
     return tuple(result.values())
 
 
-def _is_of(function: Found, class_name: str) -> bool:
-    return function.kind != "class" and function.scope.split("::")[-1] == class_name
+def _is_of_it(function: Found) -> bool:
+    return function.kind != "class" and function.scope.split("::")[-1] == _CLASS

@@ -6,6 +6,7 @@ nanoseconds a byte, so that every file of a tree can be read."""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import warnings
@@ -13,13 +14,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-
-if TYPE_CHECKING:
-    import ast
 
 
 class Spans:
@@ -115,17 +114,17 @@ def heads(
     strings = strings or triple_quoted(data)
     found: list[Head] = []
     open_: list[int] = []
-    line, counted = 1, 0
+    line_of = LineCount(data)
     for match in _head_lines(data, strings, keywords):
         start, code = match.span(1)
-        line += data.count(b"\n", counted, start)
-        counted = start
         _close(open_, data, found, start, code - start, strings)
         parent = open_[-1] if open_ else -1
         name = match[3].decode()
         qualified = f"{found[parent].qualified}.{name}" if open_ else name
         open_.append(len(found))
-        found.append(Head(start, code - start, match[2] is not None, name, line, parent, qualified))
+        found.append(
+            Head(start, code - start, match[2] is not None, name, line_of(start), parent, qualified)
+        )
     return found
 
 
@@ -234,22 +233,6 @@ def statement_end(data: bytes, start: int, indent: int, strings: Spans) -> int:
     return code_end(data, start, match.start() if match else len(data), strings)
 
 
-_WINDOW = 1 << 13
-
-
-def statement(data: bytes, start: int, indent: int) -> bytes:
-    """The statement whose line begins at ``start``, outside of strings; no more of ``data`` is
-    looked at than it takes to find its end."""
-    size = _WINDOW
-    while True:
-        piece = data[start : start + size]
-        strings = triple_quoted(piece)
-        match = _dedented(piece, 0, indent, strings, len(piece))
-        if match or start + size >= len(data):
-            return piece[: code_end(piece, 0, match.start() if match else len(piece), strings)]
-        size *= 4
-
-
 def code_end(data: bytes, start: int, end: int, strings: Spans) -> int:
     """``end`` moved back over blank lines and comments."""
     while end > start:
@@ -271,16 +254,12 @@ def parse(source: bytes | str) -> ast.Module:
     """``ast.parse`` of somebody else's source: without warnings, and whatever is wrong with it,
     nested too deep for the parser included, is a SyntaxError."""
     with _foreign():
-        import ast
-
         return ast.parse(source)
 
 
 def parse_expression(source: str) -> ast.expr:
     """The same of an expression."""
     with _foreign():
-        import ast
-
         return ast.parse(source, mode="eval").body
 
 

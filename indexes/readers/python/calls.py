@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.readers.python import expressions
-from indexes.readers.python import registration_api as python_roots
+from indexes.readers.python import expressions, registration_api
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.inferred_schema import inferred_schema
 from indexes.readers.python.values import (
@@ -126,15 +125,15 @@ class Calls(Expressions):
     ) -> object | None:
         """A method of a value that is known; None when it is no such method."""
         if isinstance(owner, Op) and name == "py_impl":
-            return python_roots.py_impl(owner, (args, kwargs))
+            return registration_api.py_impl(owner, (args, kwargs))
         if isinstance(owner, Library) and name == "define":
-            schema = python_roots.argument((args, kwargs), (0, "schema"))
+            schema = registration_api.argument((args, kwargs), (0, "schema"))
             return self._defines(owner.namespace, schema, "Library.define")
         if registering := self._of_an_operator(owner, name):
             return self.call(registering, args, kwargs)
         if isinstance(owner, Library) and name == "impl":
-            found = python_roots.library_impl(owner, (args, kwargs))
-            return self._register(found, python_roots.argument((args, kwargs), (1, "fn")))
+            found = registration_api.library_impl(owner, (args, kwargs))
+            return self._register(found, registration_api.argument((args, kwargs), (1, "fn")))
         return expressions.method(owner, name, args)
 
     def value_attribute(self, node: ast.Attribute, scope: Scope) -> object:
@@ -144,7 +143,7 @@ class Calls(Expressions):
 
     def _of_an_operator(self, owner: object, name: str) -> Partial | None:
         """``numpy_sin.register_fake``, of a function that ``custom_op`` made an operator."""
-        function = identity(owner) if name in python_roots.OF_AN_OPERATOR else None
+        function = identity(owner) if name in registration_api.OF_AN_OPERATOR else None
         if function not in self.operators:
             return None
         return Partial(Path(f"torch.library.{name}"), (self.operators[function],), {})
@@ -155,11 +154,11 @@ class Calls(Expressions):
         args: Sequence[object],
         kwargs: Mapping[str, object],
         name: str = "",
-        texts: python_roots.Texts = ((), {}),
+        texts: registration_api.Texts = ((), {}),
     ) -> object:
         """The value of ``callee(*args, **kwargs)``, with what it registers recorded."""
         name = callee.last if isinstance(callee, Path) else name
-        root = python_roots.ROOTS.get(name)
+        root = registration_api.ROOTS.get(name)
         if root and not self._wraps_namesake(callee, name):
             return self._root(root, (args, kwargs), texts, callee)
         if isinstance(callee, Partial):
@@ -209,20 +208,22 @@ class Calls(Expressions):
 
     def _root(
         self,
-        root: python_roots.Root,
-        arguments: python_roots.Arguments,
-        texts: python_roots.Texts,
+        root: registration_api.Root,
+        arguments: registration_api.Arguments,
+        texts: registration_api.Texts,
         callee: object,
     ) -> object:
         helper = self.stack[0] if self.stack else ""
-        for leaf in leaves(python_roots.argument(arguments, root.op)):
+        for leaf in leaves(registration_api.argument(arguments, root.op)):
             self.needs(leaf)
-        found = python_roots.pending(root, arguments, texts, helper)
-        if root.kind == python_roots.OPERATOR:
-            found = python_roots.with_mutated(found, arguments)
+        found = registration_api.pending(root, arguments, texts, helper)
+        if root.kind == registration_api.OPERATOR:
+            found = registration_api.with_mutated(found, arguments)
         if isinstance(callee, Closure) and "registry" in found.detail:
-            found.detail["registry"] = found.detail["registry"] or python_roots.own_table(callee)
-        passed = python_roots.argument(arguments, root.function) if root.function else UNKNOWN
+            found.detail["registry"] = found.detail["registry"] or registration_api.own_table(
+                callee
+            )
+        passed = registration_api.argument(arguments, root.function) if root.function else UNKNOWN
         if root.immediate or identity(passed):
             return self._register(found, passed)
         return found
@@ -231,13 +232,13 @@ class Calls(Expressions):
         self, callee: Path, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> object:
         if callee.dotted in {"torch.library.impl", "torch._library.impl"}:
-            return python_roots.impl_decorator((args, kwargs))
+            return registration_api.impl_decorator((args, kwargs))
         if callee.dotted == "torch.library.define":
             return self._define_by_name((args, kwargs))
         if callee.last == "_make_prim":
             self._prim(kwargs)
         if callee.last in {"Library", "_scoped_library"}:
-            return python_roots.library((args, kwargs))
+            return registration_api.library((args, kwargs))
         known = expressions.path_call(callee, args, kwargs)
         return Called(callee.dotted, tuple(args), dict(kwargs)) if known is UNKNOWN else known
 
@@ -255,12 +256,12 @@ class Calls(Expressions):
             helper,
             self._condition(),
         )
-        if found.kind == python_roots.OPERATOR:
+        if found.kind == registration_api.OPERATOR:
             record = self._as_operator(record, found, value)
         for target in dict.fromkeys(map(_target, found.ops)):
-            if found.kind == python_roots.OPERATOR and not target:
+            if found.kind == registration_api.OPERATOR and not target:
                 continue  # of a wrapper of torch.library itself, which defines what it is given
-            text = "" if target else python_roots.text(found.written)
+            text = "" if target else registration_api.text(found.written)
             self.registrations.append(record._replace(target=target, text=text))
         return value
 
@@ -284,17 +285,17 @@ class Calls(Expressions):
             parts.append(text if holds else f"not ({text})")
         return " and ".join(parts)
 
-    def _define_by_name(self, arguments: python_roots.Arguments) -> object:
+    def _define_by_name(self, arguments: registration_api.Arguments) -> object:
         """``torch.library.define("mylib::sin", "(Tensor x) -> Tensor")``."""
-        name = python_roots.argument(arguments, (0, "qualname"))
-        schema = python_roots.argument(arguments, (1, "schema"))
+        name = registration_api.argument(arguments, (0, "qualname"))
+        schema = registration_api.argument(arguments, (1, "schema"))
         if isinstance(name, Library):
             return self._defines(name.namespace, schema, "torch.library.define")
         known = isinstance(name, str) and isinstance(schema, str)
         return self._defines("", f"{name}{schema}" if known else None, "torch.library.define")
 
     def _defines(self, namespace: str, schema: object, by: str) -> object:
-        found = python_roots.defined(namespace, schema, by)
+        found = registration_api.defined(namespace, schema, by)
         if found:
             self._register(found, UNKNOWN)
         return UNKNOWN
@@ -303,9 +304,9 @@ class Calls(Expressions):
         schema, aten = kwargs.get("schema"), kwargs.get("impl_aten")
         if isinstance(schema, str):
             name = schema.partition("(")[0]
-            detail = {"impl": python_roots.label(aten)}
+            detail = {"impl": registration_api.label(aten)}
             self._register(Pending("prim", (f"prims::{name}",), detail), aten)
-            if found := python_roots.defined("prims", schema, "_make_prim"):
+            if found := registration_api.defined("prims", schema, "_make_prim"):
                 runs = _own_function(aten)
                 found.detail["calls"] = "" if runs else detail["impl"]
                 found.detail["runs"] = runs

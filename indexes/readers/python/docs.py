@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from indexes.model.files import PythonFact, canonical, module_name
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.scope import dotted
 
 _ADDS = regex(r"\b_?add_docstr(?:_all)?$")
-_DOTTED = regex(r"[A-Za-z_][\w.]*")
 _OVERRIDE = regex(rb"\n[ \t]+((?:torch|Tensor)(?:\.\w+)+)[ \t]*:\s*(?:\(\s*)?lambda")
 
 
@@ -35,28 +36,26 @@ def read_docstrings(text: Text, path: str) -> tuple[list[PythonFact], list[Probl
 def _documented(call: ast.expr, bindings: set[str]) -> str:
     """What a call documents; empty for anything else. ``bindings`` are modules of generated
     bindings that the file imports from ``torch._C``."""
-    if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(ast.unparse(call.func)):
+    if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(dotted(call.func)):
         return ""
     given = call.args[0]
     if isinstance(given, ast.Constant) and isinstance(given.value, str):
         return f"torch.Tensor.{given.value}"
-    dotted = ast.unparse(given)
-    head = dotted.partition(".")[0]
+    name = dotted(given)
+    head = name.partition(".")[0]
     if head in bindings:
-        dotted = f"torch._C.{dotted}"
+        name = f"torch._C.{name}"
     elif head == "_C":
-        dotted = f"torch.{dotted}"
-    return canonical(dotted) if _DOTTED.fullmatch(dotted) else ""
+        name = f"torch.{name}"
+    return canonical(name) if name else ""
 
 
 def read_overrides(data: bytes) -> list[PythonFact]:
     """The entries of ``torch.overrides.get_testing_overrides``."""
     facts = []
-    line, counted = 1, 0
+    line_of = LineCount(data)
     for match in _OVERRIDE.finditer(data):
-        line += data.count(b"\n", counted, match.start(1))
-        counted = match.start(1)
-        name = match[1].decode()
+        name, line = match[1].decode(), line_of(match.start(1))
         target = f"torch.{name}" if name.startswith("Tensor.") else name
         facts.append(PythonFact("override", canonical(target), name, line, line))
     return facts

@@ -9,8 +9,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from indexes.readers.python import expressions
-from indexes.readers.python import registration_api as python_roots
+from indexes.readers.python import expressions, registration_api
 from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -138,7 +137,7 @@ class Evaluator(Calls):
         scope.names[node.name] = made
         if any(self._is_higher_order(base, scope) for base in node.bases):
             name = _given_to_super(node)
-            made.makes = Op(python_roots.HIGHER_ORDER, name) if name else None
+            made.makes = Op(registration_api.HIGHER_ORDER, name) if name else None
             self._define_higher_order(node, made.makes)
 
     def _is_higher_order(self, base: ast.expr, scope: Scope) -> bool:
@@ -150,7 +149,7 @@ class Evaluator(Calls):
     def _define_higher_order(self, node: ast.ClassDef, made: Op | None) -> None:
         if made is not None:
             around, self.site = self.site, node.lineno
-            self._register(python_roots.higher_order(made), UNKNOWN)
+            self._register(registration_api.higher_order(made), UNKNOWN)
             self.site = around
 
     def execute_if(self, node: ast.If, scope: Scope) -> Returned | None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
+from indexes.model.idioms import first_argument
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 
 TESTING = "torch/testing/_internal/"
@@ -78,7 +80,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
     scopes: list[_Scope] = []
     pending: list[Decorator] = []
     tokens = list(_TOKEN.finditer(text))
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for token, following in zip_longest(tokens, tokens[1:]):
         end = following.start() if following else len(text)
         indent, decorator, function, cls = token.groups()
@@ -89,7 +91,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
         while scopes and scopes[-1].indent >= len(indent):
             scopes.pop()
         if function and function.startswith("test") and len(scopes) == 1 and scopes[0].cls:
-            line, counted = line + text.count("\n", counted, token.start(3)), token.start(3)
+            line = line_of(token.start(3))
             yield TestFunction(scopes[0].cls, function, line, tuple(pending))
         scopes.append(_Scope(len(indent), cls or ""))
         pending = []
@@ -203,17 +205,8 @@ def _names_of(one: Decorator) -> str:
 
 
 def _first_argument(text: str, start: int) -> str:
-    """The text from ``start`` to the first comma or closing bracket that belongs to it."""
-    depth = 0
-    for at in range(start, min(len(text), start + 2000)):
-        char = text[at]
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        if depth < 0 or (depth == 0 and char == ","):
-            return " ".join(text[start:at].split())
-    return ""
+    """The first argument of a call on one line; empty for one that is a table."""
+    return " ".join(first_argument(text[start : start + _LONGEST_ARGUMENT], 0).split())
 
 
 def read_op_lists(text: str) -> tuple[OpList, ...]:
@@ -228,6 +221,7 @@ def read_op_lists(text: str) -> tuple[OpList, ...]:
 
 
 _LONGEST_VALUE = 1500
+_LONGEST_ARGUMENT = 2000
 _ENDS = regex(r"[(\[{)\]}\n]")
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from indexes.model.files import module_name
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.readers.python.blocks import SHORT_STRING, Spans, Text, occurrences
 
@@ -81,7 +82,7 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
     """The uses of ``name`` in a file, its own definition and imports left out."""
     data, word = text.data, name.encode()
     listed = _listed_imports(data)
-    line, counted = 1, 0
+    line_of = LineCount(data)
     for at in occurrences(data, word):
         end = at + len(word)
         if data[end : end + 1] in _ENDS or (at and data[at - 1] in _WORD):
@@ -97,11 +98,10 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
             or text.strings.end_at(at)
         ):
             continue
-        line += data.count(b"\n", counted, at)
-        counted = at
         written = owner[1].decode("utf-8", "replace")
         dotted = _dotted(written, name, path, imports)
-        yield Use(dotted, line, data[end : end + 8].lstrip()[:1] == b"(", written.rstrip("."))
+        called = data[end : end + 8].lstrip()[:1] == b"("
+        yield Use(dotted, line_of(at), called, written.rstrip("."))
 
 
 def _is_no_code(before: bytes) -> bool:
@@ -230,7 +230,7 @@ def operator_uses(text: Text, spaces: dict[str, str], only: str = "") -> Iterato
         spaces: See :func:`operator_spaces`.
         only: The name of an operator, where no other one is wanted.
     """
-    data, line, counted = text.data, 1, 0
+    data, line_of = text.data, LineCount(text.data)
     reads = ((at, one) for one in spaces for at in _reads(data, one))
     for at, ops in sorted(reads):
         members = _MEMBERS.match(data, at + len(ops))
@@ -243,9 +243,7 @@ def operator_uses(text: Text, spaces: dict[str, str], only: str = "") -> Iterato
         if not parts[0] or (only and parts[0] != only) or text.strings.end_at(at):
             continue
         if not _is_no_code(data[begin:at]):
-            line += data.count(b"\n", counted, at)
-            counted = at
-            yield OperatorUse(f"{space}::{parts[0]}", parts[1], line, bool(members[4]))
+            yield OperatorUse(f"{space}::{parts[0]}", parts[1], line_of(at), bool(members[4]))
 
 
 class OperatorString(NamedTuple):
@@ -264,17 +262,15 @@ _REGISTERS = regex(rb"\b(?:impl|define|custom_op|triton_op|register)\w*\(\s*[rRu
 def operator_strings(text: Text, operator: str) -> Iterator[OperatorString]:
     """The literals of a file that hold ``"quantized::linear"`` or ``ops.quantized.linear``, those
     that document something left out."""
-    data, line, counted = text.data, 1, 0
+    data, line_of = text.data, LineCount(text.data)
     written = re.escape(operator).encode()
     dotted = rb"ops\." + written.replace(b"::", rb"\.")
     for found in re.finditer(rb"(?:%s|%s)(?:\.(\w+))?(?!\w|::)" % (written, dotted), data):
         at = found.start()
         if data[at - 1 : at] == b":" or data[at - 1] in _WORD or not _in_literal(text, at):
             continue
-        line += data.count(b"\n", counted, at)
-        counted = at
         registers = _REGISTERS.search(data[max(0, at - _LONGEST_OWNER) : at]) is not None
-        yield OperatorString(found[1].decode() if found[1] else "", line, registers)
+        yield OperatorString(found[1].decode() if found[1] else "", line_of(at), registers)
 
 
 def _in_literal(text: Text, at: int) -> bool:

@@ -14,13 +14,13 @@ from typing import cast
 from indexes.model.files import PythonFact, PythonKind, module_name, pack, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.python import registration_api as python_roots
+from indexes.readers.python import registration_api
 from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
 from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
 
-_API = (*python_roots.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
+_API = (*registration_api.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
 _MARKS = (
     *(b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim"),
     *(b"custom_op", b"triton_op", b".define(", b"(HigherOrderOperator"),

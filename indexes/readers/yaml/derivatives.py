@@ -1,4 +1,5 @@
-"""Reads derivatives.yaml: the formula behind every differentiable input, with its line."""
+"""Reads derivatives.yaml: the formula behind every differentiable input, with its line; and
+deprecated.yaml: Python signatures that still work, and what each is bound to."""
 
 from __future__ import annotations
 
@@ -148,3 +149,37 @@ def node_prefix(name: str) -> str:
     """``addmm`` -> ``AddmmBackward``: the Node class of an operator, without its number."""
     camel = "".join(part.title() for part in name.split("_"))
     return f"{camel}Backward".replace("ForwardBackward", "Backward")
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecated:
+    """One signature that is kept for old programs."""
+
+    schema: str
+    """``add(Tensor self, Scalar alpha, Tensor other) -> Tensor``."""
+    calls: str
+    """``add(self, other, alpha)``: how the operator is called in its stead."""
+    location: Location
+
+    @property
+    def name(self) -> str:
+        """The operator's name without overload."""
+        return self.schema.partition("(")[0].partition(".")[0].strip()
+
+
+def read_deprecated(data: bytes, path: str) -> tuple[tuple[Deprecated, ...], tuple[Problem, ...]]:
+    """Every readable entry in file order."""
+    entries, problems = read_entries(data, path)
+    found = []
+    for entry in entries:
+        texts = {key: field.value.text for key, field in entry.fields.items()}
+        schema, calls = texts.get("name"), texts.get("aten")
+        try:
+            if not schema or not calls:
+                raise ValueError("an entry without name or aten")
+            parse_schema(schema)
+        except ValueError as error:
+            problems.append(Problem(path, entry.line, str(error)))
+        if schema and calls:
+            found.append(Deprecated(schema, calls, Location(path, entry.line)))
+    return tuple(found), tuple(problems)

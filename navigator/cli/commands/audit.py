@@ -23,11 +23,11 @@ from indexes.queries.audit.report import (
     screens,
 )
 from indexes.queries.audit.ways import read_computing
-from indexes.queries.dispatch_compare import PROBE
+from indexes.queries.dispatch_path.live import PROBE
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.commands.op import default_answer
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
-from navigator.live.torch_table import is_installed, live_torch
+from navigator.live.installed import is_installed, live_torch
 from navigator.text.answers import source_lines, wrap
 from navigator.text.clean import clean
 
@@ -125,7 +125,7 @@ def _live(index: Index) -> LiveFacts | None:
 def _compiled(index: Index) -> Iterator[Measure]:
     """What stands around operators, beside what the installed torch tells its compilers."""
     from indexes.queries.audit.compilers import compiler_measures
-    from navigator.live.torch_compilers import live_compilers
+    from navigator.live.installed import live_compilers
 
     try:
         live = live_compilers()
@@ -138,7 +138,7 @@ def _compiled(index: Index) -> Iterator[Measure]:
 def _libraries(index: Index) -> Iterator[Measure]:
     """The operators outside aten, beside those of the installed torch."""
     from indexes.queries.audit.libraries import library_measures
-    from navigator.live.torch_libraries import live_libraries
+    from navigator.live.installed import live_libraries
 
     try:
         live = live_libraries()
@@ -151,7 +151,7 @@ def _libraries(index: Index) -> Iterator[Measure]:
 def _python(index: Index) -> Iterator[Measure]:
     """Where Python defines its public names, beside what the installed torch says."""
     from indexes.queries.audit.python import documented, python_measures
-    from navigator.live.torch_names import live_names
+    from navigator.live.installed import live_names
 
     if not is_installed(index.info):
         say("the installed torch is of another version: Python names are not compared")

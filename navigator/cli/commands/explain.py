@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from indexes.queries.explaining import macros
 from indexes.queries.explaining.fields import Explanation, Fields, Passage
 from indexes.serialize.answers import envelope, shape
 from indexes.source.source import Source
@@ -44,9 +45,7 @@ def _field(source: Source, field: str) -> Explanation:
 
 
 def _macro(settings: Settings, name: str) -> Explanation:
-    from indexes.queries.explaining.macros import explain as explained
-
-    return explained(settings.index(), settings.source(), name)
+    return macros.explain(settings.index(), settings.source(), name)
 
 
 def _lines(answer: Explanation) -> Iterator[str]:

@@ -12,8 +12,7 @@ from indexes.source.torch_install import target_python
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_json, write_lines
 from navigator.cli.terminal import ProgressLine
 from navigator.labs.cells import Lab, all_labs
-from navigator.labs.links import links
-from navigator.labs.report import LabReport, lab_json
+from navigator.labs.report import LabReport, lab_json, links
 from navigator.labs.running import LabRun, run_lab
 from navigator.text.clean import printable
 from navigator.text.labs import lab_lines, lab_page, list_lines

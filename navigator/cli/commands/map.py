@@ -8,7 +8,7 @@ import click
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.code_map import CodeMap
-from indexes.serialize.code_map import call_json, folder_json
+from indexes.serialize.answers import call_json, folder_json
 from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import source_lines
 from navigator.text.code_map import call_lines, folder_lines

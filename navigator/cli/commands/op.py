@@ -136,7 +136,7 @@ def _python(index: Index, match: NameMatch) -> Mapping[str, object]:
     card = index.python(match.text) if match.kind == "python" else None
     if card is None:
         return {}
-    from indexes.serialize.python import python_json
+    from indexes.serialize.answers import python_json
 
     return {"python": python_json(card)}
 

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, UsageError
-from indexes.serialize.dispatch import table_json
+from indexes.queries.dispatch_path.key_card import KeyCards
+from indexes.queries.dispatch_path.switches import MEANINGS
+from indexes.queries.dispatch_path.walk import SwitchedPaths
+from indexes.queries.naming.near import near
+from indexes.serialize.dispatch import key_json, switch_paths_json, table_json
 from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.text.answers import source_lines
+from navigator.text.dispatch_key import key_lines
+from navigator.text.dispatch_path import path_lines
 from navigator.text.table import table_lines
 
 if TYPE_CHECKING:
@@ -47,14 +53,12 @@ def table(
     index = settings.index()
     op = operator_meant(index, name, overload)
     if switches is not None:
-        from indexes.queries.dispatch_path.walk import SwitchedPaths
-
         _paths(settings, SwitchedPaths(index).paths(op, switches, device), live)
         return
     answer = index.table(op)
     differences = None
     if live:
-        from navigator.live.torch_table import differences as compared
+        from navigator.live.installed import differences as compared
 
         differences = compared(index, answer)
     settings.answer(
@@ -66,8 +70,6 @@ def table(
 def _given_with(settings: Settings) -> str:
     """The switches that ``--with`` names, which is for extensions everywhere else: those words that
     no folder is called by. They are taken away from there."""
-    from indexes.queries.dispatch_path.switches import MEANINGS
-
     known = {"all", *MEANINGS}
     named = tuple(
         one for one in settings.beside if {*one.split(",")} <= known and not os.path.exists(one)
@@ -78,9 +80,6 @@ def _given_with(settings: Settings) -> str:
 
 def _switches(given: str) -> tuple[str, ...]:
     """The switches that ``--when`` names. Raises UsageError with near names."""
-    from indexes.queries.dispatch_path.switches import MEANINGS
-    from indexes.queries.naming.near import near
-
     named = [word.strip() for word in given.split(",") if word.strip()]
     if named == ["all"]:
         return tuple(MEANINGS)
@@ -92,12 +91,9 @@ def _switches(given: str) -> tuple[str, ...]:
 
 
 def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
-    from indexes.serialize.dispatch import switch_paths_json
-    from navigator.text.dispatch_path import path_lines
-
     compared = None
     if live:
-        from navigator.live.torch_switches import live_switches
+        from navigator.live.installed import live_switches
 
         compared = live_switches(answer)
     settings.answer(
@@ -143,10 +139,6 @@ def key(settings: Settings, name: str, limit: int) -> None:
     NAME is a runtime key (AutocastCUDA), a functionality (AutogradFunctionality), or an alias
     (CompositeImplicitAutograd), which lists the runtime keys that it covers.
     """
-    from indexes.queries.dispatch_path.key_card import KeyCards
-    from indexes.serialize.dispatch import key_json
-    from navigator.text.dispatch_key import key_lines
-
     card = KeyCards(settings.index()).card(name)
     settings.answer(
         lambda: key_json(card, limit),

@@ -1,10 +1,11 @@
-"""What torchgen writes for one operator."""
+"""What torchgen writes for one operator, and that as JSON by the contract (``docs/json.md``)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, SourceInfo
+from indexes.serialize.answers import Object, envelope, shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,20 @@ class Generated:
     """Why those and no others; empty where they are the tree's own."""
     pieces: tuple[Piece, ...]
     absences: tuple[Absence, ...]
+
+
+shape(Piece, "path line end_line family text template placeholder generator function")
+shape(Absence, "families reason place=location function comment because")
+shape(Because, "text place=location")
+
+
+def generated_json(answer: Generated) -> Object:
+    """The answer of ``torchnav generated``."""
+    return envelope(
+        answer.source,
+        op=answer.op,
+        generators=answer.generators,
+        note=answer.note,
+        pieces=answer.pieces,
+        absences=answer.absences,
+    )

@@ -52,7 +52,7 @@ def generated(
         NotFound: When they know no such operator.
     """
     root, paths = _generators(source)
-    path = (cache or cache_folder()) / "generated" / f"{digest([*paths, *_own()])}.db"
+    path = (cache or cache_folder()) / "generated" / f"{digest([*paths, Path(__file__).parent])}.db"
     if not path.is_file():
         if tell:
             tell(_RUNNING)
@@ -74,10 +74,6 @@ def _generators(source: Source) -> tuple[str, list[Path]]:
     if torch is None:
         raise SourceError("this tree has no torchgen, and there is no installed torch with one")
     return "", [torch.root / "torchgen"]
-
-
-def _own() -> list[Path]:
-    return [Path(__file__).parent]
 
 
 def _whose(source: Source, root: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from array import array
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _set_times(table: Table, entries: list[dict[str, Any]]) -> None:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with Content(path).opened() as file, memory_bound(SNAPSHOT_BYTES):
+        with Content(path).opened() as file, memory_bound(SNAPSHOT_BYTES), _quiet():
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
@@ -88,6 +89,11 @@ def _load(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict) or "segments" not in value:
         raise BadTrace(f"{path} is not a memory snapshot: it has no segments")
     return value
+
+
+def _quiet() -> contextlib.AbstractContextManager[object]:
+    """Python prints an error of its own where there is no room for a ``bytearray``."""
+    return contextlib.redirect_stderr(None)
 
 
 def _entries(snapshot: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -7,16 +7,14 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.dispatch import DispatchTable
 from indexes.model.errors import TorchnavError
-from indexes.queries.dispatch_compare import Difference
-from navigator.live.torch_table import differences
+from indexes.queries.dispatch_path.live import Difference
+from navigator.live.installed import differences
 from navigator.tui.asking import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow, of_slots
-
-Slots = tuple[DispatchSlot, ...]
 
 
 class DispatchTablePane(PlacesPane):
@@ -59,9 +57,9 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
     if differences is not None and not differences:
         yield PlaceRow("the installed torch agrees for every key")
     other = {one.key: one for one in differences or ()}
-    main, rest = _by_interest(table)
+    main, rest = table.by_interest()
     for slots in main:
-        yield of_slots(table.op, sorted(slots, key=_interest, reverse=True))
+        yield of_slots(table.op, slots)
         yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     if rest:
         yield PlaceRow("other keys, highest priority first")
@@ -77,28 +75,6 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
         yield of_slots(table.op, [slot])
     if table.unseen:
         yield PlaceRow(table.unseen)
-
-
-_FIRST = ("CPU", "CUDA", "MPS", "XPU", "Meta", "Autograd")
-
-
-def _by_interest(table: DispatchTable) -> tuple[list[Slots], list[Slots]]:
-    """What the keys run that most ask for, and kernels made for one key; then all others, the
-    first to be asked on top."""
-    groups = list(reversed(table.groups()))
-    main = sorted((one for one in groups if _rank(one) <= len(_FIRST)), key=_rank)
-    return main, [one for one in groups if one not in main]
-
-
-def _rank(slots: Slots) -> int:
-    own = slots[-1].kind == "kernel" and not slots[-1].fallthrough and len(slots) == 1
-    return min(*map(_interest, slots), len(_FIRST) + (not own))
-
-
-def _interest(slot: DispatchSlot) -> int:
-    """Small for the keys that most ask for."""
-    key = "Autograd" if slot.key.startswith("Autograd") else slot.key
-    return _FIRST.index(key) if key in _FIRST else len(_FIRST) + 1
 
 
 def _said(one: Difference) -> PlaceRow:

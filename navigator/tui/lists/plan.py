@@ -12,7 +12,7 @@ from indexes.queries.changes.model import ChangeStep, Neighbour, Plan, TestRun
 from indexes.queries.gaps.kinds import KINDS
 from navigator.progress import Progress
 from navigator.text.changes import plan_markdown
-from navigator.text.contribution import change_text, visible
+from navigator.text.contribution import change_text, place_rows, visible
 from navigator.tui.asking import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane, copy_checklist
@@ -85,6 +85,11 @@ class PlanPane(CommandsPane):
         yield from steps
         yield PlaceRow("Neighbours" if plan.neighbours else "No known neighbour")
         yield from map(_neighbour, plan.neighbours)
+        if plan.related:
+            yield PlaceRow("Related places, which may have to follow")
+        yield from (
+            PlaceRow(r.text, r.location, comment=r.detail) for r in place_rows(plan.related)
+        )
         yield from self._tests(plan)
         yield from self._others(plan)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.codegen.foreach import repeated
+from indexes.codegen.derivatives import repeated
 from indexes.model.vocabulary import DerivativeEntry, Formula, FormulaSet, Location, NativeFunction
 from indexes.queries.index import Index
 

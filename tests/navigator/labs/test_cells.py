@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from navigator.labs.cells import NEEDS, Lab, all_labs, read_lab
-from navigator.labs.links import names_in
+from navigator.labs.report import names_in
 from tests.navigator.labs.made import HEAD, lab
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from indexes.queries.index import Index
 from navigator.labs.cells import Lab, all_labs
-from navigator.labs.links import links, look_up
-from navigator.labs.report import LabReport
+from navigator.labs.report import LabReport, links, look_up
 from navigator.text.labs import lab_lines, lab_page
 from tests.navigator.labs.made import lab
 

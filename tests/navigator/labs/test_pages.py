@@ -13,8 +13,7 @@ import pytest
 from indexes.queries.index import Index
 from indexes.source.torch_install import installed_torch
 from navigator.labs.cells import Cell, Lab, all_labs
-from navigator.labs.links import links
-from navigator.labs.report import LabReport
+from navigator.labs.report import LabReport, links
 from navigator.labs.running import CellRun, LabRun
 from navigator.text.labs import lab_page
 

@@ -12,8 +12,7 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from navigator.labs.cells import Lab
-from navigator.labs.links import links
-from navigator.labs.report import LabReport
+from navigator.labs.report import LabReport, links
 from navigator.labs.running import run_lab
 from navigator.text.labs import lab_lines, lab_page
 from tests.navigator.labs.made import HEAD, lab

@@ -14,7 +14,7 @@ from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
-from navigator.live.torch_switches import live_switches
+from navigator.live.installed import live_switches
 
 
 @pytest.fixture(scope="module")

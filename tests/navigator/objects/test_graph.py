@@ -13,9 +13,14 @@ import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from navigator.objects.backward_order import reasons, recorded_order, simulated_order
 from navigator.objects.graph import Backward, Graph, GraphNode, Lines, read_graph, variables
-from navigator.objects.linked_graph import LinkedGraph, linked
+from navigator.objects.linked_graph import (
+    LinkedGraph,
+    linked,
+    reasons,
+    recorded_order,
+    simulated_order,
+)
 from navigator.text.graphs import chain_lines, chains
 
 

@@ -89,6 +89,15 @@ def test_the_bound_on_memory_is_lifted_again(tmp_path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
+def test_nothing_is_said_of_room_that_a_pickle_does_not_get(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "snapshot").write_bytes(b"\x80\x05]\x96" + (1 << 40).to_bytes(8, "little"))
+    with pytest.raises(BadTrace, match="too much memory"):
+        memory_snapshot.read(tmp_path / "snapshot", None)  # type: ignore[arg-type]
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -11,7 +11,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.python.modules import holds, modules, split
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.remarks.links import read_file_links
+from indexes.readers.python.remarks import read_file_links
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.python.modules import modules
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.remarks.marks import size_of
+from indexes.readers.python.remarks import size_of
 
 _SECTION = regex(r"^\[mypy-([^\]\n]+)\]\n((?:(?!\[)[^\n]*\n?)*)", MULTILINE)
 _IGNORES = regex(r"^\s*(ignore_errors|allow_untyped_defs)\s*=\s*True", MULTILINE)

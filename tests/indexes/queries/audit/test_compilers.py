@@ -10,7 +10,7 @@ from indexes.queries.audit.compilers import LiveCompilers, compiler_measures
 from indexes.queries.audit.report import Measure
 from indexes.queries.index import Index
 from indexes.store.registrations import StoredPython
-from navigator.live.torch_compilers import live_compilers
+from navigator.live.installed import live_compilers
 
 
 def measured(index: Index, live: LiveCompilers) -> dict[str, Measure]:

@@ -8,7 +8,7 @@ from indexes.model.errors import SourceError
 from indexes.queries.audit.libraries import LiveOperator, library_measures
 from indexes.queries.audit.report import Measure
 from indexes.queries.index import Index
-from navigator.live.torch_libraries import live_libraries
+from navigator.live.installed import live_libraries
 
 
 @pytest.fixture(scope="module")

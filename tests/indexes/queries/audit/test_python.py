@@ -6,7 +6,7 @@ import pytest
 
 from indexes.queries.audit.python import python_measures
 from indexes.queries.index import Index
-from navigator.live.torch_names import live_names
+from navigator.live.installed import live_names
 
 MODULES = [
     "torch",

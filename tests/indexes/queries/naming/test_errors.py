@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.index import Index
+from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
 
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
@@ -43,6 +44,11 @@ def test_find_gives_the_same(tree_index: Index) -> None:
     assert tree_index.find(text) == tree_index.resolve(text).hits
     (first, *_) = tree_index.find("tensor([1.], grad_fn=<AddmmBackward0>)")
     assert (first.kind, first.name) == ("grad_fn", "AddmmBackward0")
+
+
+def test_each_line_that_says_it_has_its_operators() -> None:
+    reaching = [("index_add", "index_add_"), ("index_add", "index_add_"), (), ("index_select",)]
+    assert _in_turn(reaching) == ("index_add", "index_select", "index_add_")
 
 
 def test_what_nobody_says(tree_index: Index) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.readers.python.remarks import read_remarks
-from indexes.readers.python.remarks.docstrings import documented, said
+from indexes.readers.python.remarks import documented, read_remarks, said
 
 
 @pytest.mark.parametrize(

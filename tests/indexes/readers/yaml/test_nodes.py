@@ -9,8 +9,7 @@ import yaml
 
 from indexes.readers.project.review import read_labeler, read_merge_rules
 from indexes.readers.yaml import nodes
-from indexes.readers.yaml.deprecated import read_deprecated
-from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.derivatives import read_deprecated, read_derivatives
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.readers.yaml.nodes import Field, read_entries
 

@@ -99,5 +99,5 @@ def test_tensor_options_are_no_part_of_a_signature() -> None:
     ],
 )
 def test_what_is_no_schema_is_an_error_that_shows_it(text: str) -> None:
-    with pytest.raises(ValueError, match=r"not a|unbalanced"):
+    with pytest.raises(ValueError, match=r"not a|unbalanced|nothing between"):
         parse_schema(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.codegen.fallback import Derivatives
+from indexes.codegen.derivatives import Derivatives
 from indexes.codegen.variants import with_generated
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import SourceError
-from indexes.queries.dispatch_compare import PROBE, Difference, Installed, compare
+from indexes.queries.dispatch_path.live import PROBE, Difference, Installed, compare
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
-from navigator.live import torch_table as live
-from navigator.live.torch_table import LiveTorch, live_torch, same_version
+from navigator.live import installed as live
+from navigator.live.installed import LiveTorch, live_torch, same_version
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_the_keys_that_every_build_has_agree(
 
 
 def test_without_torch_the_reason_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "_DUMP", Path("no-such-file.py"))
+    monkeypatch.setattr(live, "_FOLDER", Path("no-such-folder"))
     with pytest.raises(SourceError) as error:
         live_torch(["add.Tensor"])
     assert "\n" not in str(error.value)

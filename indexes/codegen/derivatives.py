@@ -2,11 +2,13 @@
 
 The rules of torchgen: ``match_differentiability_info`` (torchgen/api/autograd.py) and
 ``add_view_copy_derivatives`` (load_derivatives.py). An entry serves more overloads than
-the one it is written for: the in-place one, a view's ``_copy``, foreach operators.
+the one it is written for: the in-place one, a view's ``_copy``, foreach operators, whose lists
+take its formulas tensor by tensor (``gen_foreach_derivativeinfo``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -18,8 +20,9 @@ from indexes.codegen.variants import (
     signature_of_text,
     with_generated,
 )
+from indexes.model.regex import regex
 from indexes.model.schema import Argument, Schema, SchemaKind, Signature, parse_schema
-from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.model.vocabulary import DerivativeEntry, Formula, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
 
 
@@ -232,3 +235,60 @@ def _repeats(foreach: tuple[Argument, ...], single: tuple[Argument, ...]) -> boo
 
 def _element(type_: str) -> str | None:
     return type_.rpartition("[")[0] if type_.endswith("]") else None
+
+
+PREFIX = "_foreach_"
+_NAME = regex(r"(?<![\w.])[A-Za-z_]\w*")
+_ONES_OWN = {"grad": "grads[i]", "result": "result[i]"}
+
+
+def is_repeated(entry: DerivativeEntry, native: NativeFunction) -> bool:
+    """Whether an operator repeats the one that an entry is written for."""
+    return native.name.startswith(PREFIX) and entry.op != native.full_name
+
+
+def repeated(entry: DerivativeEntry, native: NativeFunction) -> DerivativeEntry:
+    """An entry with its formulas in the argument names of a foreach operator."""
+    if not is_repeated(entry, native):
+        return entry
+    ours = [one for one in parse_schema(native.schema).arguments if not one.is_out]
+    theirs = [one for one in parse_schema(entry.schema).arguments if not one.is_out]
+    pairs = {one.name: own for one, own in zip(theirs, ours, strict=False)}
+    sets = [one for one in entry.sets if one.key == "Default"]
+    return replace(
+        entry,
+        sets=tuple(
+            replace(one, formulas=tuple(_formula(formula, pairs) for formula in one.formulas))
+            for one in sets
+        ),
+    )
+
+
+def _formula(formula: Formula, pairs: Mapping[str, Argument]) -> Formula:
+    inputs = tuple(pairs[name].name if name in pairs else name for name in formula.inputs)
+    if formula.kind == "non_differentiable":
+        return replace(formula, inputs=inputs)
+    is_forward = formula.kind == "forward"
+    names = _forward_names(pairs) if is_forward else _names(pairs)
+    text = _NAME.sub(lambda found: names.get(found[0], found[0]), formula.text)
+    return replace(formula, inputs=inputs, text=text)
+
+
+def _names(pairs: Mapping[str, Argument]) -> dict[str, str]:
+    """What each name of a gradient formula is for one tensor of the lists."""
+    return {**_ONES_OWN, **{name: _one_of(own) for name, own in pairs.items()}}
+
+
+def _forward_names(pairs: Mapping[str, Argument]) -> dict[str, str]:
+    """A forward formula has primals (``self_p``) and tangents (``self_t``) of single tensors."""
+    names = {"result": _ONES_OWN["result"]}
+    for name, own in pairs.items():
+        if own.type.startswith("Tensor"):
+            names |= {name + ending: own.name + ending for ending in ("_p", "_t")}
+        else:
+            names[name] = _one_of(own)
+    return names
+
+
+def _one_of(own: Argument) -> str:
+    return f"{own.name}[i]" if re.search(r"\]\??$", own.type) else own.name

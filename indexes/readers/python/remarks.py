@@ -1,8 +1,10 @@
-"""Docstrings of functions and classes written in Python, against their signatures."""
+"""What a Python file or a page says of itself and of names: what docstrings say of arguments, which
+names and files they link, by which comments a file is excused from a check."""
 
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from indexes.model.files import ArgumentDocs, RemarkFact
+from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex
 from indexes.readers.python.blocks import parse
 
@@ -92,19 +95,17 @@ class Documented:
 
 def documented(text: str) -> Iterator[Documented]:
     """The public functions and classes of a file whose docstrings document arguments."""
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for found in _heads(text):
         end = text.find(found[6], found.end())
         docstring = text[found.end() : end]
-        line += text.count("\n", counted, found.start(4))
-        counted = found.start(4)
         written = found[5] if found[2] else _written_init(text, end, len(found[1]))
         parameters = _arguments(written) if written else None
         known = said(docstring)
         if parameters and known.names and not _is_special(text, found.start()):
             owner = _owner(text, found.start()) if found[1] else ""
             if owner[:1] != "_":
-                begun = line + text.count("\n", counted, found.end())
+                line, begun = line_of(found.start(4)), line_of(found.end())
                 yield Documented(f"{owner}{found[4]}", line, parameters, known, begun)
 
 
@@ -205,3 +206,79 @@ def _differs(words: str, default: ast.expr) -> bool:
     same_kind = isinstance(one, bool) == isinstance(other, bool)
     numbers = isinstance(one, (int, float)) and isinstance(other, (int, float))
     return same_kind and numbers and one != other
+
+
+_ROLE = regex(
+    r":(?:py:)?(func|class|meth|mod|exc|data|attr):`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)(?:\(\))?>?`"
+)
+_FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./+-]*\w)")
+_RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
+_CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
+_TESTING = "torch/testing/_internal/"
+
+
+def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
+    """The whole names of torch that roles link: ``:class:`~torch.nn.Linear```."""
+    line_of = LineCount(text)
+    for found in _ROLE.finditer(text) if _TESTING not in path else ():
+        yield RemarkFact("role", found[2], line_of(found.start()), found[1])
+
+
+def read_file_links(text: str, path: str) -> Iterator[RemarkFact]:
+    """The links to files and folders of PyTorch, by their paths in the tree."""
+    for target, at in _file_links(text, path):
+        yield RemarkFact("file link", target, text.count("\n", 0, at) + 1)
+
+
+def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
+    """(path in the tree, offset) of the links to files: by GitHub's address on the main branch,
+    or from a Markdown page to what stands beside it."""
+    if "pytorch/pytorch/" in text:
+        for found in _FILE.finditer(text):
+            if not text.startswith(("{", "<", "*"), found.end()):
+                yield found[1], found.start()
+    if path.endswith(".md"):
+        code = [one.span() for one in _CODE.finditer(text)]
+        for found in _RELATIVE.finditer(text):
+            if not any(start <= found.start() < end for start, end in code):
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[1]))
+                if not target.startswith(".."):
+                    yield target, found.start()
+
+
+_MARK = regex(r"^#\s*(?:mypy|pyrefly|pyre):\s*(allow-untyped-defs|ignore-errors)\b", MULTILINE)
+_CALLS = (regex(r"torch\.(?<!\wtorch\.)(_[a-z]\w*)\("), regex(r"_VF\.(?<!\w_VF\.)(\w+)\("))
+"""Literals first: the engine skips to them."""
+_INTERNAL = regex(r"/_|^torch/testing/")
+
+
+def read_mark(text: str) -> Iterator[RemarkFact]:
+    """The comment by which a type checker passes over a file, with the size of the file."""
+    found = _MARK.search(text) if "# mypy:" in text or "# py" in text else None
+    if found:
+        lines, functions = size_of(text)
+        place = text.count("\n", 0, found.start()) + 1
+        yield RemarkFact("untyped", found[1], place, f"{lines} {functions}")
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """How many lines and functions a file has."""
+    return text.count("\n"), text.count(" def ") + text.count("\ndef ")
+
+
+def read_internal_calls(text: str, path: str) -> Iterator[RemarkFact]:
+    """The functions ``torch._name(...)`` and ``_VF.name(...)`` that PyTorch's own modules call,
+    without those that are internal themselves."""
+    if path.startswith("torch/") and not _INTERNAL.search(path):
+        for name in dict.fromkeys(name for call in _CALLS for name in call.findall(text)):
+            yield RemarkFact("internal call", name, 0)
+
+
+def read_remarks(data: bytes, path: str) -> list[RemarkFact]:
+    """The remarks of a file, those of each kind by line."""
+    text = data.decode("utf-8", "replace")
+    links = [*read_roles(text, path), *read_file_links(text, path)]
+    if not path.endswith(".py"):
+        return links
+    marks = (*read_mark(text), *read_internal_calls(text, path))
+    return [*read_arguments(text, path), *links, *marks]

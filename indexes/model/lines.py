@@ -1,0 +1,25 @@
+"""On which line of a text something stands."""
+
+from __future__ import annotations
+
+from functools import partial
+
+
+class LineCount:
+    """The lines of places that are asked for nearly in their order: counted from the last one."""
+
+    def __init__(self, text: str | bytes, first: int = 1) -> None:
+        self._at, self._line = 0, first
+        if isinstance(text, str):
+            self._ends = partial(text.count, "\n")
+        else:
+            self._ends = partial(text.count, b"\n")
+
+    def __call__(self, at: int) -> int:
+        """The line of an offset."""
+        if at >= self._at:
+            self._line += self._ends(self._at, at)
+        else:
+            self._line -= self._ends(at, self._at)
+        self._at = at
+        return self._line

@@ -1,0 +1,49 @@
+"""What stands around the places of a plan: what else computes, declares, documents or shares the
+code of its operator, and may have to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import ChangeStep
+from indexes.queries.contribution.helpers import header_of, helpers
+from indexes.queries.contribution.operator_places import OperatorPlaces
+from indexes.queries.contribution.steps import Step
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_MOST = 30
+"""Files."""
+KINDS = ("kernel", "error-message")
+"""The changes that a part of the operator's own code often has to follow."""
+
+
+def related(tree: Tree, op: str, known: Iterable[str]) -> tuple[Step, ...]:
+    """The places of an operator in further files, one of each file, in the order of work."""
+    name = tree.natives[op].name
+    overloads = [op, *(one for one in tree.overloads[name] if one != op)]
+    places = OperatorPlaces(tree.index, tree.corpus).of(overloads)
+    return tuple(islice(_first_of_files(places, set(known)), _MOST))
+
+
+def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:
+    """What neighbours' functions use and little else does: the new one may use it too."""
+    facts = tree.index.facts
+    for used in helpers(facts, like):
+        name, where = used.definition.name, used.definition.location
+        why = f"{used.caller} leads to it, and little else does"
+        yield ChangeStep("read", where, f"see {name}, which such functions use", why=why)
+        if header := header_of(facts, where.path):
+            what = f"see what is declared beside {name}"
+            yield ChangeStep("read", Location(header, 1), what, why=f"the header of {where.path}")
+
+
+def _first_of_files(places: Iterable[Step], known: set[str]) -> Iterator[Step]:
+    for step in places:
+        if step.location.path not in known:
+            known.add(step.location.path)
+            yield step

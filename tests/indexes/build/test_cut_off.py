@@ -1,0 +1,84 @@
+"""A refresh that is cut off: what it leaves beside the index spoils none that takes its place."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from indexes.build.builder import Builder, index_path
+from indexes.model.errors import SourceError
+from indexes.source.source import Source
+from indexes.store.index_file import Store
+from tests.indexing import contents, opened
+from tests.tree_marks import NATIVE
+
+_KILLED = """
+import os, sqlite3, sys
+index = sqlite3.connect(sys.argv[1], isolation_level=None)
+index.execute("PRAGMA cache_size=1")
+index.execute("BEGIN IMMEDIATE")
+index.execute("UPDATE definitions SET line=line+1")
+os._exit(0)
+"""
+"""A writer that ends within its transaction, after pages of it reached the file."""
+
+
+def _cut_off(index: Path) -> Path:
+    subprocess.run([sys.executable, "-c", _KILLED, str(index)], check=True)
+    journal = index.with_name(f"{index.name}-journal")
+    assert journal.stat().st_size > 4096
+    return journal
+
+
+def test_the_journal_of_a_killed_refresh_spoils_no_new_index(tree_copy: Path, cache: Path) -> None:
+    source = Source.find(str(tree_copy))
+    with opened(tree_copy, cache):
+        pass
+    journal = _cut_off(index_path(source, cache))
+    edited = tree_copy / (NATIVE + "BinaryOps.cpp")
+    edited.write_text(edited.read_text() + "static void made(int a) { other(a); }\n" * 500)
+    Builder(source, cache).run(force=True)
+    assert not journal.exists()
+    with contextlib.closing(sqlite3.connect(index_path(source, cache))) as index:
+        assert index.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+    Builder(source, cache.with_name("another")).run()
+    anew = contents(index_path(source, cache.with_name("another")))
+    assert contents(index_path(source, cache)) == anew
+
+
+def test_a_refresh_that_was_killed_is_undone_by_who_opens_the_index(
+    tree_copy: Path, cache: Path
+) -> None:
+    with opened(tree_copy, cache):
+        index = index_path(Source.find(str(tree_copy)), cache)
+        before = contents(index)
+    _cut_off(index)
+    assert contents(index) == before
+
+
+def test_what_is_no_index_is_replaced(tree_copy: Path, cache: Path) -> None:
+    source = Source.find(str(tree_copy))
+    index = index_path(source, cache)
+    index.parent.mkdir(parents=True)
+    index.write_bytes(b"no index" * 4096)
+    assert Builder(source, cache).run().cold
+    Store(index).close()
+
+
+def test_no_index_is_replaced_while_another_process_writes_to_it(
+    tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Source.find(str(tree_copy))
+    with opened(tree_copy, cache):
+        index = index_path(source, cache)
+    monkeypatch.setattr("indexes.store.index_file._PATIENCE", 0.1)
+    with contextlib.closing(sqlite3.connect(index, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SourceError, match="locked"):
+            Builder(source, cache).run(force=True)
+    assert Builder(source, cache).run(force=True).cold

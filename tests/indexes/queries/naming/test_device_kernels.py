@@ -1,0 +1,31 @@
+"""Names of device kernels beside functions of the host that are called alike."""
+
+from __future__ import annotations
+
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.vocabulary import Location
+from indexes.queries.index import Index
+from indexes.queries.naming.cxx import with_source
+from indexes.queries.naming.spelling import parse_name
+
+NAME = "cunn_SpatialSoftMaxForward"
+HOST = Hit("function", f"at::native::{NAME}", Location("aten/src/ATen/native/SoftMax.cpp", 1), "")
+
+
+def matched(index: Index, text: str) -> tuple[Hit, ...]:
+    (kernel, *_) = index.resolve(NAME).hits
+    found = NameMatch("symbol", text, hits=(HOST, kernel))
+    return with_source(found, parse_name(text), index).hits
+
+
+def test_the_kernel_comes_first_with_its_operators(tree_index: Index) -> None:
+    kernel, *others = matched(tree_index, NAME)
+    assert kernel.kind == "__global__"
+    assert [one.kind for one in others] == ["operator", "operator", "function"]
+
+
+def test_a_spelling_of_a_kernel_leads_to_no_function_of_the_host(tree_index: Index) -> None:
+    text = f"void at::native::(anonymous namespace)::{NAME}<float, float>(float*, float const*)"
+    kernel, *others = matched(tree_index, text)
+    assert kernel.name.endswith(NAME)
+    assert {one.kind for one in others} == {"operator"}
