@@ -146,7 +146,7 @@ class TraceScreen(Screen[None]):
             self._show_problems(message.trace)
 
     def _show_problems(self, trace: Trace) -> None:
-        stopped = ["reading was stopped: not all rows are here"] * self._stop.is_set()
+        stopped = ["reading was stopped: some rows are missing"] * self._stop.is_set()
         problems = [*trace.meta.problems, *stopped]
         if problems:
             more = f"({len(problems) - 1} more: i)" if len(problems) > 1 else ""
