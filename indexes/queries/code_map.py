@@ -148,7 +148,7 @@ class CodeMap:
         if routes:
             steps += self._routed(routes[0], steps)
         else:
-            unknown = unknown or f"no route to what computes on {device} is known"
+            unknown = unknown or f"no known route to code that computes on {device}"
         return CallMap(self._index.info, op, device, tuple(steps), unknown)
 
     def _python(self, op: str) -> Iterator[CallStep]:

@@ -110,9 +110,9 @@ def _collected(
 ) -> tuple[str, dict[int, CellRun]]:
     begun = next(events, None)
     if begun is None:
-        raise SourceError(f"{lab.name} can't be run: see the message of the Python above")
+        raise SourceError(f"{lab.name} cannot run: see the message of Python above")
     if begun["unmet"]:
-        raise SourceError(f"{lab.name} {begun['unmet']}; --no-run shows it all the same")
+        raise SourceError(f"{lab.name} {begun['unmet']}; --no-run shows it anyway")
     cells = {}
     for one in events:
         cells[one["cell"]] = _cell_run(one)

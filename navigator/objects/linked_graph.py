@@ -63,7 +63,7 @@ class LinkedGraph:
                 ["dot", "-Tsvg"], input=self.dot(), capture_output=True, check=True, text=True
             )
         except (OSError, subprocess.CalledProcessError) as error:
-            raise ValueError(f"Graphviz draws graphs: install it for its dot ({error})") from error
+            raise ValueError(f"--svg needs Graphviz, which has dot ({error})") from error
         return drawn.stdout
 
     def as_json(self) -> str:

@@ -191,9 +191,7 @@ class Contributions:
 
     def _of_file(self, path: str, line: int) -> _Subject:
         places = self._places(path, line)
-        steps = [
-            Step(p.kind, p.name, p.location, p.rule or "it stands at this line") for p in places
-        ]
+        steps = [Step(p.kind, p.name, p.location, p.rule or "it is at this line") for p in places]
         steps = steps or [Step("file", path, Location(path, line), "the file itself")]
         if not line:
             return _Subject("file", path, steps, self._operators_in(path))

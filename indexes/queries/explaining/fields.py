@@ -77,7 +77,7 @@ class Fields:
             raise NotFound("put the cursor on a line of native_functions.yaml or derivatives.yaml")
         found = _key_at(self._source.text(path).split("\n"), line)
         if not found:
-            raise NotFound("no field stands on this line")
+            raise NotFound("there is no field on this line")
         if path == self._derivatives:
             passages = self._in_header(found) or [*self._formulas()]
         else:
@@ -98,7 +98,7 @@ class Fields:
     def _unexplained(self, field: str) -> str:
         lacking = " or ".join(self._absent())
         without = f": it has no {lacking}" if lacking else ""
-        return f"no document of this tree explains {field}{without}"
+        return f"this tree does not explain {field}{without}"
 
     def _all(self, field: str) -> list[Passage]:
         found = [*self._in_readme(field), *self._in_model(field)]

@@ -106,7 +106,7 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     reads = (hit for hit in python if hit.kind != "write")
     hits = tuple(dict.fromkeys((*found, *asked, *reads, *python)))
     several = len({hit.name for hit in found}) > 1
-    note = f"{len({hit.name for hit in found})} variables are called so" if several else ""
+    note = f"{len({hit.name for hit in found})} variables have this name" if several else ""
     match = NameMatch("variable", found[0].name, hits=hits, note=note)
     return replace(match, confidence="ambiguous") if several else match
 

@@ -83,13 +83,13 @@ def _type(node: ast.expr | None) -> str:
             return f"{_type(node.slice)}[]"
     name = last_name(node)
     if name not in _BASE:
-        raise ValueError(f"an annotation that no schema has: {name}")
+        raise ValueError(f"an annotation without a schema type: {name}")
     return _BASE[name]
 
 
 def _returned(node: ast.expr | None) -> str:
     if node is None:
-        raise ValueError("no annotation of what is returned")
+        raise ValueError("no annotation for the return type")
     if _is_none(node):
         return "()"
     if isinstance(node, ast.Subscript) and last_name(node.value) in _TUPLES:
