@@ -131,7 +131,7 @@ class EdgeText:
         texts = (self._lines.at(placed.place), self._statement(placed.place))
         if not any(self._names(placed, last, text) for text in texts):
             return f"the line does not name {last}"
-        if edge.kind in ("call", "launch", "macro"):
+        if edge.kind in ("call", "chooser", "launch", "macro"):
             return self._target_problem(edge, last)
         return ""
 
@@ -174,7 +174,7 @@ class EdgeText:
     def _target_problem(self, edge: Edge, name: str) -> str:
         known = self._facts.by_id(edge.target) if isinstance(edge.target, int) else None
         if known is None:
-            return "its target is no definition"
+            return "its target is not a definition"
         found = known.definition.name
         return "" if found == name else f"{found} is another name"
 
