@@ -11,7 +11,7 @@ from indexes.linking.facts import Call, Facts, Known, by_hand
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import LIST, PACK, UNKNOWN
+from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, PACK, UNKNOWN
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -170,8 +170,10 @@ def operator_base(call: Call) -> str:
 
 
 def mark_of_result(facts: Facts, name: str) -> str:
-    """The mark of what an operator returns, by its name; ``name#1`` for one of several, and of
-    ``name.other`` what ``other`` returns, where ``name`` returns a tensor."""
+    """The mark of what an operator returns, by its name; ``name#1`` for one of several, ``name[]``
+    for an element, ``name.other`` for what ``other`` returns, where ``name`` returns a tensor."""
+    if name.endswith(ELEMENT):
+        return ELEMENTS.get(mark_of_result(facts, name.removesuffix(ELEMENT)), UNKNOWN)
     first, _, name = name.rpartition(".")
     if first and mark_of_result(facts, first) != "T":
         return UNKNOWN

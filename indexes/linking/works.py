@@ -263,7 +263,7 @@ def is_generic(known: Known) -> bool:
     path = found.location.path
     if not found.template or is_header(path):
         return found.template
-    return path.endswith(".cpp") and _GIVEN.search(found.parameters) is not None
+    return path.endswith(".cpp") and found.name != "operator()" and _GIVEN.search(found.parameters) is not None
 
 
 # ------------------------------------------------------------------------------- schemas

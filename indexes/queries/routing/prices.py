@@ -74,6 +74,7 @@ _DOUBLE = regex(r"\bdouble\s*[*&]")
 _WORDS = regex(r"[a-z]{6,}")
 _FALLBACK = "slow"
 """How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
+_SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
 
@@ -107,10 +108,17 @@ class Prices:
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
         elif lower.kind == "stub":
-            price -= (_STEP - 0.1) * _is_stub_of(str(lower.what), walk.native.name)
+            price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
         elif isinstance(lower.what, int):
             price += self._function_price(lower.what, walk, walk.base[step.upper], step)
         return price
+
+    def _is_own_named(self, stub: str, walk: Walk) -> float:
+        """Whether a stub is named after the operator, and a little more: after its overload too."""
+        name, overload = walk.native.name.strip("_"), walk.native.overload
+        if overload and _is_stub_of(stub, f"{name}_{overload}") and overload in stub:
+            return 1.1
+        return float(_is_stub_of(stub, name))
 
     def _operator_price(self, step: Step, walk: Walk) -> float:
         """What stands aside costs; so does arithmetic element by element, and an operator of
@@ -134,7 +142,8 @@ class Prices:
         within = self.facts.native(walk.operator[step.upper])
         around = (walk.native, within or walk.native)
         price = 0.0
-        if self._is_pointwise(lower) and not self._is_pointwise(walk.native):
+        single = self._is_pointwise(lower) or self._is_sign(step.upper)
+        if single and not self._is_pointwise(walk.native):
             price += _ELEMENTS
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
@@ -178,6 +187,12 @@ class Prices:
             return False
         devices = {one.device for one in self.facts.registered_on(stub) if one.target is not None}
         return walk.device in devices and not self.choices(edge)
+
+    def _is_sign(self, node: Node) -> bool:
+        """Whether a node is the function of a sign, ``x + y``, which works on single elements:
+        before 1.13 no operator is tagged so."""
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        return known is not None and bool(_SIGN.fullmatch(known.definition.name))
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags an operator, or another form of it, as one of single elements."""

@@ -232,13 +232,18 @@ class _Reading:
         given = ""
         if name in self.reader.macros or name.isupper():
             self._macro(site, parts)
-        elif kind != "member" and not qualifier and (mark := self.known.declared(name, start)):
-            self._of_declared(site, mark, parts)
+        elif self._is_declared(site):
+            self._of_declared(site, self.known.declared(name, start) or STANDARD, parts)
             return
         elif parts:
             given = self._given(parts, lists=kind == "member")
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _is_declared(self, site: Site) -> bool:
+        """Whether the body declares what it calls, or makes it: ``vector<int> a(1), b(1);``."""
+        plain = site.kind != "member" and not site.qualifier
+        return plain and self.known.declared(site.name, site.start) is not None
 
     def _of_declared(self, site: Site, mark: str, parts: Sequence[tuple[int, int]]) -> None:
         """Calls what the body declares or is given, which hides functions of its name: a pointer
