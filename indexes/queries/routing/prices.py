@@ -20,6 +20,7 @@ from indexes.linking.usual import (
     taken,
 )
 from indexes.linking.works import Works, is_check
+from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
@@ -100,6 +101,7 @@ class Prices:
         self.facts = facts
         self.works = works
         self._asks_the_unusual = lru_cache(1024)(self._find_asking)
+        self._loops_over_elements = lru_cache(1024)(self._find_element_loops)
 
     def of(self, step: Step, walk: Walk) -> float:
         price, lower = _STEP, step.lower
@@ -191,13 +193,29 @@ class Prices:
     def _is_sign(self, node: Node) -> bool:
         """Whether a node is the function of a sign, ``x + y``, which works on single elements:
         before 1.13 no operator is tagged so."""
-        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        known = self._definition(node)
         return known is not None and bool(_SIGN.fullmatch(known.definition.name))
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
-        """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
+        """Whether PyTorch tags an operator, or another form of it, as one of single elements;
+        before 1.13, which tags none, whether its loop over a TensorIterator is of such."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
-        return any(_POINTWISE in one.tags for one in (native, *overloads))
+        if self._has_tags:
+            return any(_POINTWISE in one.tags for one in (native, *overloads))
+        return any(map(self._loops_over_elements, dict.fromkeys(o.full_name for o in overloads)))
+
+    @cached_property
+    def _has_tags(self) -> bool:
+        return any(_POINTWISE in one.tags for one in self.facts.overloads("mul"))
+
+    def _find_element_loops(self, name: str) -> bool:
+        """Whether a CPU kernel of an operator gives a function of single elements to a loop."""
+        steps = self.works.graph.without_dispatch(Node("operator", name, "CPU"))
+        called = (known for one in steps if (known := self._definition(one.lower)))
+        return any(known.definition.name in ELEMENT_LOOPS for known in called)
+
+    def _definition(self, node: Node) -> Known | None:
+        return self.facts.by_id(node.what) if isinstance(node.what, int) else None
 
     def _any_takes(self, natives: Iterable[NativeFunction], names: frozenset[str]) -> bool:
         return any(self._takes(one, names) for one in natives)
