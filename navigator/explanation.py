@@ -145,4 +145,6 @@ def unsaid(error: str, index: Index) -> str:
     place = pasted(error).raised_from
     where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""
     more = "; torchnav clone brings its C++" if index.info.kind == "wheel" else ""
-    return f"no line of {index.info.version} ({index.info.kind}) is known to say this{where}{more}"
+    return (
+        f"no line of {index.info.version} ({index.info.kind}) is known to raise this{where}{more}"
+    )

@@ -19,11 +19,11 @@ from indexes.readers.project.toml import parse_toml
 from indexes.source.files import read_file
 
 SETTINGS = {
-    "theme": "The colours of the screen: any theme of its command palette.",
-    "editor": "What opens a line, with {path} and {line}; else $VISUAL, $EDITOR.",
+    "theme": "The theme of the screen: any of its command palette.",
+    "editor": "The command that opens a line, with {path} and {line}; default: $VISUAL, $EDITOR.",
     "clipboard": "show: show what is copied, for terminals without OSC 52.",
-    "python": "Whose torch is meant, and which Python runs programs.",
-    "links": "The address of a place in a terminal, with {path} and {line}; off for no links.",
+    "python": "The Python whose torch is used, and that runs programs.",
+    "links": "The link of a place in a terminal, with {path} and {line}; off: no links.",
     "[keys]": "Keys of the screen, by their ids.",
     "[[sources]]": "An extension to index beside the tree: path, and a name for its paths.",
 }

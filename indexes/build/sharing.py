@@ -190,7 +190,7 @@ def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:
             out.write(data)
             waiting = unpacker.unconsumed_tail or opened.read(_CHUNK)
     if (size, digest.hexdigest()) != (label.size, label.digest):
-        raise SourceError(f"{file} is damaged: its content is not what its label says")
+        raise SourceError(f"{file} is damaged: its content does not match its label")
 
 
 def _check(database: Path, file: Path) -> None:
@@ -199,7 +199,7 @@ def _check(database: Path, file: Path) -> None:
         with contextlib.closing(Store(database)) as store:
             store.db.executescript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")
             if store.schema() != expected_schema():
-                raise SourceError(f"{file} is not an index: it holds other tables than ours")
+                raise SourceError(f"{file} is not an index of torchnav: it has other tables")
             if store.query("PRAGMA quick_check(1)") != [("ok",)]:
                 raise SourceError(f"{file} is damaged")
             _check_values(store)

@@ -452,7 +452,7 @@ _SHADERS = ".metal"
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
 """The folders of a vendor's callers, whose objects run what they built by ``execute``."""
 _LAUNCHED = "launched with <<<>>>"
-_TENSOR_OR_NOT = "nothing tells whether it is called on a tensor or on an object of a class"
+_TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
 
 
 def _is_launch(edge: Edge) -> bool:

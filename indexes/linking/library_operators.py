@@ -184,7 +184,7 @@ def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str
         rule = f"{made.rule}: a lambda, which calls this"
         return found, rule, "" if found else f"a lambda: its body is at {use.location}"
     found = kernel_definition(made.kernel, path, facts)
-    reason = "" if found else f"no single definition of {made.kernel} can be meant in {path}"
+    reason = "" if found else f"{path} has no single definition of {made.kernel}"
     return found, made.rule, reason
 
 

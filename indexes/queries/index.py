@@ -131,7 +131,7 @@ class Index:
         """
         path = index_file(source.key, os.path.abspath(cache or cache_folder()))
         if not os.path.exists(path):
-            raise SourceError(f"there is no index of {source.top} yet")
+            raise SourceError(f"{source.top} is not indexed yet")
         store = Store(path)
         if seen := TreeSnapshot.load(path):
             source.know_edited(seen.edited)

@@ -46,7 +46,7 @@ def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     if path.endswith(".py"):
         places += python_places(index, facts, path, line)
     if not places:
-        raise NotFound(f"nothing that torchnav knows stands at {path}:{line}")
+        raise NotFound(f"nothing is indexed at {path}:{line}")
     return tuple(places)
 
 

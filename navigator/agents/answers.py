@@ -101,7 +101,9 @@ class Answers:
     def _operator(self, name: str) -> str:
         match = self._index.meant(name)
         if not match.overloads:
-            raise NotFound(f"{name} is not an operator: locate says what it is", match.suggestions)
+            raise NotFound(
+                f"{name} is not an operator: call locate to see what it is", match.suggestions
+            )
         return match.overloads[0]
 
     # ------------------------------------------------------------------------- users
@@ -136,7 +138,7 @@ class Answers:
         for user in self._called_by(symbol):
             seen.setdefault((user.name, user.place), user)
         if not seen:
-            raise NotFound(f"nothing that {symbol} calls is known: locate says what it is")
+            raise NotFound(f"nothing that {symbol} calls is known: call locate to see what it is")
         yield from seen.values()
 
     def _called_by(self, symbol: str) -> Iterator[User]:

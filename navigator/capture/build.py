@@ -138,15 +138,15 @@ def begin_to_build(folder: str, torch: Torch) -> str:
     try:
         os.makedirs(place, exist_ok=True)
         if reason := _reason_untold(place):
-            return f"the lighter recorder could not be built: {reason}; {_AGAIN}"
+            return f"the compiled recorder could not be built: {reason}; {_AGAIN}"
         if os.path.exists(os.path.join(place, _TOLD)):
             return ""
         with open(os.path.join(place, "lock"), "a", encoding="utf-8"):
             pass
         _run_detached([os.path.abspath(folder), json.dumps(torch)])
     except OSError as error:
-        return f"the lighter recorder can't be built: {place}: {error.strerror}"
-    return "the lighter recorder is being built: the next run uses it"
+        return f"the compiled recorder cannot be built: {place}: {error.strerror}"
+    return "the compiled recorder is being built: the next run uses it"
 
 
 _AGAIN = "torchnav trace --compiled tries again"

@@ -70,7 +70,7 @@ class CompileLog(logging.Handler):
             elif self._texts and entry_name(said) in _ENTRIES:
                 self._tell(said, text)
         except Exception as error:  # noqa: BLE001 -- a version of torch that says it otherwise
-            problem = {"message": f"what the compiler says could not be read: {error!r}"}
+            problem = {"message": f"the compiler's log could not be read: {error!r}"}
             self._file.write([metadata("problem", problem, self._pid)])
 
     # ---------------------------------------------------------------------------- times

@@ -86,7 +86,7 @@ def _open_beside(path: str) -> tuple[int, str]:
             continue
         _lock(descriptor)
         return descriptor, other
-    raise FileExistsError(f"{path} is being written, and so is every name beside it")
+    raise FileExistsError(f"{path} is being written, and so is every alternative name")
 
 
 def _out_of_the_way(descriptor: int) -> int:

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> None:
         _parser().error(str(error))
     program = options.program[options.program[:1] == ["--"] :]
     if not program:
-        _parser().error("which program? Give a script, or -m and a module")
+        _parser().error("no program given: name a script, or -m and a module")
     command = (["-m"] if options.module else []) + program
     as_module = options.module
     del options.program, options.module  # the rest is what the processes of a run share

@@ -114,7 +114,7 @@ class Session:
         try:
             found = self._definitions.fresh(last)
         except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
-            self.note(f"what the program defines could not be read: {error!r}")
+            self.note(f"the program's definitions could not be read: {error!r}")
             return storages
         told = ({field: value for field, value in one._asdict().items() if value} for one in found)
         return [*storages, *(metadata("definition", one, self._pid) for one in told)]

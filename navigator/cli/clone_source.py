@@ -75,7 +75,7 @@ def plan(ref: str | None = None, url: str = PYTORCH, history: bool = False) -> R
     if not _REF.match(ref) or ".." in ref or ref.endswith((".lock", "/")):
         raise UsageError(f"not a tag, branch or commit: {ref!r}")
     if re.fullmatch(r"[0-9a-f]{7,39}", ref):
-        raise UsageError(f"{ref} looks like a part of a commit's hash: give all 40 characters")
+        raise UsageError(f"{ref} looks like an abbreviated commit hash: give all 40 characters")
     refs: tuple[str, ...] = (ref,)
     if found := _RELEASE.match(ref):
         refs = (f"v{ref}" if found[1] else f"v{ref}.0", ref)
@@ -85,12 +85,12 @@ def plan(ref: str | None = None, url: str = PYTORCH, history: bool = False) -> R
 def _installed_refs() -> tuple[str, ...]:
     torch = installed_torch()
     if torch is None:
-        raise SourceError("no torch is installed to go by: say what to clone, e.g. `main`")
+        raise SourceError("torch is not installed: name what to clone, e.g. `main`")
     refs = tuple(ref for ref in (torch.commit, torch.tag) if ref)
     if not refs:
         raise SourceError(
-            f"the installed torch {torch.version} does not say its commit and is no release:"
-            " say what to clone, e.g. `main`"
+            f"the installed torch {torch.version} records no commit and is not a release:"
+            " name what to clone, e.g. `main`"
         )
     return refs
 
@@ -104,7 +104,7 @@ def clone(
     git is missing, the repository can't be reached or the cache can't be written.
     """
     if not shutil.which("git"):
-        raise SourceError("git is not installed: torchnav clone needs it")
+        raise SourceError("torchnav clone needs git, which is not installed")
     folder = request.folder(cache or cache_folder())
     done = read_clone_record(folder)
     if done and _COMMIT.match(request.refs[0]) and not request.history:

@@ -131,7 +131,7 @@ def _python() -> Check:
 def _torch() -> Check:
     torch = installed_torch()
     if torch is None:
-        what = "not installed there: nothing can be traced"
+        what = "not installed there: programs cannot be traced"
         return Check("torch", "missing", what, "pip install torch, or --python PATH")
     commit = f", built from {torch.commit[:12]}" if torch.commit else ""
     return Check("torch", "ok", f"{torch.version}{commit}")
@@ -157,7 +157,7 @@ def _cache(folder: Path) -> Check:
 
 def _log(folder: Path) -> Check:
     path = log_file(folder)
-    state = "" if path.exists() else ", empty until --verbose"
+    state = "" if path.exists() else " (empty: --verbose writes it)"
     return Check("log", "ok", f"{path}{state}")
 
 
@@ -165,7 +165,7 @@ def _git() -> Check:
     if version := git_version():
         return Check("git", "ok", version)
     return Check(
-        "git", "missing", "not found: no clones, no edits noticed, no history", "install git"
+        "git", "missing", "not found: no clones, no history, edits go unnoticed", "install git"
     )
 
 
@@ -179,7 +179,7 @@ def _packages() -> Iterator[Check]:
 
 def _terminal(environ: Mapping[str, str]) -> Check:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return Check("terminal", "note", "none here: the screen needs one, the commands do not")
+        return Check("terminal", "note", "none here: commands work, the screen does not")
     size = shutil.get_terminal_size()
     term = environ.get("TERM", "")
     colours = _colours(term, environ.get("COLORTERM", ""))
@@ -206,7 +206,7 @@ def _editor(environ: Mapping[str, str]) -> Check:
             what = f"${variable} names {program}, which is not found"
             return Check("editor", "missing", what, f"export {variable}=vim")
     if found := next((one for one in _EDITORS if shutil.which(one)), None):
-        return Check("editor", "note", f"{found}, as neither VISUAL nor EDITOR is set")
+        return Check("editor", "note", f"{found}: neither VISUAL nor EDITOR is set")
     return Check("editor", "missing", "none found", "export EDITOR=...")
 
 
@@ -214,4 +214,4 @@ def _clipboard(environ: Mapping[str, str]) -> Check:
     if found := next((one for one in _CLIPBOARDS if shutil.which(one)), None):
         return Check("clipboard", "ok", f"{found}, and OSC 52")
     inside = " through tmux (needs `set -g set-clipboard on`)" if environ.get("TMUX") else ""
-    return Check("clipboard", "note", f"OSC 52{inside}; whether the terminal takes it is unknown")
+    return Check("clipboard", "note", f"OSC 52{inside}, if the terminal supports it")

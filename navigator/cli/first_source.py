@@ -35,7 +35,7 @@ def _source(cache: Path | None, start: Start) -> Source:
     """The source that a choice leads to. Raises TorchnavError for none."""
     if start.kind != "python":
         return Source.find(start.name or None, cache)
-    choose_python(start.name, "the choice at the start")
+    choose_python(start.name, "chosen on the first screen")
     if target_python().torch is None:
         raise SourceError(f"{start.name} has no torch")
     return Source.find(None, cache)

@@ -33,8 +33,8 @@ def report_lines(checks: Iterable[Check], cache: Path | None) -> Iterator[str]:
     yield from _block("Environment", [f"{name}={os.environ[name]}" for name in names])
     yield from _block("config.toml", _lines(config_path()))
     log = log_file(cache)
-    yield from _block("torchnav.log: its last lines", _lines(log))
-    yield from _block("crash.txt: how the screen ended", _lines(log.with_name("crash.txt")))
+    yield from _block("The last lines of torchnav.log", _lines(log))
+    yield from _block("crash.txt: the last crash of the screen", _lines(log.with_name("crash.txt")))
 
 
 def _lines(path: Path) -> list[str]:

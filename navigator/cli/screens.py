@@ -15,5 +15,5 @@ def why_no_screen() -> str:
         return "the screen needs a terminal; in a pipe"
     term = os.environ.get("TERM", "")
     if term in _WITHOUT_SCREEN:
-        return f"a terminal of TERM={term} cannot show the screen; there"
+        return f"a terminal with TERM={term} cannot show the screen; there"
     return ""

@@ -164,7 +164,7 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
     except TorchnavError as error:
         return _tell(error, settings)
     except sqlite3.Error as error:
-        return _tell(SourceError(f"the index can't be used: {error}"), settings)
+        return _tell(SourceError(f"cannot use the index: {error}"), settings)
 
 
 def _tell(error: TorchnavError, settings: Settings) -> int:
@@ -254,14 +254,14 @@ def terminal_options(command: _F) -> _F:
         default=None,
         callback=_of_terminal,
         expose_value=False,
-        help="No pager for long answers. [env: TORCHNAV_PAGER, PAGER]",
+        help="Do not page long answers. [env: TORCHNAV_PAGER, PAGER]",
     )
     verbose = click.option(
         "--verbose",
         is_flag=True,
         callback=_verbose,
         expose_value=False,
-        help="Say on stderr what is done, and write it into the log that doctor names.",
+        help="Print what torchnav does to stderr and to its log file (see doctor).",
     )
     return color(pager(verbose(command)))
 
@@ -274,7 +274,7 @@ def source_options(command: _F) -> _F:
         metavar="PATH",
         callback=_remember,
         expose_value=False,
-        help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
+        help="The source tree: a checkout or a folder in it. [env: TORCHNAV_CHECKOUT]",
     )
     beside = click.option(
         "--with",
@@ -282,14 +282,14 @@ def source_options(command: _F) -> _F:
         multiple=True,
         callback=_add,
         expose_value=False,
-        help="An extension to index beside the tree; repeatable.",
+        help="An extension to index with the tree; repeatable.",
     )
     python = click.option(
         "--python",
         metavar="PATH",
         callback=_choose,
         expose_value=False,
-        help="The Python whose torch is used, and which runs programs.",
+        help="The Python whose torch is used, and that runs programs.",
     )
     cache = click.option(
         "--cache",
@@ -324,14 +324,14 @@ def places_option(command: _F) -> _F:
         is_flag=True,
         callback=_places,
         expose_value=False,
-        help="Places alone, as path:line:column:text: for :cexpr, M-x grep, code -g.",
+        help="Print only places, as path:line:column:text, for Vim, Emacs and VS Code.",
     )
     link = click.option(
         "--link",
         is_flag=True,
         callback=_places,
         expose_value=False,
-        help="Places alone, as pages on GitHub at the tree's commit.",
+        help="Print only places, as GitHub links at the tree's commit.",
     )
     return vimgrep(link(json_option(command)))
 

@@ -241,7 +241,7 @@ def _told_if_refused() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader has what it wanted
             raise
-        raise TorchnavError(f"the answer can't be written: {error.strerror}") from error
+        raise TorchnavError(f"cannot write the answer: {error.strerror}") from error
 
 
 class ProgressLine:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from indexes.model.errors import SourceError
 from indexes.queries.contribution.new_operator import Check, NewOperator, Planner
 from indexes.source.torch_install import target_python
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -59,16 +59,16 @@ def _asked(source: Source, texts: Sequence[str]) -> dict[str, Any]:
 
 def _check(plan: NewOperator, said: dict[str, Any]) -> Check:
     if said["absent"] or not said["refused"]:
-        why = f"not asked ({said['absent']}): read by torchnav's own rules alone"
+        why = f"torchgen did not run ({said['absent']}): checked by torchnav's own rules alone"
         return Check("torchgen", True, why)
     if all(said["refused"]):
         refusal = said["refused"][0]
         if said["torchgen"]:
-            return Check("torchgen", False, f"it refuses the draft: {refusal}")
-        return Check("torchgen", True, f"{_NONE} refuses the draft by rules of its own: {refusal}")
+            return Check("torchgen", False, f"it rejects the draft: {refusal}")
+        return Check("torchgen", True, f"{_NONE} rejects the draft by rules of its own: {refusal}")
     count = len(plan.drafts[0])
     entries = f"the draft of {count} entries" if count > 1 else "the draft"
     fuller = said["refused"][0]
-    note = f"; a fuller one it refuses: {fuller}" if fuller else ""
+    note = f"; it rejects a fuller one: {fuller}" if fuller else ""
     whose = f"{said['torchgen']} of this tree" if said["torchgen"] else _NONE
-    return Check("torchgen", True, f"{whose} takes {entries}{note}")
+    return Check("torchgen", True, f"{whose} accepts {entries}{note}")

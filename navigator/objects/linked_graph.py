@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from indexes.model.vocabulary import SourceInfo
+from indexes.queries.backward_engine import NodeSource, node_source
 from indexes.queries.index import Index
-from indexes.queries.node_formulas import NodeSource, node_source
 from indexes.serialize.answers import dumps, envelope, shape, to_object
 from indexes.source.source import Source
 from navigator.explanation import place_json
@@ -63,7 +63,7 @@ class LinkedGraph:
                 ["dot", "-Tsvg"], input=self.dot(), capture_output=True, check=True, text=True
             )
         except (OSError, subprocess.CalledProcessError) as error:
-            raise ValueError(f"Graphviz draws graphs: install it for its dot ({error})") from error
+            raise ValueError(f"--svg needs Graphviz, which has dot ({error})") from error
         return drawn.stdout
 
     def as_json(self) -> str:

@@ -23,10 +23,7 @@ _HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="{root}style.css"></head><body>
-<header><nav aria-label="lists">{lists}</nav>
-<form role="search" action="{root}index.html"><label for="search">Find</label>
-<input id="search" name="q" type="search" autocomplete="off" aria-controls="found"></form>
-<ul id="found" aria-live="polite"></ul></header><main>
+<header><nav aria-label="lists">{lists}</nav></header><main>
 """
 _VERSIONS = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>PyTorch's operators - torchnav</title>

@@ -1,5 +1,8 @@
-// Finds names without a server: names.js, loaded with the first letter, has [name, page] by name.
+// Adds a search that needs no server: names.js, loaded with the first letter, has [name, page]s.
 (function () {
+  document.querySelector("header").insertAdjacentHTML("beforeend",
+    '<form role="search"><label for="search">Find</label> <input id="search" type="search"' +
+    ' autocomplete="off" aria-controls="found"></form><ul id="found" aria-live="polite"></ul>');
   var box = document.getElementById("search"), list = document.getElementById("found");
   var root = document.currentScript.getAttribute("src").replace("search.js", "");
   function rank(name, text) {

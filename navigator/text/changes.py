@@ -24,8 +24,10 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     """The plan as plain text."""
     yield clean(f"{plan.change.id}: {plan.change.title}")
     if plan.there:
-        rest = "the steps are what a change of it edits" if plan.steps else "nothing has to be done"
-        yield from wrap(f"it is there already, and {rest}:", "  ")
+        rest = (
+            "the steps show what a change of it edits" if plan.steps else "there is nothing to do"
+        )
+        yield from wrap(f"it exists already; {rest}:", "  ")
         yield clean(f"      {plan.there}")
     if plan.change.why:
         yield from wrap(f"because {plan.change.why}", "  ")
@@ -63,7 +65,7 @@ def _neighbour(one: Neighbour) -> Iterator[str]:
     if one.more:
         yield f"      ... {one.more} more lines"
     for arrival in one.arrivals:
-        yield from wrap(f"came with {change_text(arrival.commit)}", "  ")
+        yield from wrap(f"added by {change_text(arrival.commit)}", "  ")
         yield from (f"      {line}" for line in file_lines(arrival))
     if one.history_note:
         yield from wrap(f"history: {one.history_note}", "  ")
@@ -126,7 +128,7 @@ def plan_markdown(plan: Plan) -> Iterator[str]:
     yield f"# {words(plan.change.title)}"
     yield ""
     if plan.there:
-        yield f"It is there already: {code(plan.there)}"
+        yield f"It exists already: {code(plan.there)}"
     if plan.change.why:
         yield f"Why: {words(plan.change.why)}"
     yield from heading(2, "Steps")
@@ -165,7 +167,7 @@ def _neighbour_markdown(one: Neighbour) -> Iterator[str]:
     yield f"{words(one.why)}: {code(one.location)}"
     yield from fenced(one.code)
     for arrival in one.arrivals:
-        yield f"- came with {words(change_text(arrival.commit))}"
+        yield f"- added by {words(change_text(arrival.commit))}"
         yield from (f"  - {code(line)}" for line in file_lines(arrival))
 
 

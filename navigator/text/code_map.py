@@ -61,7 +61,7 @@ def _words_lines(words: Words, indent: str) -> Iterator[str]:
 def call_lines(answer: CallMap) -> Iterator[str]:
     """The way of a call, folder by folder."""
     name = answer.op if "::" in answer.op else f"aten::{answer.op}"
-    yield clean(f"{name} on {answer.device}: the way of a plain call through the tree")
+    yield clean(f"{name} on {answer.device}: the path of a plain call through the tree")
     folder = None
     for number, step in enumerate(answer.steps, 1):
         if step.folder != folder:

@@ -26,11 +26,11 @@ from navigator.text.markdown import code, heading, words
 _MAX_NAMED = 8
 _MAX_PEOPLE = 5
 _REBUILT = "files rebuilt after a change"
-_DRAFT = "entries for native_functions.yaml in the shape of the first one's"
-_SHORT = "in the order of work; below, with its condition and the lines to go by"
-_SURELY = "most operators like it stand there, or the commits that added them touched it"
-_PERHAPS = "some do"
-_PRECEDENTS = "commits that added an operator like it"
+_DRAFT = "entries for native_functions.yaml, after the most similar operator's"
+_SHORT = "in working order; each one below has its condition and lines to copy from"
+_SURELY = "most similar operators are there, or the commits that added them changed it"
+_PERHAPS = "some of them are"
+_PRECEDENTS = "commits that added a similar operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,11 @@ def sections(one: Contribution) -> tuple[Section, ...]:
         ("Tests", _tests(one, _now(one)), _tests_note(one)),
         ("Commands", _commands(one.commands), ""),
         ("Reviewers", _reviews(one.reviews), ""),
-        ("One approval for all", _reviews(one.covering), "merge rules that cover every file above"),
+        (
+            "One approval covers all",
+            _reviews(one.covering),
+            "merge rules that cover every file above",
+        ),
         ("Conventions and traps", map(_convention, one.conventions), ""),
         ("History", _histories(one.history), one.history_missing),
     )
@@ -140,7 +144,9 @@ def _opinfos(op: str, tests: OperatorTests) -> Iterator[Row]:
     for entry in tests.opinfos:
         yield Row(f"OpInfo {entry.name}", entry.location, f"{entry.rule}; in {entry.database}")
     if not tests.opinfos and not tests.missing and not op.startswith("test/"):
-        yield Row(f"no OpInfo for {op}", None, "add one: the tests of all operators then cover it")
+        yield Row(
+            f"no OpInfo for {op}", None, "add one, so that the tests of all operators cover it"
+        )
 
 
 def _selection(found: Selection) -> Row:
@@ -203,7 +209,7 @@ def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
         ("Tests", _new_tests(plan), ""),
         ("Commands", _commands(plan.commands), ""),
         ("Perhaps to add", map(_addition, perhaps), _PERHAPS),
-        ("Operators like it", map(_neighbour, plan.neighbours), ""),
+        ("Similar operators", map(_neighbour, plan.neighbours), ""),
         ("Added before", map(_precedent, plan.precedents), plan.history_missing or _PRECEDENTS),
         ("Rebuild", _rebuilt(plan.costs), _REBUILT),
         ("Reviewers", _reviews(plan.reviews), ""),

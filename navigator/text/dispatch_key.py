@@ -10,13 +10,13 @@ from navigator.text.answers import wrap
 from navigator.text.clean import clean
 
 _USES = {
-    "includes": "who sets the thread's included set",
-    "excludes": "who sets the thread's excluded set",
-    "tensor": "in the key set of tensors",
+    "includes": "added to the thread's included set by",
+    "excludes": "added to the thread's excluded set by",
+    "tensor": "added to the key set of tensors by",
     "set": "in named sets",
     "returns": "returned by",
-    "asks": "asked for",
-    "names": "named besides",
+    "asks": "tested for by",
+    "names": "also named by",
 }
 
 
@@ -29,7 +29,7 @@ def key_lines(card: KeyCard, limit: int) -> Iterator[str]:
         yield f"  priority: number {card.rank} from the top"
     yield from _comment_lines(card)
     if card.keys:
-        yield "stands for"
+        yield "covers"
         yield from wrap(" ".join(card.keys), "  ")
     yield from _fallback_lines(card)
     for what, group in groupby(card.uses, lambda one: one.what):

@@ -9,7 +9,7 @@ from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from indexes.queries.node_formulas import NodeSource
+    from indexes.queries.backward_engine import NodeSource
     from navigator.objects.graph import GraphNode
     from navigator.objects.linked_graph import LinkedGraph
     from navigator.objects.numeric import NumericCheck
@@ -74,7 +74,7 @@ def _about(node: GraphNode, source: NodeSource) -> Iterator[str]:
     elif node.code is None:
         yield "no entry in derivatives.yaml and no class in C++ has this name"
     if node.code is not None:
-        yield f"backward of the program  {node.code[0]}:{node.code[1]}"
+        yield f"the program's backward  {node.code[0]}:{node.code[1]}"
     if node.called_at is not None:
         yield f"called at {node.called_at[0]}:{node.called_at[1]}"
     yield from (f"hook {one}" for one in node.hooks)
@@ -126,7 +126,7 @@ def _leading(graph: Sequence[GraphNode], variable: str) -> set[int | None]:
 def chain_lines(graph: LinkedGraph, variable: str) -> Iterator[str]:
     """The chain rule for one variable: each way from the loss, factor by factor."""
     found = chains(graph.nodes, variable)
-    many = "the first of very many paths" if len(found) == _MOST_WAYS else f"{len(found)} ways"
+    many = "the first of a great many paths" if len(found) == _MOST_WAYS else f"{len(found)} paths"
     summed = f": the sum over {many}" if len(found) > 1 else ""
     yield clean(f"gradient of {variable}{summed}" if found else f"no path leads to {variable}")
     for way in found:

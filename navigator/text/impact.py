@@ -74,13 +74,13 @@ def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str
         return
     yield ""
     if affected.checks:
-        yield "documentation: how it is made and checked"
+        yield "documentation: commands that build and check it"
         for check in affected.checks:
             yield clean(f"  {check.command}")
             yield from wrap(f"{check.purpose}{': ' * bool(check.note)}{check.note}", "      ")
         yield ""
     if all(one.kind == "documentation" or one.detail == "docstring" for one in affected.changes):
-        yield "documentation alone changes: no operator is reached"
+        yield "only documentation changes: no operator is affected"
         yield from _end(affected.impact)
         return
     yield from impact_lines(affected.impact, everything)

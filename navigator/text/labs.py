@@ -98,7 +98,7 @@ def _summary(report: LabReport) -> str:
         for number, cell in enumerate(report.lab.cells)
         for claim in cell.claims
     )
-    ended = f"; the lab was ended: {run.ended}" if run.ended else ""
+    ended = f"; the lab ended early: {run.ended}" if run.ended else ""
     whose = f"with torch {run.torch_version}"
     return f"{held} of {_count(len(claims), 'claim')} checked {whose}{ended}; {links}."
 

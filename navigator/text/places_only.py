@@ -28,6 +28,8 @@ def _places(value: Json, around: str) -> Iterator[Place]:
     if isinstance(value, Mapping):
         words = _words(value) or around
         path, line = value.get("path"), value.get("line")
+        if isinstance(own := value.get("file"), str):  # a line of the program
+            path = os.path.abspath(own)
         if isinstance(path, str) and path:
             yield path, line if isinstance(line, int) and line else 1, words
         for key, one in value.items():

@@ -69,7 +69,7 @@ def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
                 break
     if one.may_fix:
         gone = ", ".join(f"#{number}" for number in one.may_fix)
-        yield _BLANK.format(f"lines that named {gone} are gone: is that fixed?")
+        yield _BLANK.format(f"the change removes lines that name {gone}: does it fix it?")
     if fixes and not any(re.match(r"\s*Fixes #", line) for line in lines):
         yield from fixes.split("\n")
 
@@ -124,10 +124,10 @@ def _test_plan(one: PullRequest) -> Iterator[str]:
     known = dict.fromkeys([*results, *commands])
     for command in known:
         result = results.get(command)
-        said = words(result) if result else _BLANK.format("its result; not run yet")
+        said = words(result) if result else _BLANK.format("the result, once it was run")
         yield f"- {code(command)}: {said}"
     if not known:
-        yield _BLANK.format("how it was tested; no test is known to reach it")
+        yield _BLANK.format("how you tested it: no known test reaches it")
     if one.more_tests:
         yield f"- {one.more_tests} more commands are for CI (`torchnav affected --all`)"
 

@@ -56,8 +56,8 @@ def _calls(card: PythonCard) -> Iterator[str]:
     if (left := len(card.calls) - _MOST) > 0:
         yield f"  ... {left} more that it calls: --json"
     if card.untold:
-        said = "1 call is" if card.untold == 1 else f"{card.untold} calls are"
-        yield f"  {said} not listed: on values whose class is not known"
+        said = "1 call" if card.untold == 1 else f"{card.untold} calls"
+        yield f"  {said} not listed, on values whose class is not known"
 
 
 def _where(call: PythonCall) -> str:

@@ -57,7 +57,7 @@ def _lines(slot: DispatchSlot, keys: str, kind: str = "") -> Iterator[str]:
 def _difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
     yield ""
     if not differences:
-        yield "the installed torch says the same for every key"
+        yield "the installed torch agrees for every key"
         return
     yield "the installed torch differs"
     for reason, group in groupby(sorted(differences, key=_why), key=_why):
@@ -65,8 +65,8 @@ def _difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
         yield from wrap(" ".join(one.key for one in ones), "  ")
         theirs = ones[0].theirs
         said = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
-        yield from wrap(f"there: {said}", "    ")
-        yield from wrap(reason or "not explained", "    ")
+        yield from wrap(f"installed: {said}", "    ")
+        yield from wrap(reason or "unexplained", "    ")
 
 
 def _why(one: Difference) -> str:

@@ -33,13 +33,13 @@ def _said_lines(found: Explanation) -> Iterator[str]:
     """The lines that say it, the operators that ran, and what was called with what."""
     for hit in found.said_by:
         if hit.kind != "operator":
-            yield clean(f"said in {hit.name}  {hit.location}")
+            yield clean(f"raised in {hit.name}  {hit.location}")
             yield from wrap(hit.detail, "    ")
     for hit in found.said_by:
         if hit.kind == "operator":
             yield clean(f"operator {hit.name}, {hit.detail}  {hit.location}")
     if found.call:
-        yield clean(f"{found.call} was given")
+        yield clean(f"arguments of {found.call}")
         for one in found.given:
             yield clean(f"    {one}")
 
@@ -48,7 +48,7 @@ def _cause_lines(cause: Cause) -> Iterator[str]:
     for at, write in enumerate(cause.writes):
         yield from _write_lines(write, first=at == 0)
     if not cause.writes:
-        yield "nobody was seen writing to it: a thread or an extension did, or a call below Python"
+        yield "no write was seen: a thread, an extension or a call below Python wrote to it"
     made = f", made at {_place(cause.made_at)}" if cause.made_at else ""
     saved = f"{', '.join(cause.saved) or 'a value'} of shape {cause.shape}"
     yield clean(f"needed by {cause.node}{made}, which saved {saved}")
@@ -57,7 +57,7 @@ def _cause_lines(cause: Cause) -> Iterator[str]:
     for formula in cause.formulas:
         yield clean(f"    {', '.join(formula.inputs)}: {formula.text}  {formula.location}")
     if cause.code is not None:
-        yield clean(f"    backward of the program  {_place(cause.code)}")
+        yield clean(f"    the program's backward  {_place(cause.code)}")
 
 
 def _write_lines(write: Write, *, first: bool) -> Iterator[str]:
@@ -68,4 +68,4 @@ def _write_lines(write: Write, *, first: bool) -> Iterator[str]:
 
 
 def _place(line: tuple[str, int] | None) -> str:
-    return f"{line[0]}:{line[1]}" if line else "a line that was not noted"
+    return f"{line[0]}:{line[1]}" if line else "a line that was not recorded"

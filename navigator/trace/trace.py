@@ -106,7 +106,7 @@ class Trace:
 
 
 class BadTrace(TorchnavError):
-    """The file is no trace that can be read: the message says why in one line."""
+    """The file is not a trace that can be read: the message says why in one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from navigator.trace.trace import Trace
 _SHAPE = re.compile(r"\[[\w.]+ (\[[\d, ]*\])\]")
 """Of the tensor that a node refuses: ``[torch.FloatTensor [3, 4]]``."""
 _NO_STORAGES = (
-    "who wrote to the value is not known: this recording keeps no storages, as it was made without "
-    "the compiled recorder; torchnav why SCRIPT runs the program again"
+    "the line that wrote to the value is unknown, as only the compiled recorder records storages; "
+    "torchnav why SCRIPT runs the program again and finds it"
 )
 
 
@@ -71,10 +71,10 @@ def _without_error(trace: Trace) -> str:
     """Why there is no error to be explained."""
     meta = trace.meta
     if meta.format != "torchnav":
-        return "a trace of this format keeps no error of the program: torchnav trace does"
+        return "traces of this format have no error of the program: torchnav trace records it"
     if meta.complete:
         return "the program ended without an error"
-    why = meta.problems[0] if meta.problems else "it does not reach the program's end"
+    why = meta.problems[0] if meta.problems else "it ends before the program does"
     return f"no error of the program is in this recording: {why}"
 
 
@@ -90,7 +90,9 @@ class _Teller:
         node = self._last(NODE)
         forward = self._trace.table.forward.get(node) if node is not None else None
         if node is None or forward is None:
-            return replace(found, note="which node refused its value is not in this recording")
+            return replace(
+                found, note="this recording does not have the node that refused its value"
+            )
         if not self._trace.table.states_of(forward)[0]:
             made = self._made_by(node, forward)
             return replace(found, made=made, note=_NO_STORAGES)
@@ -98,8 +100,8 @@ class _Teller:
         wanted = tuple(map(int, re.findall(r"\d+", shape[1]))) if shape else None
         causes = tuple(self._causes(node, forward, current, expected, wanted))
         if not causes:
-            note = "the value is neither taken nor made by the operator that saved it, or nobody "
-            note += "was seen writing to it: a thread or an extension did, or a call below Python"
+            note = "no write was seen: a thread, an extension or a call below Python wrote to it,"
+            note += " or the operator that saved the value neither took nor made it"
             return replace(found, made=self._made_by(node, forward), note=note)
         return replace(found, causes=causes)
 

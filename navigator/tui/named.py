@@ -31,12 +31,12 @@ def named(session: Session, text: str) -> Named:
     if match.kind != "none":
         return Named(list(_rows(session, match)), one_line(match.note or _kind(match)))
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
-    said = f"nothing is called {one_line(text)}"
+    said = f"nothing is named {one_line(text)}"
     if holding:
-        return Named(holding, f"{said}; these names hold it", "not found; names with it")
+        return Named(holding, f"{said}; names that contain it", "not found; names that contain it")
     near = list(_near(session, match))
     return (
-        Named(near, f"{said}; these are near", "not found; near names", is_near=True)
+        Named(near, f"{said}; near names", "not found; near names", is_near=True)
         if near
         else Named([], said)
     )

@@ -91,7 +91,7 @@ class Resolver:
         text = readable(name)
         kernel = parse(text.text)
         if not kernel.parts:
-            return _nothing(name, "not a name of a C++ function")
+            return _nothing(name, "not the name of a C++ function")
         return self._answer(self._case(name, text, kernel))
 
     def _case(self, name: str, text: Readable, kernel: KernelName) -> _Case:
@@ -199,7 +199,7 @@ class Resolver:
         if not same:
             return None
         known = libraries.library_of(case.kernel)
-        rule = "the identifier alone: a __global__ function of that name stands in the tree"
+        rule = "by the identifier alone: the tree has a __global__ function of that name"
         other = f"a kernel of {known.library}" if known else "another library's kernel"
         reason = f"the name has no scope or arguments, so {other} fits as well"
         source = None if self._finder.only_launches(same[0]) else same[0]
@@ -219,7 +219,7 @@ class Resolver:
         rule = f"jiterated: ATen compiles the source that it names {base} at run time"
         if certain:
             return _answered(case.name, None, made, None, rule, "by rule")
-        reason = "the name is so plain that another kernel, such as a Triton one, may have it"
+        reason = "the name is so common that another kernel, such as a Triton one, may have it"
         return DeviceKernelAnswer(case.name, None, made[0], None, "ambiguous", rule, reason, made)
 
     def _unknown(self, case: _Case) -> DeviceKernelAnswer:

@@ -107,17 +107,17 @@ def leads_to(expected: Expected, messages: Messages) -> tuple[Message, ...]:
 def error_measure(index: Index) -> Measure:
     """Which share of the expected texts leads to a line of the tree."""
     messages = Messages(index.facts.store)
-    counts = dict.fromkeys(("one line", "several", "said by the test itself", "not found"), 0)
+    counts = dict.fromkeys(("one line", "several", "raised by the test itself", "not found"), 0)
     short = []
     for one in expected_errors(index):
         found = leads_to(one, messages)
         verdict = "one line" if sum(not hit.is_rest for hit in found) == 1 else "several"
         if not found:
-            verdict = "said by the test itself" if one.is_own else "not found"
+            verdict = "raised by the test itself" if one.is_own else "not found"
         counts[verdict] += 1
         if verdict == "not found":
             short.append(_WRITTEN.format(one.path, one.line, one.text.replace(HOLE, "...")))
-    total = sum(counts.values()) - counts["said by the test itself"]
+    total = sum(counts.values()) - counts["raised by the test itself"]
     share = 1 - counts["not found"] / total if total else 1
     bar = "95 % of the texts that the tree's own tests expect lead to a line"
     return Measure("texts of errors", bar, total, counts, share >= _BAR, tuple(short))

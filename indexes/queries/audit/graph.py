@@ -174,7 +174,7 @@ class EdgeText:
     def _target_problem(self, edge: Edge, name: str) -> str:
         known = self._facts.by_id(edge.target) if isinstance(edge.target, int) else None
         if known is None:
-            return "its target is no definition"
+            return "its target is not a definition"
         found = known.definition.name
         return "" if found == name else f"{found} is another name"
 

@@ -264,7 +264,7 @@ def functions(index: Index, entries: Iterable[DerivativeEntry]) -> Measure:
     }
     met = not found.unresolved if index.source.kind != "wheel" else None
     short = (*found.unresolved, *found.absent) if met is not None else ()
-    bar = "100 % of those that are no operators"
+    bar = "100 % of those that are not operators"
     return Measure("functions in formulas", bar, sum(counts.values()), counts, met, short)
 
 

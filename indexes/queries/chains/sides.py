@@ -37,7 +37,7 @@ def add_derivative(
         rule = f"differentiable through {other.full_name}: autograd records what is called"
         _add_entry(other, parent, rule, "by rule", facts, hops, source)
     if beside:
-        rule = "recorded in other than the usual case, which is dense, real, 2-D tensors"
+        rule = "recorded only outside the usual case of dense, real, 2-D tensors"
         hops.add(parent, "derivative", ", ".join(beside), native.location, rule, "by rule")
     if not through and entry is None:
         _add_none(native, parent, rule, facts, hops)

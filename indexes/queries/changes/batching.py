@@ -104,7 +104,7 @@ class _BatchRulePlan(RulePlan):
             lines = enumerate(self._tree.lines(path), 1)
             at = next((n for n, text in lines if f"{name}(" in text), 0)
             what = f"Test the rule in C++{f', as that of {name} is' * bool(at)}."
-            yield ChangeStep("add", Location(path, at), what, (), "tests of such rules stand there")
+            yield ChangeStep("add", Location(path, at), what, (), "tests of such rules are there")
 
     def _registration(self, one: Near, text: str, rule: str) -> str:
         """The neighbour's line for ours: with its rule's name, and its overload."""

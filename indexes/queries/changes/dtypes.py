@@ -49,7 +49,7 @@ def _macros(tree: Tree, change: Change, missing: Sequence[str]) -> Iterator[Chan
     if not seen:
         for where in dict.fromkeys((*own, *ends)):
             what = f"let the kernel take {' and '.join(missing)}"
-            yield ChangeStep("edit", where, what, (), "no AT_DISPATCH macro stands in it")
+            yield ChangeStep("edit", where, what, (), "it has no AT_DISPATCH macro")
 
 
 def _macro_step(

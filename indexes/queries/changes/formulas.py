@@ -37,7 +37,7 @@ def forward(tree: Tree, change: Change) -> Parts:
 
 def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
     if change.op is None:
-        return Parts((), missing=("no operator is known here",))
+        return Parts((), missing=("the change names no operator",))
     new = _NewFormula(tree, change, change.op, mode)
     if there := new.there():
         steps, title = tuple(new.what_there_is()), f"{change.op} has a {mode.noun}"
@@ -277,7 +277,7 @@ class _NewFormula:
                     yield ChangeStep("remove", place, what, code, "it has a derivative from now on")
                 elif name in theirs and table not in mine and self._may_join(table):
                     what = f"add {self.name} to {table}, if its gradient is right for that"
-                    yield ChangeStep("edit", place, what, (), f"{name} stands there", place)
+                    yield ChangeStep("edit", place, what, (), f"{name} is in it", place)
 
     def _may_join(self, table: str) -> bool:
         return self.mode is REVERSE and "IMPLEMENTED" in table

@@ -64,7 +64,7 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
     what = f"name the {new.key} kernel in the entry of {said}"
     yield ChangeStep("edit", Location(path, line), what, code, why, first.like)
     for one in new.own[:1] if native.dispatch is None and not native.structured_delegate else ():
-        what = f"see {one.name}, which it runs for all tensors until now: it may have to divide"
+        what = f"see {one.name}, which so far runs for all tensors: it may have to distinguish"
         yield ChangeStep("read", one.location, what)
 
 
@@ -96,7 +96,7 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
     if new.new_path:
         where, how = Location(new.new_path, 0), "in a file of its own, as this one has"
     elif vote.path != model.path and own:
-        where, how = after(own), "below its own kernel, as the neighbour's stands below its own"
+        where, how = after(own), "below its own kernel, as the neighbour's is below its own"
     elif vote.path != model.path:
         where, how = Location(vote.path, 0), "in the file that is named as its own is"
     else:
@@ -148,7 +148,7 @@ def _registration(new: NewKernel) -> Iterator[ChangeStep]:
     if new.stub and entry:
         stub, macro = _last(new.stub), entry.macro.partition(":")[0]
         code = inserted(new.tree, entry.location, [f"{macro}({stub}, &{new.symbol})"])
-        why = "a stub runs for a device what is registered on it"
+        why = "a stub runs what is registered on it for the device"
         yield ChangeStep("add", entry.location, f"register it on {stub}", code, why, entry.location)
 
 
@@ -215,7 +215,7 @@ def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
             yield ChangeStep("add", place, what, code, why, Location(path, found[0]))
             yield from _special_math(new, "\n".join(code))
         elif lines:
-            what = "see whether it needs a function of its own in Metal: they stand here"
+            what = "see whether it needs a function of its own in Metal: they are here"
             yield ChangeStep("read", Location(path, 1), what, (), f"{new.model.path} runs them")
 
 
@@ -226,7 +226,7 @@ def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:
     at = next((n for n, text in lines if any(f"{one}(" in text for one in used)), 0)
     if at:
         what = f"write the scalar function of {new.base}, unless Metal has it"
-        why, place = f"that of {new.near.base} stands here", Location(_SPECIAL, at)
+        why, place = f"that of {new.near.base} is here", Location(_SPECIAL, at)
         yield ChangeStep("add", place, what, (), why, place)
 
 

@@ -162,7 +162,7 @@ def _test(new: NewKernel) -> Iterator[ChangeStep]:
         what = f"test {new.base} on this back end"
         what += f", as {new.near.base} is tested here" if found else ""
         like = place if found else None
-        yield ChangeStep("add", place, what, (), "its tests stand in this file", like)
+        yield ChangeStep("add", place, what, (), "its tests are in this file", like)
 
 
 def _docs(new: NewKernel) -> Iterator[ChangeStep]:

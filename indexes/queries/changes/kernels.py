@@ -26,7 +26,7 @@ def plan(tree: Tree, change: Change) -> Parts:
     """The steps of adding a kernel. A composite operator gets none of its own: what is planned is
     the operator below it that lacks one; what has a formula of its own is none."""
     if change.op is None:
-        return Parts((), missing=("no operator is known here",))
+        return Parts((), missing=("the change names no operator",))
     homes = Homes(tree)
     if there := _there(tree, change.op, change.key):
         steps = tuple(_what_there_is(tree, change.op, change.key, there))
@@ -74,10 +74,10 @@ def _of_operator(homes: Homes, op: str, key: str) -> Parts:
     missing: tuple[str, ...] = ()
     title, tests = f"{key} kernel of {op}", tuple(kernel_tests.runs(new))
     if new.model_key != key:
-        said = f"no operator of this tree has a {key} kernel, so that none says in which file those"
-        missing = (f"{said} stand: the model is for {new.model_key}",)
+        said = f"no operator of this tree has a {key} kernel, so that none shows in which file they"
+        missing = (f"{said} belong: the model is for {new.model_key}",)
     elif new.near.likeness < _LITTLE:
-        said = f"no operator that is much like {op} has a {key} kernel"
+        said = f"no operator similar to {op} has a {key} kernel"
         missing = (f"{said}: {new.near.base} is the nearest, and its file a guess",)
     return Parts(tuple(_steps(new)), tuple(new.neighbours()), tests, missing, title)
 
@@ -97,7 +97,7 @@ def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
         if device_of_key(key) == key:
             return Parts((), there=place, title=said)
         own = _of_operator(homes, op, key)
-        note = ChangeStep("read", place, f"{said}: try first what does not work as it is")
+        note = ChangeStep("read", place, f"{said}: first find out what fails without a change")
         return replace(own, steps=(note, *own.steps))
     first, *rest = below
     parts = _of_operator(homes, first, key)

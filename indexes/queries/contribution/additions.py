@@ -111,7 +111,7 @@ _PARTS = (
         "Inductor lowering",
         "registration",
         r"^torch/_inductor/",
-        "if torch.compile shall not fall back to it",
+        "if torch.compile must not fall back to it",
     ),
     _Part("Batch rule", "batch_rule", r"ATen/functorch/|Batch(ing|Rules)", _COMPOSITE),
     _Part("Autocast policy", "autocast", "autocast", "if it must run in a certain dtype"),

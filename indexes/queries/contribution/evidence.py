@@ -55,7 +55,7 @@ class FileEvidence:
         """In words."""
         parts = []
         if self.voters:
-            parts.append(f"it names {len(self.named)} of the {self.voters} operators most like it")
+            parts.append(f"it names {len(self.named)} of the {self.voters} most similar operators")
         if self.commits:
             parts.append(f"{self.touched} of {self.commits} commits that added one changed it")
         return "; ".join(parts)

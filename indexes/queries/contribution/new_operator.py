@@ -179,7 +179,7 @@ class Planner:
         yield Check("schema", True, f"reads as {schema}")
         existing = self._index.native(schema.full_name)
         if existing:
-            yield Check("name", False, f"{schema.full_name} is there already", existing.location)
+            yield Check("name", False, f"{schema.full_name} exists already", existing.location)
         else:
             overloads = [n for n in self._natives if n.name == schema.name]
             what = f"a new overload beside {', '.join(n.full_name for n in overloads[:6])}"
@@ -216,11 +216,11 @@ class Planner:
         arguments = {one.name for one in schema.arguments}
         for name in (one.strip() for one in inputs.split(",")):
             if name not in arguments and not name.startswith("result"):
-                return Check("formula", False, f"{name} is no argument of {schema.full_name}")
+                return Check("formula", False, f"{schema.full_name} has no argument {name}")
         called = dict.fromkeys(re.findall(r"(?<![\w.])(?:at::)?([a-z_]\w*)\s*\(", body))
         missing = [name for name in called if not self._callable(name)]
         if missing:
-            return Check("formula", False, f"{text}: nothing is called {', '.join(missing)}")
+            return Check("formula", False, f"{text}: nothing is named {', '.join(missing)}")
         return Check("formula", True, f"{text}: all that it calls exists")
 
     def _callable(self, name: str) -> bool:

@@ -30,7 +30,7 @@ MEANING: dict[ReviewKind, str] = {
     "label": "label that the pull request gets, by which maintainers find it",
     "merge rule": "may approve it, when the rule's patterns cover every file of the change",
     "test owner": "label of the team that triages these tests when they fail",
-    "maintainer": "maintains the module, and is who to ask",
+    "maintainer": "maintains the module, and answers questions",
 }
 CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS")
 """The places where GitHub looks for it."""

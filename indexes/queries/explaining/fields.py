@@ -52,7 +52,7 @@ class Fields:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._model = next(filter(self._has, _MODELS), "")
+        self._model = next(filter(source.text, _MODELS), "")
         self._derivatives = source.locate("derivatives.yaml") or ""
         self._tags = source.locate("tags.yaml") or ""
 
@@ -77,7 +77,7 @@ class Fields:
             raise NotFound("put the cursor on a line of native_functions.yaml or derivatives.yaml")
         found = _key_at(self._source.text(path).split("\n"), line)
         if not found:
-            raise NotFound("no field stands on this line")
+            raise NotFound("there is no field on this line")
         if path == self._derivatives:
             passages = self._in_header(found) or [*self._formulas()]
         else:
@@ -98,7 +98,7 @@ class Fields:
     def _unexplained(self, field: str) -> str:
         lacking = " or ".join(self._absent())
         without = f": it has no {lacking}" if lacking else ""
-        return f"no document of this tree explains {field}{without}"
+        return f"this tree does not explain {field}{without}"
 
     def _all(self, field: str) -> list[Passage]:
         found = [*self._in_readme(field), *self._in_model(field)]
@@ -110,14 +110,8 @@ class Fields:
         quoted = (name for _, text in self._items for name in _QUOTED.findall(text))
         return sorted({*sections, *self._comments, *quoted, *(name for name, *_ in self._tag_rows)})
 
-    def _has(self, path: str) -> bool:
-        return bool(self._text(path))
-
     def _text(self, path: str) -> str:
-        try:
-            return self._source.text(path) if path else ""
-        except OSError:
-            return ""
+        return self._source.text(path) if path else ""
 
     def _absent(self) -> Iterator[str]:
         if not self._text(README):

@@ -50,7 +50,7 @@ def on_line(index: Defined, source: Source, path: str, line: int) -> Explanation
             return explain(index, source, name)
         except NotFound:
             continue
-    raise NotFound("neither a field of the YAML files nor a macro of this tree stands on this line")
+    raise NotFound("this line has neither a field of the YAML files nor a macro of this tree")
 
 
 def _said(source: Source, name: str, place: Location) -> Iterator[Passage]:

@@ -205,7 +205,7 @@ def _known_kinds(value: str) -> list[str]:
     """The kinds whose name begins so: one may still be typing."""
     found = [kind.name for kind in KINDS if kind.name.startswith(value)]
     if not found:
-        raise UsageError(f"no kind of gap is called {value}: {', '.join(k.name for k in KINDS)}")
+        raise UsageError(f"no kind of gap is named {value}: {', '.join(k.name for k in KINDS)}")
     return found
 
 

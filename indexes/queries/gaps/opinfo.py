@@ -51,7 +51,7 @@ def _is_tested(tree: Tree, op: str) -> bool:
 def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
     place, name = tree.natives[ops[0]].location, documented[1].target
     rule = f"documented as {name}, and no OpInfo has its name or aten_name"
-    rule += ": test_ops, test_ops_gradients, functorch's tests and others pass over it"
+    rule += ": test_ops, test_ops_gradients, functorch's tests and others skip it"
     places = (place, place_of(documented), Location(DATABASE, 0))
     return Gap(place, f"no OpInfo for {name}", rule, places, ops[0])
 

@@ -71,7 +71,7 @@ def _composite_gap(
 ) -> Gap:
     call = Location(definition.location.path, line)
     what = f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}"
-    rule = f"{stub} has functions for the devices that register one, {_COMPOSITE} stands for all"
+    rule = f"{stub} has functions for the devices that register one, {_COMPOSITE} covers all"
     if readme:
         rule += "; the README of native says that such kernels should not be registered so"
     places = (call, dispatch_line(tree, ops[0]), *((readme,) if readme else ()))

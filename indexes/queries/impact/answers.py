@@ -128,7 +128,7 @@ class Impacts:
             unresolved.append(f"cut after {len(steps):,} steps: it reaches most of the library")
         if walk.undispatched:
             unresolved.append(
-                f"who calls these {len(operators)} operators was not looked for: they are many"
+                f"callers of these {len(operators)} operators were not searched: there are too many"
             )
         unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
         listed, folded = fold(operators) if most is not None else (list(operators), [])
@@ -168,7 +168,7 @@ class Impacts:
             found = found or self._macros(symbol) or self._in_formulas(symbol)
         if not found:
             match = self.index.meant(symbol)
-            raise UsageError(f"{match.text} is a {match.kind}: no callers of it are known here")
+            raise UsageError(f"{match.text} is a {match.kind}, which has no known callers")
         return list(dict.fromkeys(found))
 
     def _at(self, path: str, line: int) -> list[Start]:
@@ -207,7 +207,7 @@ class Impacts:
         known = {path for kind in kinds for path in self.facts.corpus.paths(kind)}
         found = [path for path in files_named(given, self.index) if path in known]
         if not found:
-            raise NotFound(f"{given} names no file of this index that anything is read of")
+            raise NotFound(f"{given} is not an indexed file")
         return found
 
     def _file(self, path: str) -> list[Start]:

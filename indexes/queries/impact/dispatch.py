@@ -23,7 +23,7 @@ from indexes.queries.written_operators import LIMIT, WrittenOperators, WrittenUs
 MAX_READ = 10
 """Operators that texts are read for in one walk: up to a second each."""
 UNREAD = (
-    "Python that calls operators through torch.ops, and texts that name them, are not followed:"
+    "Python that calls operators through torch.ops, and strings that name them, are not followed:"
     " torchnav callers OPERATOR lists them"
 )
 

@@ -50,7 +50,7 @@ def elsewhere(other: Mapping[str, Iterable[str]], reached: Iterable[str]) -> lis
     keys = {key for op in left for key in other[op]}
     named = ", ".join(sorted(keys)[:3]) + (" ..." if len(keys) > 3 else "")
     why = f"operators that call those in kernels for other dispatch keys ({named})"
-    return [Folded(why, len(left), "torchnav impact OPERATOR lists who calls it with any")]
+    return [Folded(why, len(left), "torchnav impact OPERATOR lists its callers with any tensors")]
 
 
 def _is_near(one: ReachedOperator, names: set[str]) -> bool:

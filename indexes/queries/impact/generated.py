@@ -42,7 +42,7 @@ class GeneratedCallers:
             if line := self._line(path, found.name):
                 at = Location(path, line)
                 node = Node("generated", f"{path}:{found.name}", path, at)
-                rule = "its code has a call of it, which stands in what is generated"
+                rule = "the code that it generates calls it"
                 yield Edge(node, rule, at, "by rule")
 
     def _files(self, name: str) -> list[str]:

@@ -92,7 +92,7 @@ class PythonEdges:
             return
         self._searches += 1
         if self._searches > MAX_SEARCHES and not first:
-            self.unfollowed.append(f"{node.symbol}: its callers were not looked for")
+            self.unfollowed.append(f"{node.symbol}: its callers were not searched")
         else:
             kinds = ("python", "test") if first else ("python",)
             others = [p for kind in kinds for p in self._files(name, kind, node)]

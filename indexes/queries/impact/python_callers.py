@@ -46,7 +46,7 @@ def add_callers(
         said = "1 call" if uses.unknown == 1 else f"{uses.unknown} calls"
         untold.append(f"not counted: {said} of .{last}() on values whose class is not known")
     if facts.corpus.paths("test"):
-        untold.append("test/: only files named test_* were looked through")
+        untold.append("test/: only files named test_* were searched")
     return answer.operators
 
 

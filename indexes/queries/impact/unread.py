@@ -36,7 +36,7 @@ class UnreadBodies:
         if len(files) > _MOST_FILES:
             told.append(
                 f"{known.definition.qualified}: {len(files) - _MOST_FILES} more files of tests,"
-                f" or outside of aten and autograd, have the word {name}: not looked into"
+                f" or outside of aten and autograd, have the word {name}: not searched"
             )
         named = (self._naming(name, path) for path in files[:_MOST_FILES])
         for caller, calls in (body for bodies in named for body in bodies):

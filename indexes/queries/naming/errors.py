@@ -94,7 +94,9 @@ def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch 
     if len(paths) != 1:
         return None
     lines = _lines_asserting(condition, index.source.read(paths[0]).decode("utf-8", "replace"))
-    note = "" if lines else "no assertion of this file has that condition; the line is as pasted"
+    note = (
+        "" if lines else "no assertion of this file has that condition; the line is the pasted one"
+    )
     where = Location(paths[0], min(lines or [line], key=lambda one: abs(one - line)))
     places = _around(index, where)
     name = places[0].name if places else where.path
@@ -174,7 +176,7 @@ def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
 def _note(several: int) -> str:
     if several == 1:
         return ""
-    return f"{several} lines raise this message; the values or the traceback tell which one"
+    return f"{several} lines raise this message; its values or the traceback show which one"
 
 
 def _around(index: Index, where: Location) -> tuple[Place, ...]:
@@ -218,7 +220,7 @@ def _dispatch_hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
     here = [use for use in uses if where.line <= use.location.line <= where.end_line]
     said = [f"{use.macro} covers {', '.join(use.dtypes)}" for use in here]
     name = known[0].definition.qualified if known else where.path
-    told = "; ".join(dict.fromkeys(said)) or "what it covers is not known"
+    told = "; ".join(dict.fromkeys(said)) or "its dtypes are not known"
     return Hit("error", name, where, f'"{one.text}": {told}', _first(places))
 
 

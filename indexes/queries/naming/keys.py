@@ -43,7 +43,7 @@ def known_device(text: str, index: Index) -> str:
 def _known(text: str, what: str, names: list[str]) -> str:
     name = _in_any_case(text, names)
     if name is None:
-        raise UsageError(f"no {what} is called {text!r}", near(text, dict.fromkeys(names), 5))
+        raise UsageError(f"no {what} is named {text!r}", near(text, dict.fromkeys(names), 5))
     return name
 
 

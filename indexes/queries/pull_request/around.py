@@ -35,7 +35,7 @@ _BEFORE = (
     _Said(
         "name the project's own repository", "CONTRIBUTING.md", r"^\s*(git remote add upstream .*)$"
     ),
-    _Said("read what it says of changes made with AI", "AI_POLICY.md", r"\S"),
+    _Said("read the rules for changes made with AI", "AI_POLICY.md", r"\S"),
     _Said(
         "sign the contributor's agreement: the check EasyCLA asks for it",
         ".github/merge_rules.yaml",
@@ -66,12 +66,12 @@ _AFTER = (
         "look at the docs that CI builds", "CONTRIBUTING.md", r"host documentation previews", "docs"
     ),
     _Said(
-        "leave the reviewers to the triage squad if you know none",
+        "if you know no reviewers, leave them to the triage squad",
         "CONTRIBUTING.md",
         r"leave the Reviewers section empty",
     ),
     _Said(
-        "remind of it after some days without an answer",
+        "send a reminder after some days without an answer",
         "CONTRIBUTING.md",
         r"doesn't get any response",
     ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST = 12
 """Routes of a device that are told."""
-_NOTHING = "nothing that computes is seen below it"
+_NOTHING = "no code that computes was found below it"
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"

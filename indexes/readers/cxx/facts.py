@@ -304,7 +304,7 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
     if deep := scan.lexed.too_deep:
-        said = f"nested more than {CXX_NESTING} deep: what stands there is not read"
+        said = f"nested more than {CXX_NESTING} deep: its content is not read"
         return facts, (Problem(path, Lines(scan.plain).at(deep), said),)
     return facts, ()
 

@@ -73,7 +73,7 @@ class KeyAlgebra:
         for key in self.keys.runtime:
             if wanted in (key.name, key.functionality):
                 return key.functionality
-        raise UnknownSetError(f"{name} is no dispatch key of this tree")
+        raise UnknownSetError(f"{name} is not a dispatch key of this tree")
 
     def after(self, key: str) -> KeyNames:
         """The functionalities below that of ``key`` (``DispatchKeySet::FULL_AFTER``)."""
@@ -108,7 +108,7 @@ class KeyAlgebra:
         if last in names:
             return names[last]
         if last not in self.constants:
-            raise UnknownSetError(f"{name} is no set of keys that is known here")
+            raise UnknownSetError(f"{name} is not a known set of keys")
         return self.value(self.constants[last].text)
 
 

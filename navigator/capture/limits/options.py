@@ -79,11 +79,13 @@ def steps_of(text: str) -> tuple[int, int | None]:
     """
     found = _STEPS.fullmatch(text)
     if found is None or not text.strip(":"):
-        raise ValueError(f"no steps: {text}; 10:13 are the steps 10, 11 and 12, counted from 0")
+        raise ValueError(
+            f"not a range of steps: {text}; 10:13 is steps 10, 11 and 12, counted from 0"
+        )
     first = int(found[1] or 0)
     last = first + 1 if not found[2] else int(found[3]) if found[3] else None
     if last is not None and last <= first:
-        raise ValueError(f"no step is in {text}: 10:13 are the steps 10, 11 and 12")
+        raise ValueError(f"{text} has no steps: 10:13 is steps 10, 11 and 12")
     return first, last
 
 
@@ -92,7 +94,7 @@ def size_of(text: str) -> int:
     an ``i`` of 1024. Raises ValueError."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or not float(found[1]):
-        raise ValueError(f"no size: {text}; write 100MB, 1.5GB or a number of bytes")
+        raise ValueError(f"not a size: {text}; write 100MB, 1.5GB or a number of bytes")
     unit = _UNITS[found[2].upper()]
     if "i" in text.lower():
         unit = 1024 ** list(_UNITS.values()).index(unit)
@@ -103,7 +105,7 @@ def pattern_of(text: str) -> str:
     """``module:PATTERN`` without its first word. Raises ValueError."""
     kind, pattern = text[: len(_MODULE)], text[len(_MODULE) :]
     if kind != _MODULE or not pattern:
-        raise ValueError(f"only what? {text}; write module:PATTERN, as in module:blocks.0.*")
+        raise ValueError(f"not a pattern: {text}; write module:PATTERN, as in module:blocks.0.*")
     return pattern
 
 
@@ -111,5 +113,5 @@ def count_of(text: str) -> int:
     """A number above 0, digits grouped by _ or not. Raises ValueError."""
     digits = text.replace("_", "").replace(",", "")
     if not (digits.isascii() and digits.isdecimal() and int(digits)):
-        raise ValueError(f"no number of operators: {text}")
+        raise ValueError(f"not a number of operators: {text}")
     return int(digits)

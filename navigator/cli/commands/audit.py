@@ -47,14 +47,22 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--kernels", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
 @click.option("--names", is_flag=True, help="Compare Python names with the installed torch.")
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
-@click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
-@click.option("--errors", is_flag=True, help="Ask for every error that tests expect: minutes.")
+@click.option(
+    "--answers", is_flag=True, help="Query every operator and public name (takes minutes)."
+)
+@click.option(
+    "--errors", is_flag=True, help="Look up every error that tests expect (takes minutes)."
+)
 @click.option("--draw", metavar="N", type=int, help="Sample N steps of the graph to check by hand.")
 @click.option(
-    "--seed", metavar="N", type=int, default=0, help="The seed of --draw: the same steps each time."
+    "--seed",
+    metavar="N",
+    type=int,
+    default=0,
+    help="The seed for --draw, for the same steps each time.",
 )
-@click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
-@click.option("--full", is_flag=True, help="Name everything that falls short.")
+@click.option("--no-live", is_flag=True, help="Do not compare with the installed torch.")
+@click.option("--full", is_flag=True, help="List every item that fails.")
 @json_option
 @pass_settings
 def audit(
@@ -70,9 +78,9 @@ def audit(
     no_live: bool,
     full: bool,
 ) -> int:
-    """How much of the tree is linked, and how well, each promise with its count.
+    """Check how much of the tree the index links, and how correctly.
 
-    Exit code 1 when one of them is not kept.
+    Prints one line for each requirement, with counts. Exit code 1 if one is not met.
     """
     index = settings.index()
     live = None if no_live else _live(index)
@@ -198,7 +206,7 @@ def _operators_around(trace: Trace, row: int | None) -> list[str]:
     return found
 
 
-_VERDICTS = {True: "kept", False: "NOT KEPT", None: "nothing to measure here"}
+_VERDICTS = {True: "kept", False: "NOT MET", None: "not measured here"}
 
 
 def _lines(measure: Measure, full: bool) -> Iterator[str]:

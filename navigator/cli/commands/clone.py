@@ -20,11 +20,10 @@ from navigator.text.clean import clean
 @json_option
 @pass_settings
 def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
-    """Fetch PyTorch's source at REF, a tag, branch or commit; by default that of the installed
-    torch.
+    """Fetch PyTorch's source at REF: a tag, branch or commit; default: that of the installed torch.
 
-    Shallow, sparse and without what torchnav does not read. Rerun it to resume after an
-    interruption. Other commands then find the clone by themselves.
+    The clone is shallow and sparse: it has only what torchnav reads. Rerun the command to resume
+    after an interruption. Other commands find the clone by themselves.
     """
     with ProgressLine() as line:
         request = plan(ref, url, history)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--for",
     "wanted",
     metavar="KIND",
-    help="What NAME is to get: mps, sparse-mps, cuda, nested, another dispatch key, or a kind of"
+    help="What to add to NAME: mps, sparse-mps, cuda, nested, another dispatch key, or a kind of"
     " gap: batch-rule, decomposition, meta, forward-mode, docs ...",
 )
 @click.option("--new-op", metavar="SCHEMA", help="Plan a new operator with this schema.")
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     metavar="INPUT: TEXT",
     help="With --new-op: a derivative formula to check, such as 'self: grad * other'.",
 )
-@click.option("--device", default="cpu", show_default=True, help="For which the tests are run.")
+@click.option("--device", default="cpu", show_default=True, help="The device to run the tests on.")
 @click.option(
     "--history",
     "histories",
     type=click.IntRange(min=0),
     default=4,
     show_default=True,
-    help="How many places to ask git about: who changed them.",
+    help="For how many places to look up in git who changed them.",
 )
 @click.option("--markdown", metavar="FILE", help="Write the checklist as Markdown; - is stdout.")
 @places_option
@@ -70,20 +70,20 @@ def contribute(
     histories: int,
     markdown: str | None,
 ) -> None:
-    """Everything that a change of NAME asks for: an operator, a FILE, FILE:LINE, a symbol or a gap.
+    """Plan a change of NAME: an operator, FILE, FILE:LINE, a symbol or a gap.
 
-    The places to touch, what they cost to rebuild, the tests that cover them, the commands to
-    build, test and lint, who reviews them and who changed them last, and what to mind, as the
-    tree itself states it. With --new-op, everything that a new operator must be added to, its
-    entries of native_functions.yaml drafted and read by the tree's own torchgen, which is run: the
-    exit code is 1 where a check fails. Of a gap,
-    or with --for KIND, the steps of that one change: what to edit where, after which neighbour;
-    with --for several NAMEs may be given, whose steps are one plan.
+    The plan lists the places to edit and what they cost to rebuild; the tests that cover them; the
+    commands to build, test and lint; who reviews the change and who changed the code last; and the
+    conventions that the tree states. With --new-op, it lists everything that a new operator must be
+    added to, and drafts its entries for native_functions.yaml, which the tree's own torchgen then
+    reads: the exit code is 1 if a check fails. For a gap, or with --for KIND, it lists the steps of
+    that one change: what to edit where, and which neighbour to copy from. With --for, several NAMEs
+    share one plan.
     """
     if bool(names) == (new_op is not None) or (wanted and new_op):
-        raise UsageError("give the name of what is to be changed, or --new-op 'SCHEMA'")
+        raise UsageError("name what to change, or give --new-op 'SCHEMA'")
     if len(names) > 1 and not wanted:
-        raise UsageError("several names are one change with --for KIND only")
+        raise UsageError("several names need --for KIND")
     index = settings.index()
     if new_op is not None:
         answer = _of_new_operator(index, new_op, formulas)

@@ -85,5 +85,5 @@ def _overloads(name: str, *indexes: Index) -> list[str]:
     matches = [index.resolve(name) for index in indexes]
     found = [overload for match in matches for overload in match.overloads]
     if not found:
-        raise not_found(matches[0], f"no operator is named {name!r} in either version")
+        raise not_found(matches[0], f"neither version has an operator named {name!r}")
     return list(dict.fromkeys(found))

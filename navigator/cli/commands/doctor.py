@@ -24,9 +24,9 @@ _EXIT_NOTHING = 3
 def doctor(settings: Settings, report: bool) -> int:
     """Check your setup: what is found, what is missing, and the command that adds it.
 
-    --report prints that with the machine, the variables and the configuration that torchnav
-    reads, and the end of its log; without your home folder, credentials in addresses and secrets.
-    Exit code 3 when there is no source to answer from, else 0.
+    --report adds the machine, the environment variables and the configuration that torchnav
+    reads, and the end of its log. It leaves out your home folder, credentials in URLs and secrets.
+    Exit code 3 if there is no source to answer from, else 0.
     """
     checks = examine(settings.tree, settings.cache, beside=settings.extensions())
     found = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
@@ -48,7 +48,7 @@ def _lines(check: Check) -> Iterator[str]:
 
 SHELLS = {
     "bash": 'eval "$(torchnav completion bash)" in ~/.bashrc',
-    "zsh": 'eval "$(torchnav completion zsh)" in ~/.zshrc, behind compinit',
+    "zsh": 'eval "$(torchnav completion zsh)" in ~/.zshrc, after compinit',
     "fish": "torchnav completion fish > ~/.config/fish/completions/torchnav.fish",
 }
 
@@ -57,7 +57,7 @@ SHELLS = {
 @click.argument("shell", type=click.Choice([*SHELLS]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """The script by which SHELL completes commands, options, operators and dispatch keys."""
+    """Print the completion script for SHELL: commands, options, operators and dispatch keys."""
     script = get_completion_class(shell)
     assert script is not None
     root = context.find_root()

@@ -21,11 +21,11 @@ shape(Passage, "path line end_line text")
 @places_option
 @pass_settings
 def explain(settings: Settings, field: str) -> None:
-    """What a field of native_functions.yaml or derivatives.yaml means.
+    """Explain a field of native_functions.yaml or derivatives.yaml, or a macro.
 
-    FIELD is also a tag, a name that formulas can use (`grad`, `wrap_opt_if`), the line of an
-    entry, `native_functions.yaml:552`, or a macro, `TORCH_IMPL_FUNC`. Quoted from the tree's
-    own documents and comments.
+    FIELD can also be a tag, a name that formulas can use (`grad`, `wrap_opt_if`), the line of an
+    entry (`native_functions.yaml:552`), or a macro (`TORCH_IMPL_FUNC`). The text is quoted from
+    the tree's own documents and comments.
     """
     source = settings.source()
     answer = _macro(settings, field) if field.isupper() else _field(source, field)

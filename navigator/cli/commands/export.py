@@ -22,14 +22,14 @@ _TABLES = {
     "derivatives": ("export:derivatives", "Every entry of derivatives.yaml."),
     "dtypes": ("export:dtypes", "Every AT_DISPATCH_* with its dtypes."),
     "table": ("export:table", "The dispatch tables of all operators."),
-    "site": ("export:site", "A page for each operator, as plain files."),
+    "site": ("export:site", "A static site: a page for each operator."),
     "trace": ("export_trace:export_trace", "Every row of a trace, linked to its source."),
 }
 
 
 @click.group(cls=LazyGroup, table=_TABLES)
 def export() -> None:
-    """Whole tables, one JSON object a line, by the contract in docs/json.md; a site."""
+    """Export whole tables as JSON, one object a line (see docs/json.md), a trace, or a site."""
 
 
 def _write(rows: Iterable[object]) -> None:
@@ -90,10 +90,11 @@ _MISSING = 5
 @json_option
 @pass_settings
 def site(settings: Settings, folder: Path) -> None:
-    """A site of the tree in FOLDER: a page for each operator, lists by Python name, grad_fn, kernel
-    file, dispatch key and error text, and a search that needs no server.
+    """Write a static site of the tree into FOLDER.
 
-    The pages stand in a folder of the tree's version and have the same addresses in every version.
+    It has a page for each operator; lists by Python name, grad_fn, kernel file, dispatch key and
+    error text; and a search that needs no server. Pages are in a folder named after the tree's
+    version, and have the same addresses in every version.
     """
     from navigator.site.build import build_site
 
@@ -101,9 +102,9 @@ def site(settings: Settings, folder: Path) -> None:
     with ProgressLine() as line:
         built = build_site(index, folder, lambda *parts: line(Progress(*parts)))
     for one in built.missing[:_MISSING]:
-        say(f"torchnav: no page of {one}")
+        say(f"torchnav: no page for {one}")
     if len(built.missing) > _MISSING:
-        say(f"torchnav: and of {len(built.missing) - _MISSING:,} more operators")
+        say(f"torchnav: nor for {len(built.missing) - _MISSING:,} more operators")
     told = {"folder": str(built.folder), "pages": built.pages, "bytes": built.size}
     settings.answer(
         lambda: {"schema_version": SCHEMA_VERSION, **told, "missing": [*built.missing]},

@@ -39,7 +39,7 @@ _captures = click.option(
     metavar="FILE",
     multiple=True,
     type=TRACE,
-    help="The trace in which the CUDA or HIP graphs replayed in this one were captured: replayed "
+    help="A trace that captured the CUDA or HIP graphs that are replayed in this one: replayed "
     "kernels get the operators that launched them there. Repeatable.",
 )
 
@@ -50,12 +50,13 @@ _captures = click.option(
 @source_options
 @pass_settings
 def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
-    """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
-    a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
+    """Show a recorded trace.
 
-    Device work alone is read from an export of Nsight Systems (nsys export --type sqlite) and a
-    report of Nsight Compute (ncu --csv). What a file is, its content says: it may be packed by
-    gzip, zstd or tar, under any name.
+    FILE is a trace of torchnav, a Chrome trace of torch.profiler, an ExecutionTrace, a memory
+    snapshot, a torch.compile log (the folder that TORCH_TRACE names), an export of Nsight Systems
+    (nsys export --type sqlite) or a report of Nsight Compute (ncu --csv); the last two have device
+    work only. The format is detected from the content. Files can be compressed with gzip, zstd or
+    tar.
     """
     import importlib
 
@@ -85,7 +86,7 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     "--chrome",
     metavar="FILE",
     type=_FILE,
-    help="Write it as a plain Chrome trace for Perfetto and chrome://tracing; packed as .json.gz.",
+    help="Write a Chrome trace for Perfetto and chrome://tracing; .json.gz compresses it.",
 )
 @click.option(
     "--view",
@@ -93,7 +94,7 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     help="A table: operator, module, line, kernel, steps, flops, idle, critical, memory ... "
     "An unknown name lists them all.",
 )
-@click.option("--full", is_flag=True, help="All rows of the view.")
+@click.option("--full", is_flag=True, help="Print all rows of the view.")
 @click.option(
     "--peak",
     metavar="DTYPE=TFLOPS,...",
@@ -113,10 +114,10 @@ def export_trace(
     full: bool,
     peak: str | None,
 ) -> None:
-    """Every operator, Node, call, device kernel and allocation of a trace, linked to its source.
+    """Export every operator, Node, call, device kernel and allocation of a trace, linked to source.
 
-    With --json one object a line, by the contract in docs/json.md; without, a summary, and of one
-    operator its first call.
+    With --json, prints one object a line (see docs/json.md); without, a summary, or with --op the
+    first call of the operator.
     """
     from navigator.trace.readers.replays import read_with_captures
 

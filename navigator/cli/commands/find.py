@@ -56,8 +56,8 @@ _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> int:
     """Search by part of a name, or paste any name, place or message.
 
-    Operators, kernels, functions, Python names, macros, node classes, variables and files.
-    With - as TEXT, texts are read from stdin, one per line.
+    Finds operators, kernels, functions, Python names, macros, node classes, variables and files.
+    With - as TEXT, reads texts from stdin, one per line.
     """
     index = settings.index()
     return each_name(settings, text, lambda one: _found(settings, index, one, limit, kinds))
@@ -87,12 +87,12 @@ def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple
 @places_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
-    """References to a symbol: calls, registrations, stubs, formulas, operators that reach it."""
+    """Show references to a symbol: calls, registrations, stubs, formulas, operators."""
     index = settings.index()
     hits = index.uses(symbol, limit)
     if not hits:
         match = index.meant(symbol)
-        raise NotFound(f"no reference to {match.text} found")
+        raise NotFound(f"no references to {match.text} found")
     if index.resolve(symbol).kind == "operator":
         say(f"torchnav: lines that name it, as torch.ops does: torchnav callers {symbol}")
     _write_hits(settings, index, hits, limit)
@@ -116,8 +116,8 @@ def at(settings: Settings, place: str, everything: bool) -> int:
     """Show what is at a line, what it calls, and which operators reach it.
 
     FILE is a path in the tree, absolute or relative to the tree or to the current folder. A name
-    stands for the line where it is defined. With - as FILE:LINE, places are read from stdin, one
-    per line.
+    stands for the line where it is defined. With - as FILE:LINE, reads places from stdin, one per
+    line.
     """
     index = settings.index()
     return each_name(settings, place, lambda one: _stands(settings, index, one, everything))
@@ -139,7 +139,7 @@ def _stands(settings: Settings, index: Index, place: str, everything: bool) -> N
 def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
     """What stands at a line of each file whose path ends so. Raises NotFound."""
     if line == 0:
-        raise UsageError(f"expected FILE:LINE with a line from 1, not {path}:0")
+        raise UsageError(f"expected FILE:LINE, and lines start at 1, not {path}:0")
     paths = index.facts.paths_ending(path)
     if len(paths) <= 1:
         return index.at(path, line)
@@ -148,20 +148,20 @@ def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
         with contextlib.suppress(NotFound):
             found += index.at(one, line)
     if not found:
-        raise NotFound(f"nothing known is at line {line} of {len(paths)} files", paths[:5])
+        raise NotFound(f"nothing is indexed at line {line} of any of {len(paths)} files", paths[:5])
     return found
 
 
 def _defined(index: Index, name: str) -> Sequence[Place]:
     """What stands at the first place that a name means. Raises NotFound."""
     if _FILE.fullmatch(name):
-        raise UsageError(f"expected FILE:LINE with a line from 1, not {name!r}")
+        raise UsageError(f"expected FILE:LINE, and lines start at 1, not {name!r}")
     match = index.meant(name)
     natives = (index.native(op) for op in match.overloads)
     places = [*(hit.location for hit in match.hits), *(one.location for one in natives if one)]
     where = next((place for place in places if place.line), None)
     if where is None:
-        raise UsageError(f"{match.text}: which line? FILE:LINE")
+        raise UsageError(f"{match.text} is a file: add a line, FILE:LINE")
     return index.at(where.path, where.line)
 
 

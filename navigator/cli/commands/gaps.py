@@ -18,7 +18,7 @@ from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, pass_settings, places_option, say
 from navigator.text.answers import source_lines
 from navigator.text.clean import clean
-from navigator.text.gaps import count_lines, gap_lines, gap_markdown
+from navigator.text.gaps import count_lines, gap_lines, gap_markdown, name_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,21 +38,19 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 @click.argument("text", nargs=-1)
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
 @click.option(
-    "--todo", is_flag=True, help="Only TODO and FIXME comments, which are left out by default."
+    "--todo", is_flag=True, help="Only TODO and FIXME comments, which are omitted by default."
 )
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
-@click.option("--confidence", type=_CONFIDENCES, help="Only gaps that are so sure to be wanted.")
+@click.option(
+    "--confidence", type=_CONFIDENCES, help="Only gaps that are wanted with this certainty."
+)
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
-@click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
-@click.option(
-    "--no-gpu", "no_gpu", is_flag=True, help="Only what needs no device other than the CPU."
-)
-@click.option("--mac", is_flag=True, help="Only what needs no device other than a Mac.")
-@click.option("--hour", is_flag=True, help="Only easy ones with nothing to compile.")
-@click.option(
-    "--python-only", is_flag=True, help="Only what is written in Python: nothing to compile."
-)
+@click.option("--owner", metavar="NAME", default="", help="Only in files that NAME owns.")
+@click.option("--no-gpu", "no_gpu", is_flag=True, help="Only gaps that need no device but the CPU.")
+@click.option("--mac", is_flag=True, help="Only gaps that need no device but a Mac.")
+@click.option("--hour", is_flag=True, help="Only easy gaps that need no build.")
+@click.option("--python-only", is_flag=True, help="Only gaps in Python code, which need no build.")
 @click.option(
     "--limit",
     metavar="N",
@@ -61,8 +59,8 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
     help=f"Show N gaps; by default {_FEW} of each kind, or {_LIMIT} of one. JSON and Markdown have"
     f" {_SOME} of each kind, or all of one.",
 )
-@click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
-@click.option("--markdown", is_flag=True, help="Answer as Markdown.")
+@click.option("--age", is_flag=True, help="Show the age of the lines, from git.")
+@click.option("--markdown", is_flag=True, help="Write Markdown.")
 @places_option
 @pass_settings
 def gaps(
@@ -83,9 +81,9 @@ def gaps(
     age: bool,
     markdown: bool,
 ) -> None:
-    """Real openings in this tree, easy ones first, each with the lines that make it a gap.
+    """List what is missing in this tree, easy gaps first, each with the lines that prove it.
 
-    TEXT keeps those that contain every word. A kind that this source cannot answer says why.
+    Every word of TEXT must match. Kinds that this source cannot answer say why.
     """
     index = settings.index()
     key = known_key(key, index) if key else ""
@@ -112,7 +110,7 @@ def gaps(
     if answer.gaps or not settings.json:
         settings.answer(
             lambda: gaps_json(shown, len(answer.gaps) - len(chosen)),
-            lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, len(answer.gaps)),
+            lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, answer.gaps),
         )
     if not answer.gaps:
         raise NotFound(_nothing(answer))
@@ -122,7 +120,7 @@ def _nothing(answer: GapList) -> str:
     """That nothing fits, and what this source could not tell."""
     untold = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
     untold += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
-    return "; ".join(["no gap of this tree fits", *untold])
+    return "; ".join(["no matching gaps", *untold])
 
 
 def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ...]:
@@ -143,8 +141,11 @@ def _kind(count: KindCount) -> str:
     return count.kind
 
 
-def _text(shown: GapList, total: int) -> Iterator[str]:
+def _text(shown: GapList, every: Sequence[Gap]) -> Iterator[str]:
+    total = len(every)
     yield from count_lines(shown)
+    if len(shown.counts) == 1:
+        yield from name_lines(every)
     unasked = [kind for kind in KINDS if kind.apart and kind.name not in map(_kind, shown.counts)]
     if unasked and len(shown.counts) > 1:
         yield f"not counted: {', '.join(f'--kind {kind.name}' for kind in unasked)}"
@@ -161,4 +162,4 @@ def _listed(gaps: Sequence[Gap]) -> Iterator[str]:
     """Gaps of several kinds, one below the other."""
     for gap in gaps:
         yield clean(f"{gap.id}  {gap.location}") + "  (possible)" * (gap.confidence == "possible")
-    yield from ("", "torchnav gaps --kind KIND tells more of a kind, torchnav contribute ID plans")
+    yield from ("", "torchnav gaps --kind KIND lists a kind; torchnav contribute ID plans a change")

@@ -7,7 +7,7 @@ import click
 from navigator.cli.commands.table import operator_meant
 from navigator.cli.session import Settings, completed, pass_settings, places_option, say
 from navigator.live.generated.answer import generated_json
-from navigator.live.generated.asking import generated as asked
+from navigator.live.generated.query import generated as asked
 from navigator.text.answers import source_lines
 from navigator.text.generated import generated_lines
 
@@ -15,17 +15,16 @@ from navigator.text.generated import generated_lines
 @click.command()
 @click.argument("name", shell_complete=completed("operators"))
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
-@click.option("--only", default="", metavar="FILE", help="Show one file's code: VariableType.")
+@click.option("--only", default="", metavar="FILE", help="Show the code of one file: VariableType.")
 @click.option("--full", is_flag=True, help="Show the code of every piece.")
 @places_option
 @pass_settings
 def generated(settings: Settings, name: str, overload: str | None, only: str, full: bool) -> None:
-    """The C++ that torchgen and the autograd generators write for an operator.
+    """Show the C++ that torchgen and the autograd generators write for an operator.
 
-    Each piece with the file and lines where a build would have it, the line of the template
-    that it fills, and the function that makes it; for files that have nothing for the
-    operator, why. Runs the generators of the tree, in a process of its own that can write
-    nothing; the first time takes a minute or two.
+    Each piece has its file and lines in a build, the line of the template that it fills, and the
+    function that makes it. Files without code for the operator say why. The generators of the tree
+    run in a process of their own that cannot write files; the first run takes a minute or two.
     """
     index = settings.index()
     op = operator_meant(index, name, overload)

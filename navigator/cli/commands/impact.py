@@ -34,10 +34,10 @@ def _tested(everything: bool) -> int | None:
 @places_option
 @pass_settings
 def callers(settings: Settings, symbol: str, everything: bool) -> None:
-    """Callers of SYMBOL, line by line.
+    """List the callers of SYMBOL, line by line.
 
-    SYMBOL is a C++ function, class, macro or stub, an operator, a dotted Python name, FILE:LINE
-    or a file of the tree.
+    SYMBOL is a C++ function, class, macro or stub, an operator, a dotted Python name, FILE:LINE or
+    a file of the tree.
     """
     found = Impacts(settings.index()).callers(symbol)
     settings.answer(lambda: impact_json(symbol, found), lambda: callers_lines(found, everything))
@@ -50,11 +50,11 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 @places_option
 @pass_settings
 def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -> None:
-    """Downstream effects of a change of SYMBOL: operators, Python names, tests.
+    """Show the downstream effects of a change of SYMBOL: operators, Python names, tests.
 
-    Each with the way that leads to it: calls, stubs, formulas, registrations, with lines, and with
-    the dispatch keys with which alone it is reached. Of the operators that call those, the ones
-    that only reach them with certain tensors are counted; --all lists them.
+    Each effect has the path to it (calls, stubs, formulas, registrations, with lines) and, if only
+    some dispatch keys reach it, those keys. Operators that reach SYMBOL through other operators,
+    and only with certain tensors, are counted; --all lists them.
     """
     found = Impacts(settings.index()).impact(symbol, dispatches, most=_tested(everything))
     settings.answer(lambda: impact_json(symbol, found), lambda: impact_lines(found, everything))
@@ -64,7 +64,7 @@ def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -
 @click.argument("commits", required=False, metavar="[A..B]")
 @click.option("--since", metavar="REV", help="Compare with this commit instead of HEAD.")
 @click.option("--staged", is_flag=True, help="Only what is staged.")
-@click.option("--markdown", is_flag=True, help="As Markdown, for a pull request.")
+@click.option("--markdown", is_flag=True, help="Write Markdown, for a pull request.")
 @_dispatches
 @_everything
 @places_option
@@ -78,11 +78,11 @@ def affected(
     dispatches: int,
     everything: bool,
 ) -> None:
-    """Downstream effects of your changes: operators, Python names, tests and how to run them.
+    """Show the downstream effects of your changes: operators, Python names, tests to run.
 
-    Compares the working tree, untracked files too, with HEAD; or the commits A..B. Changes of
-    white space and comments affect nothing; of documentation the commands are listed that make
-    and check it.
+    Compares the working tree, including untracked files, with HEAD, or the commits A..B. Changes of
+    white space and comments affect nothing. For changes of documentation, lists the commands that
+    build and check it.
     """
     if commits and (since or staged):
         raise UsageError("give A..B, or --since, or --staged")

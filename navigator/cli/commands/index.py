@@ -50,8 +50,8 @@ def index(
 ) -> None:
     """Build the index of the tree, or bring it up to date.
 
-    Other commands do this by themselves. Interrupted, it leaves the old index whole. PATH of
-    --export and --import is a file, or a folder that holds those of many versions.
+    Other commands do this by themselves. An interrupted build leaves the old index intact. PATH for
+    --export and --import is a file, or a folder for the indexes of several versions.
     """
     if listed or prune:
         from navigator.cli.commands.index_shelf import show
@@ -125,7 +125,7 @@ def _json(done: _Done) -> Object:
 def _text(done: _Done) -> Iterator[str]:
     report, problems, written = done.report, done.problems, done.written
     did = "built" if report.cold else "up to date"
-    counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
+    counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} removed"
     timed = report.cold or report.read
     yield f"{did}: {counts}, {done.seconds:.1f} s" if timed else f"{did}: {counts}"
     yield f"index: {done.file}"
@@ -133,8 +133,8 @@ def _text(done: _Done) -> Iterator[str]:
         size = written[0].stat().st_size / 1e6
         yield f"exported: {written[0]}, {size:.1f} MB, tree {written[1].tree}"
     if problems:
-        yield f"could not be read: {len(problems):,} places"
+        yield f"places that could not be read: {len(problems):,}"
         yield from problem_lines(problems[:_PROBLEMS_SHOWN])
     if len(problems) > _PROBLEMS_SHOWN:
-        yield "  ... all of them with --json"
+        yield "  ... --json lists all"
     yield from source_lines(done.info)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,30 +13,26 @@ import click
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
-from navigator.cli.session import Settings, completed, json_option, pass_settings, write_lines
+from navigator.cli.session import Settings, completed, pass_settings, places_option, write_lines
+from navigator.live.python_process import own_command
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
 from navigator.trace.why import explain_trace
 
-_START = (
-    "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
-    " from navigator.objects.command import main; sys.exit(main(sys.argv[2 + count :]))"
-)
-"""Our own folders come last: the program's modules are its own."""
 _PROGRAM = {"ignore_unknown_options": True}
 
 
 @click.command(context_settings=_PROGRAM)
 @click.argument("what", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@json_option
+@places_option
 @pass_settings
 def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
-    """Every member of a tensor, as the source declares it, with its live value.
+    """Show every member of a live tensor, as the source declares it, with its value.
 
-    WHAT is an expression, `torch.ones(2, 3).t()`, or SCRIPT.py:NAME: the script is run
-    with ARGUMENTS, and then NAME is looked at, which may be an expression too.
+    WHAT is an expression, such as `torch.ones(2, 3).t()`, or SCRIPT.py:NAME. torchnav runs the
+    script with ARGUMENTS and then evaluates NAME, which can be an expression too.
     """
     return _ask(settings, "inspect", (), what, arguments)
 
@@ -44,14 +40,16 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
 @click.command(context_settings=_PROGRAM)
 @click.argument("what", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
+@click.option("--to", default="", metavar="NAME", help="Show the chain rule for one variable.")
 @click.option(
-    "--check", is_flag=True, help="With --to: also check by finite differences of the loss."
+    "--check", is_flag=True, help="With --to: check the gradient by finite differences of the loss."
 )
-@click.option("--order", is_flag=True, help="Run the backward pass, for the order of its nodes.")
+@click.option(
+    "--order", is_flag=True, help="Run the backward pass and show the order of its nodes."
+)
 @click.option("--dot", is_flag=True, help="Write Graphviz DOT.")
 @click.option("--svg", is_flag=True, help="Write SVG, drawn by Graphviz: ... > graph.svg")
-@json_option
+@places_option
 @pass_settings
 def graph(
     settings: Settings,
@@ -63,13 +61,15 @@ def graph(
     dot: bool,
     svg: bool,
 ) -> int:
-    """The graph of a backward pass: nodes, formulas, what is saved, the lines that made them.
+    """Show the graph of a backward pass: nodes, formulas, saved variables, lines that made them.
 
-    WHAT is SCRIPT.py, which is run with ARGUMENTS up to its first `backward()`, or
-    SCRIPT.py:NAME, or an expression.
+    WHAT is SCRIPT.py, which is run with ARGUMENTS up to its first `backward()`; or
+    SCRIPT.py:NAME; or an expression.
     """
     if check and not to:
         raise UsageError("--check needs one variable: name it with --to")
+    if settings.places and (to or dot or svg):
+        raise UsageError("--vimgrep and --link list the places of the whole graph")
     flags = {"--check": check, "--order": order, "--dot": dot, "--svg": svg}
     options = (*(["--to", to] if to else []), *(name for name, on in flags.items() if on))
     return _ask(settings, "graph", options, what, arguments)
@@ -78,17 +78,16 @@ def graph(
 @click.command(context_settings=_PROGRAM)
 @click.argument("script", shell_complete=completed("files"))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@json_option
+@places_option
 @pass_settings
 def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
-    """Explain why a program ends with an error.
+    """Explain why a program failed.
 
-    SCRIPT is run again with ARGUMENTS; a recording by `torchnav trace` is read, and nothing is
-    run.
-    After "modified by an inplace operation", without anomaly mode: who wrote to a value that
-    the backward pass needed, through which view, and which formula needed it. After another
-    error: the call that failed, its tensors, the line of PyTorch that checks, and the
-    operators on the way.
+    SCRIPT is run again with ARGUMENTS; a recording by `torchnav trace` is only read. For
+    "modified by an inplace operation", it shows which line wrote to a value that the backward pass
+    needed, through which view, and which formula needed it, without anomaly mode. For other errors
+    it shows the call that failed, its tensors, the line of PyTorch that raised the error, and the
+    operators in between.
     """
     if _is_recording(script):
         return _why_recorded(settings, Path(script))
@@ -110,7 +109,7 @@ def _why_recorded(settings: Settings, path: Path) -> int:
     linker = linker_of(settings, trace)
     found = explain_trace(trace, linker)
     if settings.json:
-        settings.terminal.write_data((found.as_json(),))
+        _write_json(settings, found.as_json())
     else:
         write_lines(str(found).splitlines(), held=True)
     return 0
@@ -123,9 +122,20 @@ def _ask(
     target = target_python()
     if target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
-    own = [path for path in sys.path if path]
     given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
     given += ["--json"] if settings.json else []
-    command = [target.path, "-c", _START, str(len(own)), *own, *given, what, *arguments]
+    command = own_command(target.path, "navigator.objects.command", *given, what, *arguments)
     cache = {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
-    return subprocess.run(command, env={**os.environ, **cache}, check=False).returncode
+    out = subprocess.PIPE if settings.places else None
+    done = subprocess.run(command, env={**os.environ, **cache}, check=False, stdout=out)
+    if done.stdout and done.stdout.startswith(b"{"):
+        _write_json(settings, done.stdout.decode())
+    return done.returncode
+
+
+def _write_json(settings: Settings, answer: str) -> None:
+    """Writes an answer that is JSON already, or its places alone."""
+    if settings.places:
+        settings.write(json.loads(answer))
+    else:
+        settings.terminal.write_data((answer,))

@@ -26,11 +26,11 @@ from navigator.text.clean import clean
 @places_option
 @pass_settings
 def tensorimpl(settings: Settings) -> None:
-    """Each data member of TensorImpl, with its type, comment, line and accessors."""
+    """Show each data member of TensorImpl, with its type, comment, line and accessors."""
     index = settings.index()
     members = index.tensorimpl()
     if not members:
-        raise NotFound("this tree has no c10/core/TensorImpl.h that could be read")
+        raise NotFound("cannot read c10/core/TensorImpl.h in this tree")
     settings.answer(
         lambda: envelope(index.info, members=[member_json(one) for one in members]),
         lambda: [*member_lines(members), *source_lines(index.info)],
@@ -42,9 +42,9 @@ def tensorimpl(settings: Settings) -> None:
 @places_option
 @pass_settings
 def engine(settings: Settings, node: str) -> None:
-    """The functions of the autograd engine, what each calls, its phases of a backward pass.
+    """Show the functions of the autograd engine, what each calls, and when they run.
 
-    With NODE, `AddmmBackward0`: what happens to it, call by call.
+    With NODE (`AddmmBackward0`), shows how the engine runs that node, call by call.
     """
     index = settings.index()
     if node:

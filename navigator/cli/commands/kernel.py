@@ -9,7 +9,7 @@ import click
 
 from indexes.model.errors import NotFound
 from indexes.serialize.answers import device_kernel_json
-from navigator.cli.session import Settings, json_option, pass_settings, write_json
+from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import device_kernel_lines, source_lines
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name")
-@json_option
+@places_option
 @pass_settings
 def kernel(settings: Settings, name: str) -> None:
     """Show where a device kernel comes from: its launcher, its functor or lambda, or its library.
 
-    NAME is as kineto, nsys, ncu or rocprof print it, mangled or not. With - as NAME,
-    names are read from stdin, one per line, and answered in order, one JSON object a line.
+    NAME is a name that kineto, nsys, ncu or rocprof prints, mangled or not. With - as NAME, reads
+    names from stdin, one per line, and prints one JSON object a line, in order.
     """
     index = settings.index()
     if name == "-":
         for line in sys.stdin:
-            write_json(device_kernel_json(index.kernel_name(line.rstrip("\r\n"))))
+            settings.write(device_kernel_json(index.kernel_name(line.rstrip("\r\n"))))
         return
     answer = index.kernel_name(name)
     settings.answer(

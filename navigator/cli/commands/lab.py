@@ -25,16 +25,15 @@ from navigator.text.labs import lab_lines, lab_page, list_lines
 @json_option
 @pass_settings
 def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> None:
-    """Run a lab: a short program about one thing in PyTorch, each claim checked.
+    """Run a lab: a short program about one part of PyTorch that checks what it claims.
 
-    Without NAME, the list of labs in the order of reading. A lab runs with the Python that has
-    torch; the names in its text are looked up in the source at hand. The exit code is 1 where a
-    claim does not hold.
+    Without NAME, lists the labs in reading order. A lab runs with the Python that has torch; the
+    names in its text link to your source. The exit code is 1 if a claim does not hold.
     """
     labs = all_labs()
     if not name:
         if markdown:
-            raise UsageError("--markdown writes the page of one lab: give its name")
+            raise UsageError("--markdown writes the page of one lab: name it")
         _write_list(settings, labs)
         return
     report = _report(settings, _named(name, labs), not no_run)

@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 @click.option(
     "--call", metavar="NAME", help="Follow a call of this operator from folder to folder."
 )
-@click.option("--device", default="cpu", metavar="DEVICE", help="Of --call: cpu, cuda, mps ...")
-@click.option("--limit", default=15, show_default=True, type=click.IntRange(0), help="Of files.")
+@click.option(
+    "--device", default="cpu", metavar="DEVICE", help="The device for --call: cpu, cuda, mps ..."
+)
+@click.option(
+    "--limit",
+    default=15,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Maximum number of files.",
+)
 @places_option
 @pass_settings
 def map_(settings: Settings, folder: str | None, call: str | None, device: str, limit: int) -> None:
     """Show what a folder of the tree contains, one level deep, in the tree's own words.
 
-    FOLDER is a path in the tree; without one, its root. Counts are those of the index.
+    FOLDER is a path in the tree; default: its root. The counts come from the index.
     """
     if call is not None and folder is not None:
-        raise UsageError("--call takes no folder")
+        raise UsageError("give either a folder or --call")
     index = settings.index()
     if call is None:
         found = CodeMap(index).folder(folder or "")

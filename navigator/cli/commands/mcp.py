@@ -14,7 +14,7 @@ from navigator.cli.session import Settings, pass_settings, source_options
 def mcp(settings: Settings) -> None:
     """Serve coding agents over the Model Context Protocol, on stdin and stdout.
 
-    Tools: locate, chain, dispatch, users, tests, trace. All read, none writes. A client starts it:
+    The tools locate, chain, dispatch, users, tests and trace read only. A client starts the server:
     {"command": "torchnav", "args": ["mcp", "--tree", "/path/to/pytorch"]}.
     """
     try:

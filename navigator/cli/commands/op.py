@@ -33,7 +33,7 @@ WORKS: tuple[str, ...] = get_args(Work)
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--all", "every", is_flag=True, help="Show every overload that the name can mean.")
 @click.option("--chain", "chained", is_flag=True, help="Show the chain below the card.")
-@click.option("--full", is_flag=True, help="Show all of the chain, nothing folded.")
+@click.option("--full", is_flag=True, help="Show the whole chain, with nothing folded.")
 @click.option("--depth", metavar="N", type=click.IntRange(0), help="Follow at most N dispatches.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="List about N hops.")
 @click.option("--role", type=Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
@@ -63,11 +63,10 @@ def op(
 ) -> int:
     """Show what computes an operator on each device, its gradient, Python names and tests.
 
-    Prints a card and the ways to the functions that compute; --chain adds everything that the
-    operator reaches, each step with its reason. NAME may have any spelling: add,
-    aten::add.Tensor, torch.add, F.relu, torch.ops.aten.add.Tensor, AddmmBackward0,
-    at::native::add_kernel, torch.compile ... With - as NAME, names are read from stdin, one per
-    line.
+    Prints a card with the functions that compute and the steps that lead to them; --chain adds
+    everything that the operator reaches, each step with its reason. NAME can have any spelling:
+    add, aten::add.Tensor, torch.add, F.relu, torch.ops.aten.add.Tensor, AddmmBackward0,
+    at::native::add_kernel, torch.compile ... With - as NAME, reads names from stdin, one per line.
     """
     index = settings.index()
     if key is not None:

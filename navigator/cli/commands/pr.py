@@ -15,9 +15,7 @@ from navigator.text.pull_request import body_lines, markdown_lines
 
 @click.command()
 @click.option(
-    "--base",
-    metavar="REV",
-    help="Compare with this commit; by default with where the branch left main.",
+    "--base", metavar="REV", help="Compare with this commit; default: where the branch left main."
 )
 @click.option(
     "--ran",
@@ -26,16 +24,16 @@ from navigator.text.pull_request import body_lines, markdown_lines
     metavar="'COMMAND: RESULT'",
     help="A command that you ran and its result, for the test plan.",
 )
-@click.option("--body", is_flag=True, help="Only the text of the pull request.")
+@click.option("--body", is_flag=True, help="Print only the text of the pull request.")
 @json_option
 @pass_settings
 def pr(settings: Settings, base: str | None, told: tuple[str, ...], body: bool) -> None:
-    """The draft of a pull request for your changes, as Markdown.
+    """Draft a pull request for your changes, as Markdown.
 
-    Compares the working tree, untracked files too, with where the branch left the upstream's
-    main. The title, the text by the tree's own form, the test plan; then labels, reviewers,
-    issues, the steps around it and what CI will run. What nothing tells is marked as to be filled
-    in. Nothing is sent anywhere.
+    Compares the working tree, including untracked files, with the commit where the branch left the
+    upstream's main. Prints the title, the text in the tree's own form and the test plan; then
+    labels, reviewers, issues, the steps up to the merge and what CI will run. What you have to fill
+    in is marked. Nothing is sent anywhere.
     """
     ran = tuple(map(_ran, told))
     index = settings.index()

@@ -53,24 +53,24 @@ _KINDS = {
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Read them on a Dask cluster: the address of its scheduler, tcp://HOST:8786.",
+    help="Read them on a Dask cluster, given its scheduler: tcp://HOST:8786.",
 )
 @click.argument("traces", metavar="FOLDER|PATTERN|URL")
 @json_option
 @pass_settings
 def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None) -> None:
-    """Time by operator, kernel and phase across traces, one for each rank.
+    """Compare traces of many ranks: time by operator, kernel and phase.
 
-    The slowest rank of each, stragglers, how much communication is hidden behind computation. With
-    the extra torchnav[ranks], results are cached, so that each trace is read once.
+    Shows the slowest rank for each, stragglers, and how much communication is hidden behind
+    computation. With the extra torchnav[ranks], results are cached, and each trace is read once.
     """
     files = rank_files(traces)
     if not files:
-        raise NotFound(f"{traces} holds no .json file, packed or not")
+        raise NotFound(f"{traces} has no .json file, compressed or not")
     with ProgressLine() as line:
         summary = _summary(settings, files, partial(_read, jobs, cluster, line))
     if not summary.ranks:
-        raise NotFound(f"{traces} holds no trace: {summary.bad[0].path} {summary.bad[0].reason}")
+        raise NotFound(f"{traces} has no trace: {summary.bad[0].path} {summary.bad[0].reason}")
     settings.answer(lambda: _json(traces, summary), lambda: _text(traces, summary))
 
 

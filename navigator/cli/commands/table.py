@@ -32,19 +32,21 @@ if TYPE_CHECKING:
 @click.option(
     "--when",
     metavar="SWITCH,...",
-    help="The keys that a call passes instead, side by side: requires_grad, autocast, inference, "
-    "no_grad, vmap, functionalize, subclass, mode, sparse; all. --with SWITCH,... does the same.",
+    help="Show the keys that a call passes, side by side, under: requires_grad, autocast, "
+    "inference, no_grad, vmap, functionalize, subclass, mode, sparse; or all. Also --with.",
 )
-@click.option("--device", default="cpu", metavar="DEVICE", help="Of --when: cpu, cuda, mps ...")
+@click.option(
+    "--device", default="cpu", metavar="DEVICE", help="The device for --when: cpu, cuda, mps ..."
+)
 @places_option
 @pass_settings
 def table(
     settings: Settings, name: str, overload: str | None, live: bool, when: str | None, device: str
 ) -> None:
-    """The dispatch table of an operator, computed from the source alone.
+    """Show the dispatch table of an operator, computed from the source alone.
 
-    For every runtime key: the kernel, whether it is the key's own, an alias key's or a
-    fallback, and the line that registers it. NAME may be any spelling, as for `op`.
+    For every runtime key: the kernel, whether it is the key's own, an alias key's or a fallback,
+    and the line that registers it. NAME can have any spelling, as for `op`.
     """
     named = when or _given_with(settings)
     switches = _switches(named) if named else None
@@ -84,7 +86,7 @@ def _switches(given: str) -> tuple[str, ...]:
     for word in named:
         if word not in MEANINGS:
             close = near(word, tuple(MEANINGS)) or tuple(MEANINGS)
-            raise UsageError(f"--when has no {word!r}", close)
+            raise UsageError(f"--when has no switch {word!r}", close)
     return tuple(named)
 
 
@@ -122,14 +124,20 @@ def _refusal(match: NameMatch) -> str:
 
 @click.command()
 @click.argument("name", shell_complete=completed("dispatch_keys"))
-@click.option("--limit", default=8, show_default=True, type=click.IntRange(0), help="Of each list.")
+@click.option(
+    "--limit",
+    default=8,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Maximum number of rows in each list.",
+)
 @places_option
 @pass_settings
 def key(settings: Settings, name: str, limit: int) -> None:
-    """What a dispatch key is for, who puts it into sets, and what is registered for it.
+    """Show what a dispatch key is for, what adds it to key sets, and what is registered for it.
 
-    NAME is a runtime key (AutocastCUDA), a functionality (AutogradFunctionality) or an alias
-    (CompositeImplicitAutograd), which says for which runtime keys it stands.
+    NAME is a runtime key (AutocastCUDA), a functionality (AutogradFunctionality), or an alias
+    (CompositeImplicitAutograd), which lists the runtime keys that it covers.
     """
     card = KeyCards(settings.index()).card(name)
     settings.answer(

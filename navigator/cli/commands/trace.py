@@ -19,7 +19,7 @@ from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
@@ -33,8 +33,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--output",
     metavar="FILE",
     type=_FILE,
-    help="Record to this file, without a screen. %r or {rank}, and {pid}, are replaced; where RANK "
-    "is set, it is appended.",
+    help="Record to this file, without the screen. %r or {rank}, and {pid}, are replaced; if RANK "
+    "is set, the rank is appended.",
 )
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
@@ -43,21 +43,21 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="SECONDS",
     type=click.FloatRange(min=0.001),
     default=1.0,
-    help="Write operators this often; calls are written at once.",
+    help="How often to write operators; calls are written at once.",
 )
 @click.option("--memory", is_flag=True, help="Also record allocations.")
 @click.option(
     "--children",
     is_flag=True,
-    help="Also record the Python processes that it starts, each in its own file: workers of "
-    "DataLoader, multiprocessing, the ranks of `-m torch.distributed.run`.",
+    help="Also record the Python processes that the program starts, each in its own file: workers "
+    "of DataLoader, multiprocessing, the ranks of `-m torch.distributed.run`.",
 )
 @click.option(
     "--compile-log/--no-compile-log",
     default=True,
-    help="Record what torch.compile makes of the program: graphs, generated kernels and their "
-    "operators, graph breaks, guards. Inductor then notes where each kernel comes from, and "
-    "recompiles once what its cache holds without that.",
+    help="Record what torch.compile produces: graphs, generated kernels and their "
+    "operators, graph breaks, guards. Inductor then tracks where each kernel comes from, and "
+    "recompiles once what it had cached without that.",
 )
 @click.option(
     "--steps",
@@ -66,14 +66,17 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "Optimizer.step of the optimizer that steps first, or with step() of the program's profiler.",
 )
 @click.option(
-    "--step-name", metavar="NAME", help="Take the record_function blocks of this name as steps."
+    "--step-name", metavar="NAME", help="Count the record_function blocks of this name as steps."
 )
-@click.option("--skip", metavar="N", type=click.IntRange(min=0), help="Steps to run unrecorded.")
+@click.option("--skip", metavar="N", type=click.IntRange(min=0), help="Steps to skip first.")
 @click.option(
-    "--warmup", metavar="N", type=click.IntRange(min=0), help="Steps after those, unrecorded too."
+    "--warmup",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Warm-up steps after those, not recorded.",
 )
 @click.option(
-    "--record", metavar="N", type=click.IntRange(min=1), help="Steps to record after those."
+    "--record", metavar="N", type=click.IntRange(min=1), help="Steps to record after that."
 )
 @click.option(
     "--only",
@@ -87,16 +90,16 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--compiled/--no-compiled",
     default=None,
-    help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
-    "kernels. --compiled builds it now, with a C++ compiler; by default the first "
-    "run builds it in the background and later ones use it, where torch was built without devices.",
+    help="Record with the compiled recorder: a tenth of the overhead, and dispatch keys, but no "
+    "device kernels. --compiled builds it first, with a C++ compiler. By default, with a torch "
+    "for the CPU alone, the first run builds it in the background and later runs use it.",
 )
 @click.option(
     "--compare",
     metavar="BEFORE AFTER",
     nargs=2,
     type=TRACE,
-    help="Run nothing; compare two traces, of any format, by operator, line and module.",
+    help="Compare two traces of any format by operator, line and module; runs nothing.",
 )
 @click.option("--full", is_flag=True, help="With --compare: print all rows.")
 @json_option
@@ -124,10 +127,10 @@ def trace(
     program: tuple[str, ...],
     **limits: Any,
 ) -> int:
-    """Run SCRIPT as Python would and record every operator that it calls.
+    """Run SCRIPT as Python would, and record every operator that it calls.
 
-    Everything after SCRIPT is the program's, but for a `-o FILE` right after it when no
-    option before it says where to record.
+    Arguments after SCRIPT belong to the program, except `-o FILE` right after SCRIPT if no earlier
+    option names a file.
     """
     if compare is not None:
         return _compare(settings, *compare, program, full)

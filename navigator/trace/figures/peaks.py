@@ -99,6 +99,6 @@ def parse_peak(text: str) -> Peak:
         try:
             values[name.strip()] = float(number)
         except ValueError:
-            raise ValueError(f"{part!r} is no DTYPE=TFLOPS and no bandwidth=GB/s") from None
+            raise ValueError(f"{part!r} is neither DTYPE=TFLOPS nor bandwidth=GB/s") from None
     bandwidth = values.pop(BANDWIDTH, None)
     return Peak(values, bandwidth, "--peak")

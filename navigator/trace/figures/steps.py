@@ -13,7 +13,7 @@ from navigator.trace.trace import Trace
 _PROFILERS = re.compile(r"ProfilerStep#\d+")
 _NAMED = re.compile(r"(?!Optimizer\.)(?:.*[\W_\d])?(?:step|iteration)(?:[\W_\d].*)?", re.IGNORECASE)
 _OPTIMIZERS = re.compile(r"Optimizer\.step\b.*")
-_BY_UPDATES = "a step ends with Optimizer.step; the first one has all that came before too"
+_BY_UPDATES = "a step ends with Optimizer.step; the first one includes all that came before"
 
 
 class Step(NamedTuple):

@@ -49,7 +49,7 @@ def read_trace(
         what could not be read; a file that was cut is read up to the cut.
 
     Raises:
-        BadTrace: The file is no trace; the message is one line.
+        BadTrace: The file is not a trace; the message is one line.
     """
     head = _head(path)
     reader = next(one for one in FORMATS if one.recognises(path, head))

@@ -158,7 +158,7 @@ class ChromeReader:
         if not meta.overloads and "operators" in self._saw:
             meta.lacks.append(
                 "overload names (capture_overload_names=True would add them); "
-                "they are worked out from the inputs"
+                "they are inferred from the inputs"
             )
 
     # --------------------------------------------------------------------- the events

@@ -96,7 +96,7 @@ class _Cutter:
                 return found.end(), head[found.end() :]
             block = next(blocks, b"") if len(head) < EVENT_BYTES else b""
             if not block or head.lstrip()[:1] != b"{":
-                raise BadTrace(f"{self.path} is no trace: it has no traceEvents")
+                raise BadTrace(f"{self.path} is not a trace: it has no traceEvents")
             head += block
 
     def _last_boundary(self, text: bytes, seen: int = 0) -> int:

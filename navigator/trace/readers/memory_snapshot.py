@@ -85,9 +85,9 @@ def _load(path: Path) -> dict[str, Any]:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
     except (*_DAMAGE, MemoryError, RecursionError, OverflowError) as error:
         reason = error if str(error) else "it takes too much memory"
-        raise BadTrace(f"{path} is no memory snapshot: {reason}") from error
+        raise BadTrace(f"{path} is not a memory snapshot: {reason}") from error
     if not isinstance(value, dict) or "segments" not in value:
-        raise BadTrace(f"{path} is no memory snapshot: it has no segments")
+        raise BadTrace(f"{path} is not a memory snapshot: it has no segments")
     return value
 
 

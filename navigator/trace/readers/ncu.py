@@ -69,7 +69,7 @@ def _table(path: Path) -> Iterator[Row]:
     try:
         yield from csv.DictReader(io.StringIO(text, newline=""))
     except csv.Error as error:
-        raise BadTrace(f"{path} is no table of Nsight Compute: {error}") from error
+        raise BadTrace(f"{path} is not a table of Nsight Compute: {error}") from error
 
 
 def _kernels(rows: Iterator[Row]) -> Iterator[tuple[str, tuple[str, str], float]]:

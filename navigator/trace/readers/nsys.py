@@ -46,7 +46,7 @@ def read(path: Path, _watch: Watch) -> Trace:
         with contextlib.closing(_connected(path)) as connection:
             _Export(connection, trace).read()
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise BadTrace(f"{path} is no export of Nsight Systems: {error}") from error
+        raise BadTrace(f"{path} is not an export of Nsight Systems: {error}") from error
     if not len(trace) and not len(trace.table.kernels):
         raise BadTrace(f"{path} holds no device work and no range of NVTX of Nsight Systems")
     trace.meta.lacks.append("inputs of operators and lines of the user's program")

@@ -79,7 +79,9 @@ class Content:
         for block in blocks:
             expanded += len(block)
             if expanded > max(EXPANDED_BYTES, EXPANSION * file.tell()):
-                raise BadTrace(f"{self.path} expands to over {EXPANSION} times its size: no trace")
+                raise BadTrace(
+                    f"{self.path} expands to over {EXPANSION} times its size: not a trace"
+                )
             yield block
 
     def _gzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:

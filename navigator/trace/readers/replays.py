@@ -69,7 +69,7 @@ def read_with_captures(
         The trace, and what was joined; None without captures.
 
     Raises:
-        BadTrace: One of the files is no trace; the message is one line.
+        BadTrace: One of the files is not a trace; the message is one line.
     """
     trace = read_trace(path, progress, early)
     if not captures:

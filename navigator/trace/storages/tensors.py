@@ -117,7 +117,9 @@ class _Reader:
         self, member: Member, state: TensorState | None, uses: Sequence[Use]
     ) -> RecordedMember:
         if state is None:
-            return RecordedMember(member, "", "no storage is recorded: the compiled recorder does")
+            return RecordedMember(
+                member, "", "no storage was recorded: the compiled recorder records it"
+            )
         if member.name == "storage_offset_":
             return RecordedMember(member, f"{state.offset:,}")
         if member.name == "version_counter_":

@@ -36,7 +36,7 @@ def compiled_view(trace: Trace, _links: Links) -> View:
     runs = _Runs(trace.table)
     rows = list(_rows(trace.table, runs))
     rows.sort(key=lambda row: -_number(row["total_us"]))
-    return View("compiled", "what torch.compile made", _COLUMNS, rows, tuple(_notes(trace, runs)))
+    return View("compiled", "results of torch.compile", _COLUMNS, rows, tuple(_notes(trace, runs)))
 
 
 class _Runs:

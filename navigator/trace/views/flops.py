@@ -224,7 +224,7 @@ def _notes(calls: Sequence[_Calls], gathered: _Gathered) -> Iterator[str]:
         "of the kernels, on the CPU of the operator"
     )
     if not gathered.has_tags:
-        yield "operators that go element by element are left out: no source of PyTorch tells them"
+        yield "elementwise operators are left out: PyTorch's source does not list them"
     unknown = gathered.unknown()
     if unknown:
         names = ", ".join(f"{name} ({count})" for name, count in unknown.items())
@@ -236,4 +236,4 @@ def _peak_note(trace: Trace, peak: Peak | None) -> str:
         return f"peak: {peak.source}"
     nameless = "the device, which the trace does not name" if trace.table.kernels else "the CPU"
     devices = ", ".join(trace.meta.devices) or nameless
-    return f"no peak is known of {devices}: --peak bfloat16=989,bandwidth=3350 (TFLOP/s, GB/s)"
+    return f"the peak of {devices} is unknown: --peak bfloat16=989,bandwidth=3350 (TFLOP/s, GB/s)"

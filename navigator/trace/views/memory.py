@@ -168,9 +168,9 @@ def ledger_lines(trace: Trace, ledger: Ledger) -> Iterator[str]:
     if reserved and reserved != after:
         yield f"{ledger.device}: at the end {size(after)} allocated of {size(reserved)} reserved"
     if ledger.earlier:
-        yield f"{len(ledger.earlier)} frees of memory that was allocated before the recording"
+        yield f"{len(ledger.earlier)} frees of memory allocated before the recording"
     if ledger.unseen:
-        yield f"{ledger.unseen} blocks were freed unseen: their memory was allocated again"
+        yield f"{ledger.unseen} blocks were freed without a record, and their memory reused"
 
 
 def peak_line(trace: Trace, ledger: Ledger) -> str:

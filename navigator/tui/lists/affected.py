@@ -40,17 +40,17 @@ class AffectedPane(CommandsPane):
             return
         self._asked = commits
         what = one_line(commits) if commits else "uncommitted work"
-        self.show_message(f"looking at {what}, and for what it leads to …")
+        self.show_message(f"following {what} …")
         self.ask(lambda: affected(index, commits or None), self._show)
 
     def _show(self, found: Affected) -> None:
-        self.places.message = "nothing differs"
+        self.places.message = "no changes"
         self.show_rows(list(self._rows_of(found)), folded=True)
 
     def _rows_of(self, found: Affected) -> Iterator[PlaceRow]:
         yield from change_rows(found)
         if found.checks:
-            yield PlaceRow(f"Documentation: how it is made and checked ({len(found.checks)})")
+            yield PlaceRow(f"Documentation: commands that build and check it ({len(found.checks)})")
         for check in found.checks:
             row = PlaceRow(check.command, check.location, check.purpose, comment=check.note)
             yield self.with_command(row, check.command)

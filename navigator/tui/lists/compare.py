@@ -60,7 +60,7 @@ class ComparePane(PlacesPane):
         if self._diff is None or name != self._version.lower():
             return
         chosen = [one for one in self._diff.changes if _has(one, wanted)]
-        self.places.message = "nothing that differs has these words" if wanted else "no difference"
+        self.places.message = "no difference matches" if wanted else "no difference"
         self.title = f"from {version_words(self._diff.before)}"
         self.show_rows(list(change_rows(self._diff.notes, chosen)))
 

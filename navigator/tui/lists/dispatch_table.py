@@ -55,14 +55,14 @@ class DispatchTablePane(PlacesPane):
 
 def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Iterator[PlaceRow]:
     if differences is not None and not differences:
-        yield PlaceRow("the installed torch says the same for every key")
+        yield PlaceRow("the installed torch agrees for every key")
     other = {one.key: one for one in differences or ()}
     main, rest = table.by_interest()
     for slots in main:
         yield of_slots(table.op, slots)
         yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     if rest:
-        yield PlaceRow("other keys, the first to be asked on top")
+        yield PlaceRow("other keys, highest priority first")
     for slots in rest:
         yield of_slots(table.op, slots)
         yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)

@@ -44,6 +44,6 @@ class FindPane(PlacesPane):
             )
 
     def _found(self, text: str, hits: Sequence[Hit]) -> None:
-        self.places.message = f"nothing is called {text}"
+        self.places.message = f"nothing is named {text}"
         self.show_rows([of_hit(hit) for hit in hits])
         self._ahead.answered(text)

@@ -64,7 +64,7 @@ def _rows(found: FolderMap) -> Iterator[PlaceRow]:
             yield PlaceRow(title)
             yield from (_row(entry) for entry in entries)
         if kind == "folder" and found.doors:
-            yield PlaceRow("doors: the files with most references from others")
+            yield PlaceRow("entry points: the files that others refer to most")
             yield from (_row(door) for door in found.doors)
 
 

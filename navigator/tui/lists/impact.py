@@ -25,7 +25,7 @@ class ImpactPane(CommandsPane):
         if index is None:
             self.show_message(f"nothing can be followed: {REASON}")
             return
-        self.show_message("looking for uses, and for what they lead to …")
+        self.show_message("following its uses …")
         impacts = Impacts(index)
         self.ask(
             lambda: (impacts.callers(subject), impacts.impact(subject, tests=False)),
@@ -50,5 +50,5 @@ class ImpactPane(CommandsPane):
         self.places.cursor = min(at, max(len(rows) - 1, 0))
 
     def failed(self, error: TorchnavError) -> None:
-        self.places.message = "nothing is known about this place"
+        self.places.message = "nothing is indexed at this place"
         complain(self, str(error))

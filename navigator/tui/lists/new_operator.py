@@ -17,7 +17,7 @@ class NewOperatorPane(ChecklistPane):
     """A schema is typed; enter plans it."""
 
     PLACEHOLDER = "mish2(Tensor self) -> Tensor"
-    INVITATION = "write its schema and press enter, or the name of an operator like it"
+    INVITATION = "type its schema, or the name of a similar operator, and press enter"
 
     _schema = ""
     _plan: NewOperator | None = None
@@ -42,7 +42,7 @@ class NewOperatorPane(ChecklistPane):
             self.show_message(f"nothing can be planned: {REASON}")
             return
         self._schema, self._plan = schema, None
-        self.show_message("asking torchgen, and looking for operators like it …")
+        self.show_message("asking torchgen, looking for similar operators …")
         self.ask(lambda: plan_operator(index, schema), self._show)
 
     def _show(self, plan: NewOperator) -> None:

@@ -55,7 +55,7 @@ class PlanPane(CommandsPane):
 
     def _show(self, plan: Plan | None) -> None:
         if plan is None:
-            self.show_message(f"{self._change} is no gap of this tree")
+            self.show_message(f"{self._change} is not a gap of this tree")
             return
         self._plan = plan
         self.places.message = ""
@@ -78,12 +78,12 @@ class PlanPane(CommandsPane):
         self._keys, self.commands = {}, {}
         yield PlaceRow(plan.change.title)
         if plan.there:
-            yield PlaceRow("it is there already", plan.there)
+            yield PlaceRow("it exists already", plan.there)
         steps = [self._step(number, one) for number, one in enumerate(plan.steps, 1)]
         done = sum(key in self._ticked for key in self._keys.values())
         yield PlaceRow(f"Steps: {done} of {len(steps)} done")
         yield from steps
-        yield PlaceRow("Like it" if plan.neighbours else "Nothing like it is known")
+        yield PlaceRow("Neighbours" if plan.neighbours else "No known neighbour")
         yield from map(_neighbour, plan.neighbours)
         if plan.related:
             yield PlaceRow("Related places, which may have to follow")
@@ -145,7 +145,7 @@ class PlanPane(CommandsPane):
         try:
             progress.tick([key])
         except OSError as error:
-            complain(self, f"cannot keep what is done: {error}")
+            complain(self, f"cannot save your progress: {error}")
         self._draw()
 
     def action_run(self) -> None:
@@ -160,7 +160,7 @@ class PlanPane(CommandsPane):
             try:
                 progress.end(command, status)
             except OSError as error:
-                complain(self, f"cannot keep how it ended: {error}")
+                complain(self, f"cannot save the result: {error}")
             self._draw()
 
     def action_copy_markdown(self) -> None:
@@ -175,7 +175,7 @@ def is_change(subject: str) -> bool:
 
 
 def _neighbour(one: Neighbour) -> PlaceRow:
-    arrivals = [f"came with {change_text(arrival.commit)}" for arrival in one.arrivals]
+    arrivals = [f"added by {change_text(arrival.commit)}" for arrival in one.arrivals]
     arrivals += [f"  {file.path}" for arrival in one.arrivals for file in arrival.files[:_LINES]]
     said = [one.why, *arrivals, one.history_note, *_shown(one.code)]
     return PlaceRow(one.name, _at(one.location), comment="\n".join(filter(None, said)))

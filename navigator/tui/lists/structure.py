@@ -14,7 +14,7 @@ class TensorImplPane(PlacesPane):
         super().__init__(context, "members of TensorImpl")
 
     def begin(self) -> None:
-        self.places.message = "TensorImpl.h holds no data members that are known"
+        self.places.message = "found no data members in TensorImpl.h"
         if session := self.context.session:
             self.ask(
                 session.index.tensorimpl,

@@ -169,6 +169,9 @@ class ChainWorkspace(Workspace):
         self.chain.start.show(self.history.trail(History.LIMIT))
         self.chain.show_start()
 
+    def on_operator_pane_emptied(self) -> None:
+        self.show_start()
+
     def on_start_page_place_chosen(self, message: StartPage.PlaceChosen) -> None:
         self.jump(message.visit)
 
@@ -208,7 +211,7 @@ class ChainWorkspace(Workspace):
         if hop is not None:
             self.jump_to_hop(hop)
         elif self.context.session is not None and self.context.index is None:
-            say(self, f"the {words} of {op} is not known yet: {REASON}")
+            say(self, f"the {words} of {op} is not available yet: {REASON}")
         else:
             say(self, f"{op or 'this'} has no {words} in this source")
 
@@ -248,10 +251,10 @@ class ChainWorkspace(Workspace):
         self.show_crumbs()
 
     def action_back(self) -> None:
-        self._return_to(self.history.back(self.here()), "this is where you began")
+        self._return_to(self.history.back(self.here()), "this is the first place")
 
     def action_forward(self) -> None:
-        self._return_to(self.history.forward(self.here()), "there is nothing further on")
+        self._return_to(self.history.forward(self.here()), "this is the last place")
 
     def _return_to(self, visit: Visit | None, otherwise: str) -> None:
         if visit is None:
@@ -323,4 +326,4 @@ class ChainWorkspace(Workspace):
         if operators:
             self.jump(Visit(op=operators[0], title=operators[0]))
         else:
-            say(self, f"{name} is no operator of this tree")
+            say(self, f"{name} is not an operator of this tree")

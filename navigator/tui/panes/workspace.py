@@ -36,9 +36,13 @@ class Workspace(Container):
         Binding("y", "chord('copy')", "Copy", priority=True, id="copy"),
         Binding("Y", "show_copied", "Show what was copied", show=False, id="copy.show"),
         Binding("c", "app.list('contribute')", "Contribute", id="contribute"),
-        Binding("I", "app.list('impact')", "Impact", tooltip="Impact: who uses it", id="impact"),
+        Binding("I", "app.list('impact')", "Impact", tooltip="Impact of a change", id="impact"),
         Binding(
-            "A", "app.list('affected')", "Affected", tooltip="Affected by your work", id="affected"
+            "A",
+            "app.list('affected')",
+            "Affected",
+            tooltip="Affected by your changes",
+            id="affected",
         ),
         Binding(
             "P",

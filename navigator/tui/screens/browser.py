@@ -119,7 +119,7 @@ class BrowserScreen(Screen[None]):
             self._op_wanted = None
         if not match.overloads and self._op_wanted is None:
             near = ", ".join(match.suggestions)
-            complain(self, f"nothing is called {name}" + (f"; near: {near}" if near else ""))
+            complain(self, f"nothing is named {name}" + (f"; near: {near}" if near else ""))
         return next(iter(match.overloads), None)
 
     def on_index_progress_described(self, message: IndexProgress.Described) -> None:

@@ -26,9 +26,9 @@ MARKS: Sequence[HelpRow] = (
     ("◆", "inferred: codegen or a macro, which is named", ""),
     ("?", "ambiguous: one of several, all are shown", ""),
     ("✗", "not resolved, with the reason", ""),
-    ("∂", "is differentiable, also through what it calls", ""),
+    ("∂", "differentiable, directly or through what it calls", ""),
     ("▸", "an operator whose chain Enter shows here", ""),
-    ("↑ ↻", "shown elsewhere, where Enter leads; ↻ on the way here: a loop", ""),
+    ("↑ ↻", "shown elsewhere: Enter goes there; ↻ a loop", ""),
 )
 LEGEND: Sequence[HelpRow] = (
     *MARKS,
@@ -37,7 +37,7 @@ LEGEND: Sequence[HelpRow] = (
     ("file:SoftMax", "has a kernel in such a file", ""),
     ("tag:core", "has this tag", ""),
     ("kind:structured", "structured, delegate, composite, plain ...", ""),
-    ("no:derivative", "not so: also no:CUDA, no:tag ...", ""),
+    ("no:derivative", "without it: also no:CUDA, no:tag ...", ""),
 )
 
 

@@ -84,7 +84,7 @@ class TraceDetail(Widget):
             "engine": "engine's work around",
             "hook": "a hook at",
             "": "in",
-            "recompute": "computed again for",
+            "recompute": "recomputed for",
         }[op.origin]
         words = [(f"{role} ", "dim"), (one_line(op.node), "$text-accent")]
         if self._forward is not None:

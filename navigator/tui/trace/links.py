@@ -67,7 +67,7 @@ class TraceLinks:
             (kernel, linker.kernel_name(kernel)) for kernel in self._trace.kernels_of(op.id)[:2]
         ]
         visit = self._visit(op, link)
-        reason = "; ".join(link.reasons) or f"{op.label} is no operator"
+        reason = "; ".join(link.reasons) or f"{op.label} is not an operator"
         compiled = tuple(compiled_words(self._trace.table, row, linker))
         ran = self._ran(op, link, linker)
         return Linked(row, link, tuple(launched), visit, reason, ran, compiled)

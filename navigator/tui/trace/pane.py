@@ -197,7 +197,7 @@ class TracePane(MainPane):
     def _show_no_rows(self, trace: Trace) -> None:
         """Say that there is no operator; what there may be instead are kernels."""
         if len(trace.table.kernels):
-            self.show_message("no operators are in the trace; its kernels are in other views")
+            self.show_message("the trace has no operators; other views show its kernels")
             if self.view == "tree":
                 self.open_view("kernel")
         else:
@@ -464,6 +464,6 @@ def _sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) 
             return sheet_of(time_view(trace, links, by, rows))
     view = made or VIEWS[name](trace, links)
     if wanted.terms:
-        note = "the filter chooses rows of the trace: this is of all of them"
+        note = "the filter applies to rows of the trace, not to this view"
         view = replace(view, notes=(note, *view.notes))
     return sheet_of(view, " ".join(wanted.words))

@@ -60,15 +60,15 @@ class TraceScreen(Screen[None]):
 
     LEGEND: ClassVar[Sequence[HelpRow]] = (
         ("Rows of a trace", "", ""),
-        ("train.py:12", "your line that led to the rows below", ""),
+        ("train.py:12", "your line that called the rows below", ""),
         ("← ↻ ⚙", "backward pass, optimizer, compiler", ""),
-        ("+12", "so many operators are folded below", ""),
+        ("+12", "the number of operators folded below", ""),
         ("Words for the filter", "", ""),
-        ("op:add phase:back", "rows of such an operator, of a phase", ""),
-        ("module:fc line:12", "that such a module or line led to", ""),
-        ("node:Mul origin:eng", "that such a Node ran, or why", ""),
-        ("dur:>1ms thread:7", "that took so long, of a thread", ""),
-        ("no:line no:kernel", "without: also no:module, no:node", ""),
+        ("op:add phase:back", "rows of an operator, of a phase", ""),
+        ("module:fc line:12", "rows under a module or line", ""),
+        ("node:Mul origin:eng", "rows that a Node ran, or an origin", ""),
+        ("dur:>1ms thread:7", "rows longer than this, of a thread", ""),
+        ("no:line no:kernel", "rows without it: also no:module, no:node", ""),
         *MARKS,
     )
 
@@ -146,7 +146,7 @@ class TraceScreen(Screen[None]):
             self._show_problems(message.trace)
 
     def _show_problems(self, trace: Trace) -> None:
-        stopped = ["reading was stopped: not all rows are here"] * self._stop.is_set()
+        stopped = ["reading was stopped: some rows are missing"] * self._stop.is_set()
         problems = [*trace.meta.problems, *stopped]
         if problems:
             more = f"({len(problems) - 1} more: i)" if len(problems) > 1 else ""

@@ -189,9 +189,7 @@ class ViewTable(LineList):
         is_same = self._sheet is not None and self._sheet.view.name == sheet.view.name
         self._sheet, self._fit = sheet, None
         self._most = max((_number(sheet, row) for row in sheet.rows), default=0.0)
-        self.message = (
-            "no row matches" if sheet.view.rows else "there is nothing of it in the trace"
-        )
+        self.message = "no row matches" if sheet.view.rows else "the trace has no rows for this"
         self.rows_changed(self.cursor if is_same else 0)
 
     def row(self, index: int, width: int) -> Iterable[Piece]:

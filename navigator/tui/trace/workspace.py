@@ -120,7 +120,7 @@ class TraceWorkspace(ChainWorkspace):
             if pane.current is not None:
                 pane.open_row(pane.current)
             else:
-                say(self, "no row of the trace belongs to this span")
+                say(self, "the trace has no row for this span")
         elif message.list is pane.ops and pane.ops.line_here() is not None:
             message.prevent_default()
             self.action_users_line()
@@ -137,7 +137,7 @@ class TraceWorkspace(ChainWorkspace):
             number = line if isinstance(line, int) else 1
             self.jump(Visit(self.chain.op, path, number, 0, f"{path}:{number}"))
         else:
-            say(self, "this leads to no row of the trace and to no source")
+            say(self, "this has no row in the trace and no source")
 
     def _follow_row(self) -> None:
         row, op, links = self.pane.current, self._op(), self.links
@@ -226,7 +226,7 @@ class TraceWorkspace(ChainWorkspace):
     def _show_tensors(self, found: Sequence[RecordedTensor]) -> None:
         op, trace = self._op(), self.pane.trace
         if op is None or trace is None or not found:
-            say(self, "no tensor of this row is recorded")
+            say(self, "no tensors were recorded for this row")
         else:
             title = f"tensors of {op.label}"
             self.post_message(self.Offered(self, title, list(tensor_rows(trace, found))))
@@ -238,7 +238,7 @@ class TraceWorkspace(ChainWorkspace):
         if visit is not None:
             self.jump(visit)
         else:
-            say(self, "no formula of derivatives.yaml is behind this row")
+            say(self, "derivatives.yaml has no formula for this row")
 
     def action_partner(self) -> None:
         """From an operator to the Node of its gradient, from a Node to its operator; from what

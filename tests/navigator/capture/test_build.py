@@ -31,7 +31,7 @@ try:
 except ChildProcessError:
     print("no child")
 """
-BUILDING = "torchnav: the lighter recorder is being built: the next run uses it\n"
+BUILDING = "torchnav: the compiled recorder is being built: the next run uses it\n"
 COMPILER = """\
 #!/bin/sh
 echo called >> {folder}/calls
@@ -93,7 +93,7 @@ def test_a_failure_is_told_once_and_not_repeated(
     assert appears(place(tmp_path).with_name("failed.txt"))
     calls = (tmp_path / "calls").read_text()
     told = recorded(tmp_path).stderr
-    assert told.startswith("torchnav: the lighter recorder could not be built: ")
+    assert told.startswith("torchnav: the compiled recorder could not be built: ")
     assert "error: no such header; torchnav trace --compiled tries again\n" in told
     assert recorded(tmp_path).stderr == ""
     assert (tmp_path / "calls").read_text() == calls
@@ -105,7 +105,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     compiler(WRITES)
     (tmp_path / "native").write_text("a file")
     stderr = recorded(tmp_path).stderr
-    assert stderr.startswith(f"torchnav: the lighter recorder can't be built: {tmp_path}/native/")
+    assert stderr.startswith(f"torchnav: the compiled recorder cannot be built: {tmp_path}/native/")
     assert stderr.endswith(": Not a directory\n")
 
 

@@ -52,7 +52,7 @@ def test_what_makes_tensors_has_the_path_of_its_python_function(wheel_index: str
         (("table", "add", "--when", "mode", "--device", "abacus"), 2, "cuda"),
         (("key", "AutocastCPUs"), 1, "AutocastCPU"),
         (("map", "torch/nowhere"), 1, "no indexed file"),
-        (("map", "torch", "--call", "add"), 2, "--call takes no folder"),
+        (("map", "torch", "--call", "add"), 2, "give either a folder or --call"),
         (("map", "--call", "torch.compile"), 1, "is not an operator"),
     ],
 )

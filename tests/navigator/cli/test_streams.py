@@ -39,7 +39,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 def test_an_answer_that_can_t_be_written_is_one_line(shell: Shell, streams: str) -> None:
     done = shell(streams)
     assert done.returncode == 1
-    assert done.stderr.startswith("torchnav: the answer can't be written: ")
+    assert done.stderr.startswith("torchnav: cannot write the answer: ")
     assert done.stderr.count("\n") == 1
 
 

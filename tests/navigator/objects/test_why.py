@@ -134,7 +134,7 @@ def test_another_error_has_its_call_its_tensors_and_the_line_that_checks(
     assert {one.location.path for one in found.said_by if one.kind == "error"} == {
         "aten/src/ATen/native/Activation.cpp"
     }
-    assert any(line.startswith("said in at::native::relu") for line in str(found).splitlines())
+    assert any(line.startswith("raised in at::native::relu") for line in str(found).splitlines())
 
 
 def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Index) -> None:
@@ -144,4 +144,4 @@ def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Inde
 
     assert found.said_by == ()
     version = tree_index.info.version
-    assert found.note == f"no line of {version} (checkout) is known to say this"
+    assert found.note == f"no line of {version} (checkout) is known to raise this"

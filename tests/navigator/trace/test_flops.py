@@ -168,7 +168,7 @@ def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     for device in ("NVIDIA H999", ""):
         view = VIEWS["flops"](made(tmp_path, events, device), no_links)
         assert [row["of_peak"] for row in view.rows] == [None]
-        assert any(f"no peak is known of {device or 'the CPU'}" in note for note in view.notes)
+        assert any(f"the peak of {device or 'the CPU'} is unknown" in note for note in view.notes)
     assert peak_of(["NVIDIA H200", "NVIDIA H100 80GB HBM3"]) is None
     assert peak_of(["AMD Instinct MI300X VF"]) is not None
     assert peak_of(["NVIDIA L40S"]) is None

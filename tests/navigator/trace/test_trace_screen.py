@@ -312,7 +312,7 @@ async def test_help_explains_the_rows_of_a_trace(opener: Opener, step_folder: Pa
     async with sit(opener, opened(step_folder / "trace.json")) as person:
         await opens(person)
         await person.presses("question_mark", "end")
-        await person.sees("Rows of a trace", "so many operators are folded below", "dur:>1ms")
+        await person.sees("Rows of a trace", "the number of operators folded below", "dur:>1ms")
 
 
 async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_folder: Path) -> None:

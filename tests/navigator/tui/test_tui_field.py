@@ -25,4 +25,4 @@ async def test_a_tree_without_documents_says_so(sit: Sit) -> None:
     async with sit(150, 40) as person:
         await person.asks_for("softmax")
         await person.presses("F")
-        await person.sees("no document of this tree explains func")
+        await person.sees("this tree does not explain func")

@@ -34,7 +34,7 @@ async def test_a_kind_that_there_is_not(sit: Sit) -> None:
         await person.presses("M")
         await person.sees("operators missing a backend kernel")
         await person.types("kind:nonsense")
-        await person.sees("no kind of gap is called nonsense")
+        await person.sees("no kind of gap is named nonsense")
 
 
 async def test_a_gap_leads_to_its_contribution(sit: Sit) -> None:

@@ -77,7 +77,7 @@ async def test_nothing_leaves_no_other_chain_standing(sit: Sit) -> None:
         await person.asks_for("relu")
         await person.presses("slash")
         await person.types("zzzqqq")
-        await person.sees("nothing is called reluzzzqqq")
+        await person.sees("nothing is named reluzzzqqq")
         assert person.chain.op is None
 
 

@@ -60,7 +60,7 @@ async def test_a_name_that_is_near(sit: Sit) -> None:
         await person.asks_for("relu")
         await person.presses("colon")
         await person.types("sofmax.int")
-        await person.sees("nothing is called sofmax.int", "softmax.int")
+        await person.sees("nothing is named sofmax.int", "softmax.int")
 
 
 async def test_finding_a_symbol_and_opening_it(sit: Sit) -> None:
@@ -82,7 +82,7 @@ async def test_finding_nothing(sit: Sit) -> None:
         await person.asks_for("relu")
         await person.presses("s")
         await person.types("zzzzqqqq")
-        await person.sees("nothing is called zzzzqqqq")
+        await person.sees("nothing is named zzzzqqqq")
         await person.presses("enter", "escape")
         await person.sees("Schema")
 

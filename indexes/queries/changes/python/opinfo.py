@@ -42,7 +42,7 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     if own and not change.gap:
         return Parts((), title=f"OpInfo of {change.name}", there=place_of(own[0]))
     if not near:
-        return Parts((), missing=("no operator of this tree has an OpInfo to go by",))
+        return Parts((), missing=("no operator of this tree has an OpInfo to copy from",))
     found = entries[near[0].name][0]
     steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
     neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
@@ -53,7 +53,7 @@ def opinfo(tree: Tree, change: Change) -> Parts:
 def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     assert change.op
     native = tree.natives[change.op]
-    yield ChangeStep("read", native.location, f"See what it takes: {native.schema}")
+    yield ChangeStep("read", native.location, f"See its arguments: {native.schema}")
     for path, fact in tree.documentation(change.op)[:1]:
         yield ChangeStep("read", Location(path, fact.line), "See what its docstring promises.")
 

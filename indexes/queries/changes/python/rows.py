@@ -93,7 +93,7 @@ def docs_coverage(tree: Tree, change: Change) -> Parts:
     listed = [one for one in others if one.path.endswith((".rst", ".md"))]
     steps = [] if listed else list(_on_page(tree, change))
     steps += [ChangeStep("remove", row, "Remove the row.", removed(tree, row), change.why)]
-    steps += [ChangeStep("read", one, "See what it is.") for one in others]
+    steps += [ChangeStep("read", one, "Look at it.") for one in others]
     runs = [TestRun("python test/test_docs_coverage.py", "test/test_docs_coverage.py", "the lists")]
     there = bool(tree.text(runs[0].path))
     return Parts(tuple(steps), tests=tuple(runs) if there else ())
@@ -151,10 +151,10 @@ def docs_link(tree: Tree, change: Change) -> Parts:
     meant = [one for one in near if one.startswith("torch.") and "._" not in one]
     text = tree.line(where)
     code: tuple[str, ...] = ()
-    what = f"Correct the name {name}, or take it out."
+    what = f"Correct the name {name}, or remove it."
     if len(meant) == 1 and name in text:
         code = replaced(tree, where, [text.replace(name, meant[0])])
-        what = f"{name} leads nowhere: write {meant[0]}."
+        what = f"{name} does not exist: write {meant[0]}."
     return Parts((ChangeStep("edit", where, what, code, change.why),))
 
 
@@ -232,7 +232,7 @@ def duplicate(tree: Tree, change: Change) -> Parts:
     first, *others = dict.fromkeys((gap.location, *gap.evidence))
     steps = [ChangeStep("edit", first, f"Keep this one, where all can include it.{_shared(gap)}")]
     steps += [
-        ChangeStep("edit", one, "Take it out, and call the one that is kept.", why=change.why)
+        ChangeStep("edit", one, "Remove it, and call the one that you keep.", why=change.why)
         for one in others
     ]
     return Parts(tuple(steps), tests=operator_runs(tree, change.op) if change.op else ())

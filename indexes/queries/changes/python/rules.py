@@ -263,7 +263,7 @@ class RulePlan:
             if path.endswith(_WRITTEN):
                 yield self._accept(path, [r for r in left if r.location.path == path])
         for one in (one for one in found if not one.usual):
-            what = f"{one.row.name} stands in {one.row.list.title}, others like it do not: decide."
+            what = f"{one.row.name} is in {one.row.list.title}, similar ones are not: decide."
             yield ChangeStep("read", one.row.location, what)
         for row in tuple(self._lists.doubtful(subject, self._own, rows))[:_MOST_DOUBTFUL]:
             what = f"{row.list.title} says that {row.row.name} fails: drop the row if it passes."
@@ -323,10 +323,10 @@ class RulePlan:
 
     def _missing(self) -> Iterator[str]:
         if not self._near:
-            yield f"no operator of this tree has a {self._rule.noun} to go by"
+            yield f"no operator of this tree has a {self._rule.noun} to copy from"
         elif not self._near[0].is_like:
             near = self._near[0].name
-            said = f"no operator much like {self._name} has a {self._rule.noun}"
+            said = f"no operator similar to {self._name} has a {self._rule.noun}"
             yield f"{said}: {near} is the nearest, and its file and form are a guess"
 
 

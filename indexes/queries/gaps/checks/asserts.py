@@ -78,6 +78,4 @@ def _gap(tree: Tree, function: Definition, asserts: list[Use], report: Location 
     return Gap(lines[0], what, rule, places, op, name, subject)
 
 
-KINDS = (
-    Kind("internal-assert", "medium", "internal asserts about arguments of users", find, lacks),
-)
+KINDS = (Kind("internal-assert", "medium", "internal asserts about users' arguments", find, lacks),)

@@ -47,7 +47,7 @@ def _gap(
     count = f" in {len(places)} places" if len(places) > 1 else ""
     what = f"{name} throws std::runtime_error{count} where TORCH_CHECK is the tree's way"
     whose = "this file uses" if own == path else f"{own} beside it uses"
-    rule = f"{whose} TORCH_CHECK, which adds the C++ stack and is c10::Error for who catches it"
+    rule = f"{whose} TORCH_CHECK, which adds the C++ stack and raises c10::Error"
     like = tree.place_of(_CHECK, own)
     evidence = (*places, *(one for one in (like, macro) if one))
     op = tree.operator_of(function)

@@ -38,7 +38,7 @@ def find_names(tree: Tree) -> Iterator[Gap]:
 
 
 def _dead(place: Location, name: str, role: str) -> Gap:
-    what = f":{role}:`{name}` leads nowhere"
+    what = f":{role}:`{name}` is a dead link"
     rule = "no module, class, function or generated binding of this tree has that name"
     return Gap(place, what, rule, (place,), name=name)
 
@@ -52,7 +52,7 @@ def find_files(tree: Tree) -> Iterator[Gap]:
     indexed = ((place, target) for place, target, _ in tree.remarks("file link"))
     for place, target in (*_of_top(tree), *indexed):
         if not holds(target):
-            what = f"a link leads to {target}, which is not there"
+            what = f"a link leads to {target}, which does not exist"
             rule = f"no file or folder {target} is in this tree"
             yield Gap(place, what, rule, (place,), name=place.path)
 
@@ -120,6 +120,6 @@ class _Names:
 
 
 KINDS = (
-    Kind("docs-link", "easy", "names in docs that lead nowhere", find_names, lacks),
-    Kind("file-link", "easy", "links to files that are not there", find_files, lacks),
+    Kind("docs-link", "easy", "dead links to names in docs", find_names, lacks),
+    Kind("file-link", "easy", "links to files that do not exist", find_files, lacks),
 )

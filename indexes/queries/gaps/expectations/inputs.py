@@ -83,7 +83,7 @@ def _gap(tree: Tree, op: str, info: Found, function: Definition, check: Location
     name = tree.natives[op].name
     what = f"the OpInfo of {fact.symbol} has no error inputs"
     rule = f"{function.name} checks its arguments, and no error_inputs_func tries one that fails:"
-    rule += " test_errors passes over it"
+    rule += " test_errors skips it"
     places = (Location(path, fact.line), check)
     return Gap(places[0], what, rule, places, op, name=name)
 
@@ -92,7 +92,7 @@ KINDS = (
     Kind(
         "error-inputs",
         "medium",
-        "checks of operators that no OpInfo tries",
+        "checks of operators that no OpInfo tests",
         find,
         lacks,
         python=True,

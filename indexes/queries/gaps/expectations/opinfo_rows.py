@@ -120,7 +120,7 @@ def _gap(row: Row, fact: PythonFact | None, operators: Mapping[str, str]) -> Gap
     name = fact.symbol if fact else row.place.path.rpartition("/")[2]
     test = row.test or "every test"
     some = " for some dtypes, devices or samples" if row.some else ""
-    said = "is expected to fail" if row.excuse == "failure" else "is passed over"
+    said = "is expected to fail" if row.excuse == "failure" else "is skipped"
     reason = f': "{row.reason}"' if row.reason else ", and nothing says why"
     rule = f"the OpInfo of {name} excuses it{some}{reason}"
     evidence = (row.place, *((Location(row.place.path, fact.line),) if fact else ()))
@@ -158,7 +158,7 @@ KINDS = (
     Kind(
         "opinfo-skip",
         "medium",
-        "tests of operators that are passed over",
+        "tests of operators that are skipped",
         partial(find, excuse="skip"),
         partial(lacks, excuse="skip"),
     ),

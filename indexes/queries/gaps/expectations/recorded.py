@@ -80,7 +80,7 @@ def _tests(tree: Tree, names: Set[str]) -> Mapping[str, Location]:
 
 def _gap(one: Recorded, what: str, test: Location | None) -> Gap:
     fails = what == "expected_failures"
-    said = "fails" if fails else "is passed over"
+    said = "fails" if fails else "is skipped"
     rule = f"{one.place.path} says so; "
     rule += "where the test passes, the file goes" if fails else "nobody sees whether it passes"
     evidence = (one.place, *((test,) if test else ()))
@@ -106,7 +106,7 @@ KINDS = (
     Kind(
         "compile-skip",
         "hard",
-        "tests passed over under torch.compile",
+        "tests skipped under torch.compile",
         partial(find, what="skips"),
         partial(lacks, what="skips"),
     ),

@@ -116,7 +116,7 @@ def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
     elsewhere = {
         one: one for one in backends if one not in made and any(key.endswith(one) for key in used)
     }
-    reason = "no {} kernel of {} stands in this source: its kernels are kept in another repository"
+    reason = "this source has no {} kernel of {}: its kernels are in another repository"
     reason += " (index that too, by --with DIR)"
     return {
         key: reason.format(one, _MAKES)

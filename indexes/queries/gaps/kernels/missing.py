@@ -213,7 +213,7 @@ KINDS = (
         "operators missing a backend kernel",
         find,
         graded=True,
-        unit="lines in the kernel of another back end",
+        unit="lines in the kernel of another backend",
         unknown=unknown,
     ),
 )

@@ -39,7 +39,7 @@ def test_the_texts_of_a_tree_lead_to_lines(tree_index: Index) -> None:
     assert measure.counts == {
         "one line": 2,
         "several": 0,
-        "said by the test itself": 1,
+        "raised by the test itself": 1,
         "not found": 1,
     }
     assert measure.met is False

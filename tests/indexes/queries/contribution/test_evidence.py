@@ -41,7 +41,7 @@ def test_by_names_alone() -> None:
         "half.py": "perhaps",
         "native/K.cpp": "surely",
     }
-    assert found["half.py"].why == "it names 2 of the 4 operators most like it"
+    assert found["half.py"].why == "it names 2 of the 4 most similar operators"
 
 
 def test_operators_that_are_hardly_like_it_make_nothing_sure() -> None:

@@ -138,7 +138,7 @@ def test_what_a_value_says_is_explained_behind_its_field(fields: Fields) -> None
 
 
 def test_what_nobody_explains_is_not_found(fields: Fields) -> None:
-    with pytest.raises(NotFound, match="no document of this tree explains plain"):
+    with pytest.raises(NotFound, match="this tree does not explain plain"):
         fields.explain("plain")
     with pytest.raises(NotFound) as error:
         fields.explain("variant")

@@ -34,7 +34,7 @@ def test_names_that_roles_link_and_that_are_nowhere(answer: GapList) -> None:
 
 def test_links_to_files_of_the_tree(answer: GapList) -> None:
     found = [gap.what for gap in answer.gaps if gap.kind == "file-link"]
-    assert found == ["a link leads to torch/words/unsaid.py, which is not there"]
+    assert found == ["a link leads to torch/words/unsaid.py, which does not exist"]
 
 
 def test_names_excused_from_docs(answer: GapList) -> None:

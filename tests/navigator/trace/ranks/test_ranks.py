@@ -107,7 +107,7 @@ def test_bad_ranks_are_named_and_cost_only_themselves(folder: Path) -> None:
     (folder / "7.json").write_text(trace_of(7, step(60))[:-60])
     summary = summary_of(folder)
     assert [(Path(bad.path).name, bad.reason.partition(":")[0]) for bad in summary.bad] == [
-        ("5.json", "is no trace"),
+        ("5.json", "is not a trace"),
         ("6.json", f"is rank 2 too, as is {folder / '2.json'}"),
     ]
     cut = next(rank for rank in summary.ranks if rank.number == 7)

@@ -19,15 +19,15 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import installed_torch, target_python
-from navigator.live.asking import ask
 from navigator.live.generated.answer import Absence, Because, Generated, Piece
-from navigator.live.generated.kept import digest, save
+from navigator.live.generated.cache import digest, save
+from navigator.live.python_process import ask
 from navigator.live.torchgen_check import package_in
 
 _PARTS = ("aten", "autograd")
 _TIMEOUT = 600.0
 """Seconds."""
-_RUNNING = "running torchgen and the autograd generators: once for this tree, in a minute or two"
+_RUNNING = "running torchgen and the autograd generators, once for this tree: a minute or two"
 _START = (
     "import sys; root = sys.argv[1]; sys.path[:] = [root, *filter(None, sys.path)];"
     " from navigator.live.generated.dump import main;"
@@ -99,7 +99,7 @@ def _run(root: str) -> list[dict[str, Any]]:
     for one in found:
         if "unable" in one:
             whose = "of this tree" if root else "of the installed torch"
-            raise SourceError(f"the generators {whose} can't be run: {one['unable']}")
+            raise SourceError(f"the generators {whose} cannot run: {one['unable']}")
     return found
 
 
