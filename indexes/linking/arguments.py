@@ -162,11 +162,12 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
 
 
 def operator_base(call: Call) -> str:
-    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``."""
+    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``, and
+    ``at::add_symint_out``, as torchgen/api/cpp.py names what takes a SymInt."""
     if "_ops" in call.qualifier:
         name = call.qualifier.rpartition("::")[2]
         return name.rpartition("_")[0] or name
-    return call.name.removesuffix("_symint").removesuffix("_outf").removesuffix("_out")
+    return call.name.removesuffix("_outf").removesuffix("_out").removesuffix("_symint")
 
 
 def mark_of_result(facts: Facts, name: str) -> str:

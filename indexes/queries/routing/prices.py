@@ -72,6 +72,8 @@ _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
 _FLOAT = regex(r"\bfloat\b")
 _DOUBLE = regex(r"\bdouble\s*[*&]")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+_WORD = 1.0
+"""What it is worth that a class whose method may be meant has a word of an operator's name."""
 _WORDS = regex(r"[a-z]{6,}")
 _FALLBACK = "slow"
 """How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
@@ -298,7 +300,7 @@ class Prices:
                 price += UNUSUAL * bool(_OTHER_TENSORS.search(found.scope))
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
-                price -= 0.3 * _words_in(found.scope, walk.native.name)
+                price -= _WORD * _words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)

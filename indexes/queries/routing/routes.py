@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,8 @@ class _Finder:
                 return [nothing]
         found = list(self.search.ways(native, device))
         if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
+            if not found and min(self.search.missing.values(), default=math.inf) < math.inf:
+                return self._unseen(native, device)
             nothing = self._nothing(native, device, bool(found) and self._is_told(*found[0]))
             if nothing is not None:
                 return [nothing]

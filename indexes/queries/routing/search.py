@@ -195,7 +195,7 @@ class Search:
         """Whether a node is an operator without a kernel for the device."""
         if node.kind != "operator" or self.rows(str(node.what), device):
             return False
-        return self.works.of(node) == "dispatches"
+        return self.works.of(node) in ("dispatches", "allocates")
 
     def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
         if node.kind == "operator":
