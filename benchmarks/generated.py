@@ -13,7 +13,7 @@ from collections import Counter
 from indexes.model.errors import TorchnavError
 from indexes.queries.index import Index
 from indexes.source.source import Source
-from navigator.live.generated.asking import generated
+from navigator.live.generated.query import generated
 
 
 def main(tree: str | None) -> None:

@@ -81,7 +81,8 @@ def _asked(index: Index, name: str, wanted: str) -> tuple[set[str], set[str], se
     if wanted:
         try:
             plan = Changes(index, histories=0).of_op(name, wanted)
-            read = {step.location.path for step in (*plan.steps, *plan.related)}
+            read = {step.location.path for step in plan.steps}
+            read |= {step.location.path for step in plan.related}
             tests = {*read, *(test.path for test in plan.tests)}
             if plan.there is None:
                 return read, set(plan.files), tests, ""

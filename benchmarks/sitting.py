@@ -1,4 +1,4 @@
-"""A long sitting at the screen in one process: browsing, editing and looking at a trace.
+"""A long sitting at the screen in one process: browsing, editing and looking at traces.
 
     python -m benchmarks.sitting [--actions 5000] [--every 500] [--seed S]
 
@@ -25,6 +25,8 @@ from textual.pilot import Pilot
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
 from navigator.tui.session import Opener
+from navigator.tui.trace.recordings import RecordedFile
+from navigator.tui.trace.screen import TraceScreen
 
 TREE = Path(__file__).parents[1] / "tests" / "tree"
 EDITED = "aten/src/ATen/native/BinaryOps.cpp"
@@ -33,6 +35,7 @@ _KEYS = (
     *("tab", "shift+tab", "escape", "escape", "backspace", "f1", "escape", "ctrl+o", "escape"),
     *("space", "slash", "escape", "n", "d", "b", "g", "escape", "c", "i", "u", "escape", "ctrl+r"),
 )
+_TRACES = sorted((TREE.parent / "data" / "traces").glob("*.json.gz"))
 _NAMES = ("add", "mul", "relu", "softmax", "linear", "cat", "mean", "cumsum", "nothing")
 
 
@@ -83,12 +86,26 @@ async def sitting(folder: Path, actions: int, every: int, seed: int) -> list[Hel
     return found
 
 
+async def _look_at_a_trace(pilot: Pilot[int], chance: random.Random) -> None:
+    app = pilot.app
+    assert isinstance(app, TorchnavApp)
+    screen = TraceScreen(app.context, RecordedFile(chance.choice(_TRACES)))
+    await app.push_screen(screen)
+    for _ in range(10):
+        await pilot.press(chance.choice(_KEYS))
+        await pilot.pause(0.05)
+    while screen in app.screen_stack:
+        await app.pop_screen()
+
+
 async def _act(pilot: Pilot[int], chance: random.Random, tree: Path) -> None:
     what = chance.random()
     if what < 0.02:
         with (tree / EDITED).open("a") as file:
             file.write(f"// {chance.random()}\n")
         await pilot.press("ctrl+r")
+    elif what < 0.03:
+        await _look_at_a_trace(pilot, chance)
     elif what < 0.1:
         await pilot.press("escape", *chance.choice(_NAMES), "enter")
     else:

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
 from indexes.linking.edges import EdgeResolver
-from indexes.linking.facts import TO_STUBS
+from indexes.linking.facts import TO_STUBS, Call, Known
 from indexes.linking.formulas import formula_edges
 from indexes.linking.functors import names_in
 from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
+from indexes.model.regex import regex
 from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
@@ -27,46 +28,58 @@ SELECT DISTINCT definition>>{FILE_BITS} FROM calls
 UNION SELECT file FROM uses WHERE stub NOT NULL ORDER BY 1
 """
 """The files in which names are used, or functions registered on stubs."""
-_SPELLINGS = ("", "_out", "_outf", "_symint")
-"""What C++ appends to the name of an operator."""
+_SPELLINGS = ("{}", "{}_out", "{}_outf", "{}_symint", "aten::{}")
+"""How C++ spells the name of an operator."""
 
 
 def link_edges(
     store: Store, files: Collection[int] | None, rewritten: Collection[int] | None
 ) -> bool:
-    """Links the bodies of some files, and of all that use names of theirs; or all bodies.
-    Definitions are others than last time only in files that are ``rewritten``, where they are
-    known. Returns whether anything leads elsewhere now."""
+    """Links the bodies of some files, of all that use names of theirs, and each body that uses the
+    name of an operator which is another; or all bodies. Definitions are others than last time only
+    in files that are ``rewritten``, where they are known. Returns whether anything leads elsewhere
+    now."""
     owners = _keep_digests(store, rewritten)
     if files is None:
         store.empty("edges", "registrations")
-        wanted = store.column(_WITH_EDGES)
-    else:
-        wanted = sorted({*files, *_concerned(store, owners)})
-    before = [] if files is None else list(_led(store, wanted))
+    names = _of_operators(store, owners)
+    others = _of_files(store, owners)
+    whole = (
+        store.column(_WITH_EDGES) if files is None else {*files, *_concerned(store, owners, others)}
+    )
+    partly = [] if files is None else {*store.files_calling(names)}.difference(whole)
+    before = [] if files is None else list(_led(store, (*whole, *partly)))
     lookup = ScopeFacts(store)
     if files is None:
         lookup.read_all()
     resolver = EdgeResolver(lookup)
-    for number in wanted:
+    for number in sorted(whole):
         if files is not None:
             store.drop_edges(number)
-        _link_bodies(store, lookup, resolver, number)
+        _link_bodies(store, resolver, lookup, lookup.bodies(number))
         _link_registrations(store, lookup, number)
-    if files is None or owners:
-        _link_formulas(store, lookup)
+    for number in sorted(partly):
+        bodies = [one for one in lookup.bodies(number) if any(c.name in names for c in one[1])]
+        callers = ((known.id,) for known, _ in bodies)
+        store.db.executemany("DELETE FROM edges WHERE caller=?", callers)
+        _link_bodies(store, resolver, lookup, bodies)
+    _link_formulas(store, lookup, owners, None if files is None else names | others)
     store.create_indexes()
-    return files is None or before != list(_led(store, wanted))
+    return files is None or before != list(_led(store, (*whole, *partly)))
 
 
 def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]]]:
     """What the bodies of some files lead to."""
-    sql = "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? ORDER BY rowid"
+    sql = "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? ORDER BY caller,rowid"
     return (store.query(sql, numbers_of(number)) for number in files)
 
 
-def _link_bodies(store: Store, lookup: Lookup, resolver: EdgeResolver, number: int) -> None:
-    bodies = lookup.bodies(number)
+def _link_bodies(
+    store: Store,
+    resolver: EdgeResolver,
+    lookup: Lookup,
+    bodies: Sequence[tuple[Known, Sequence[Call]]],
+) -> None:
     lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
     store.insert("edges", [edge for body in bodies for edge in resolver.edges(*body)])
 
@@ -84,12 +97,23 @@ def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
     store.insert("registrations", rows)
 
 
-def _link_formulas(store: Store, lookup: Lookup) -> None:
-    """What formulas call is few, and depends on every function: linked anew where any is other."""
-    store.db.execute("DELETE FROM edges WHERE caller<0")
-    for position in store.column("SELECT position FROM derivatives ORDER BY position"):
-        edges = formula_edges(-1 - position, lookup.entry(position), lookup)
-        store.insert("edges", edges)
+def _link_formulas(
+    store: Store, lookup: Lookup, owners: Collection[str], names: set[str] | None
+) -> None:
+    """Links the formulas that are others than last time, and those that use one of some names or
+    lead to a file that is another; or all."""
+    gone = {int(owner.partition(" ")[2]) for owner in owners if owner.startswith(_FORMULA)}
+    gone.update(-1 - caller for file in _files(owners) for caller in store.formulas_into(file))
+    rows = store.query("SELECT position,words FROM derivatives ORDER BY position")
+    wanted = [
+        at
+        for at, said in rows
+        if names is None or at in gone or not names.isdisjoint(_WORD.findall(said))
+    ]
+    given = ((-1 - position,) for position in gone.union(wanted))
+    store.db.executemany("DELETE FROM edges WHERE caller=?", given)
+    for position in wanted:
+        store.insert("edges", formula_edges(-1 - position, lookup.entry(position), lookup))
 
 
 # ------------------------------------------------------------------ what must be linked anew
@@ -117,14 +141,21 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
     ranges = [every] if files is None or len(files) > _FEW else map(numbers_of, files)
     for between in ranges:
         yield from _grouped(_FILE, *(store.rows(sql, between) for sql in _NAMED))
-    yield from _grouped(_OPERATOR, store.rows("SELECT base,data FROM ops ORDER BY position"))
+    yield from _grouped(_OPERATOR, store.rows(_CALLED))
+    yield from _grouped(_KEY, store.rows("SELECT DISTINCT lower(key),1 FROM kernels"))
     formulas = store.rows("SELECT position,data FROM derivatives ORDER BY position")
-    yield from _grouped("formula", formulas)
+    yield from _grouped(_FORMULA, formulas)
 
 
 _FEW = 50
 """Files that are asked for one by one."""
-_FILE, _OPERATOR = "file", "operator"
+_FILE, _OPERATOR, _KEY, _FORMULA = "file", "operator", "key", "formula"
+_WORD = regex(r"\w+")
+_CALLED = (
+    "SELECT base,full_name,json_extract(data,'$.schema','$.variants','$.structured',"
+    "'$.structured_delegate','$.flags') FROM ops ORDER BY position"
+)
+"""What of an operator decides what a call can mean; neither its kernels nor its line do."""
 _APPLE = (".metal", ".mm", ".m")
 _NAMED = (
     (
@@ -166,18 +197,49 @@ def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tup
     return ((f"{word} {owner}", digest.digest()) for owner, digest in digests.items())
 
 
-def _concerned(store: Store, owners: Iterable[str]) -> set[int]:
-    """The files whose bodies use a name that means something else than last time."""
+def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> set[int]:
+    """The files whose bodies use a name of a file that means something else than last time, or of
+    a namespace that torchgen makes for a dispatch key."""
     changed = [owner.partition(" ") for owner in owners]
-    files = [int(number) for kind, _, number in changed if kind == _FILE]
-    bases = [name for kind, _, name in changed if kind == _OPERATOR]
-    names = {f"{base}{ending}" for base in bases for ending in _SPELLINGS}
-    concerned: set[int] = set()
+    keys = [key for kind, _, key in changed if kind == _KEY]
+    concerned = {file for key in keys for file in store.column(_IN_NAMESPACE, (f"%{key}",))}
+    files = _files(owners)
     for number in files:
-        names.update(store.names_of(number))
         concerned.update(store.files_with_edges_into(number), store.files_registering(number))
-    concerned.update(_running_lost_stubs(store), _asking_shaders(store, files))
+    if files:
+        concerned.update(_running_lost_stubs(store), _asking_shaders(store, files))
     return concerned.union(store.files_calling(names), _registering(store, names))
+
+
+def _files(owners: Iterable[str]) -> list[int]:
+    """The numbers of the files among owners."""
+    return [int(n) for kind, _, n in (owner.partition(" ") for owner in owners) if kind == _FILE]
+
+
+def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
+    """The names of what the files define that are others than last time."""
+    return {name for number in _files(owners) for name in store.names_of(number)}
+
+
+_IN_NAMESPACE = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE qualifier LIKE ?"
+
+
+def _of_operators(store: Store, owners: Iterable[str]) -> set[str]:
+    """The names in bodies that can mean an operator which is another than last time: its own, and
+    those of macros that hold it."""
+    changed = (owner.partition(" ") for owner in owners)
+    bases = [name for kind, _, name in changed if kind == _OPERATOR]
+    names = more = {spelled.format(base) for base in bases for spelled in _SPELLINGS}
+    while more:
+        more = set(store.column(_HOLDING, (json.dumps(list(more)),))) - names
+        names = names | more
+    return names
+
+
+_HOLDING = (
+    "SELECT DISTINCT d.name FROM calls c JOIN definitions d ON d.id=c.definition"
+    " WHERE d.kind='macro' AND c.name IN (SELECT value FROM json_each(?))"
+)
 
 
 def _running_lost_stubs(store: Store) -> set[int]:

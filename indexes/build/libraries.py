@@ -27,7 +27,7 @@ def library_inputs(store: Store) -> Iterable[object]:
     yield from uses
     macros = named_macros(lookup, uses)
     yield from ((path, sorted(macros[path].items())) for path in sorted(macros))
-    yield store.meta("links")
+    yield from store.rows("SELECT op,symbol,definitions FROM kernels ORDER BY id")
     yield from store.query(
         "SELECT d.id,d.name,d.scope,d.kind,d.guard,f.path"
         f" FROM definitions d JOIN files f ON f.id=d.id>>{FILE_BITS}"

@@ -11,14 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
 
+from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
-
-Match = Literal["same", "arity", "no"]
-"""``arity``: as many parameters, but not of the same types."""
 
 _NO_ALIASES: Mapping[str, str] = {}
 
@@ -132,7 +129,6 @@ _ALIASES = {
 }
 """Names that ATen's and c10's public headers give to other types."""
 _TOKEN = regex(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
-_BRACKET = regex(r'"(?:\\.|[^"\\])*"|[()<>\[\]{},]')
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
 _DROPPED = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "&", "register"))
 _FUNDAMENTAL = frozenset(
@@ -140,20 +136,6 @@ _FUNDAMENTAL = frozenset(
 )
 _OPENING = frozenset("(<[{")
 _CLOSING = frozenset(")>]}")
-
-
-def match(
-    parameters: str, expected: Sequence[str], aliases: Mapping[str, str] = _NO_ALIASES
-) -> Match:
-    """Whether the text between a definition's parentheses declares the ``expected`` types.
-
-    ``aliases`` are ``using NAME = TYPE`` of the tree, beside those known here.
-    """
-    types = split_parameters(parameters)
-    if len(types) != len(expected):
-        return "no"
-    same = all(normalize(t, aliases) == e for t, e in zip(types, expected, strict=True))
-    return "same" if same else "arity"
 
 
 @lru_cache(maxsize=65536)
@@ -167,18 +149,7 @@ def written_parameters(text: str) -> list[str]:
     """The text of each parameter, with its name and default value; one empty text for none."""
     if "/" in text or "[[" in text:
         text = _COMMENT.sub(" ", text)
-    parts: list[str] = []
-    depth = start = 0
-    for found in _BRACKET.finditer(text):
-        token = found[0]
-        if token in _OPENING:
-            depth += 1
-        elif token in _CLOSING:
-            depth -= 1
-        elif token == "," and depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
-    return [*parts, text[start:]]
+    return split_outside(text, angles=True)
 
 
 @lru_cache(maxsize=16384)

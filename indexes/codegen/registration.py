@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from indexes.codegen.variants import is_composite_implicit
 from indexes.model.files import PythonFact, unpack
-from indexes.model.idioms import library_block, names_of
+from indexes.model.idioms import library_block, names_of, split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import SchemaKind, parse_schema
 from indexes.model.vocabulary import Location, NativeFunction
@@ -29,8 +29,6 @@ _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _CATCH_ALL = "CatchAll"
 """In a block, that there is no key (aten/src/ATen/core/library.cpp)."""
 _EVERY = "CompositeImplicitAutograd"
-_SPLITS = regex(r'["(\[{)\]}<>,]')
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,8 @@ def library_registration(
     key = library_block(block).key or _CATCH_ALL
     key = (macros or {}).get(key, key)
     key = _EVERY if key == _CATCH_ALL else key
-    parts = _split(arguments)
+    given = (part.strip() for part in split_outside(arguments, angles=True))
+    parts = [part for part in given if part]
     if method == "fallback" and len(parts) == 1:
         return _registration("", key, parts[0], location, macros or {})
     op = registered_operator(block, method, parts[0]) if parts else None
@@ -128,24 +127,6 @@ def _kernel(text: str) -> str:
     if (wrapped := _WRAPPED.match(text)) is not None:
         return _kernel(wrapped[1].strip())
     return "lambda" if text.startswith("[") else " ".join(text.removeprefix("&").split())
-
-
-def _split(text: str) -> list[str]:
-    """Splits at the commas outside brackets, template arguments and strings."""
-    parts: list[str] = []
-    start = depth = angle = 0
-    quoted = False
-    for found in _SPLITS.finditer(text):
-        char, at = found[0], found.start()
-        if char == '"':
-            quoted = quoted is not (text[at - 1 : at] != "\\")
-        elif not quoted:
-            depth += (char in _OPENING) - (char in _CLOSING)
-            angle += (char == "<") - (char == ">" and text[at - 1 : at] != "-" and angle > 0)
-            if char == "," and not (depth or angle):
-                parts.append(text[start:at])
-                start = at + 1
-    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 Row = tuple[str, PythonFact]

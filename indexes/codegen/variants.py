@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from indexes.model.schema import (
     Argument,
@@ -45,11 +45,16 @@ def with_generated(
     groups = group_variants(declared)
     taken = {function.full_name for function in declared}
     result: list[NativeFunction] = []
+
+    @cache
+    def gets_any(signature: Signature) -> bool:
+        return _gets_variants(groups[signature], rules.core)
+
     for function in declared:
         result.append(function)
-        gets_any = function.autogen and _gets_variants(groups[signature_of(function)], rules.core)
-        for name in function.autogen if gets_any else ():
-            made = None if name in taken else generate(function, name, rules)
+        for name in function.autogen:
+            is_new = name not in taken and gets_any(signature_of(function))
+            made = generate(function, name, rules) if is_new else None
             if made is not None:
                 taken.add(name)
                 result.append(made)

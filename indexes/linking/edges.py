@@ -30,7 +30,7 @@ from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
-from indexes.readers.cxx.marks import LIST
+from indexes.readers.cxx.marks import LIST, SWITCHED
 from indexes.readers.cxx.shaders import SHADER
 
 _MOST_METHODS = 8
@@ -154,7 +154,7 @@ class EdgeResolver:
 
     def _is_of_c10(self, edge: _Meant) -> bool:
         """Whether an edge leads to a function of a file that holds no operators."""
-        target = edge.target if edge.kind == "call" else ""
+        target = edge.target if edge.kind in ("call", "chooser") else ""
         return isinstance(target, int) and not holds_operators(self.facts.path_of(target))
 
     def _meant(self, call: Call, caller: Known) -> list[_Meant]:
@@ -241,6 +241,8 @@ class EdgeResolver:
         macros = [one.id for one in found if one.definition.kind == "macro"]
         functions = [one.id for one in found if one.definition.kind != "macro"]
         kind: EdgeKind = "passed" if call.kind == "name" else "call"
+        if call.receiver == SWITCHED:
+            kind = "chooser"
         if self._stands_beside_others(call, found):
             count = len(functions) + 1
             meant = [_edge(call, kind, one, "ambiguous", count) for one in functions]

@@ -104,6 +104,7 @@ class LibraryUse:
 BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"
 EdgeKind = Literal[
     "call",
+    "chooser",
     "functor",
     "passed",
     "macro",
@@ -121,6 +122,7 @@ EdgeKind = Literal[
 ]
 RULES: dict[EdgeKind, str] = {
     "call": "called here",
+    "chooser": "called here; a switch picks by what it returns",
     "functor": "a functor given to what is called here",
     "passed": "passed on by name",
     "macro": "a macro used here",
@@ -137,7 +139,7 @@ RULES: dict[EdgeKind, str] = {
     "unknown": "its target is not known",
 }
 """What each kind of edge means, for people."""
-TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch", "shader"))
+TO_DEFINITIONS = frozenset(("call", "chooser", "functor", "passed", "macro", "launch", "shader"))
 TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 

@@ -77,15 +77,19 @@ class Shaders:
         return found
 
     def _put_in(self, text: str, caller: Known) -> Iterator[Known]:
-        """The names that begin with a string put into another of a function that the caller calls:
-        ``"bicubic2d"`` into ``"upsample_{}_{}"``."""
+        """The names that begin with a string put into another of a function that the caller calls,
+        ``"bicubic2d"`` into ``"upsample_{}_{}"``, but for those of a longer string."""
         path = caller.definition.location.path
+        asked = self.facts.shaders_asked(path)
         called = {caller.definition.name, *(call.name for call in self.facts.calls(caller))}
-        for function, outer in self.facts.shaders_asked(path):
-            if function in called and _is_open(outer) and not _is_open(text):
-                filled = _Pattern.of(outer.replace(_OPEN, text, 1)).expression
-                hosts = self._by_string(path).get(outer, ())
-                yield from (one for one in hosts if filled.match(one.definition.name))
+        put = {one for _, one in asked if not _is_open(one)}
+        for function, outer in asked:
+            if function in called and _is_open(outer) and text in put:
+                filled = {outer.replace(_OPEN, one, 1): one for one in put}
+                patterns = list(map(_Pattern.of, filled))
+                for host in self._by_string(path).get(outer, ()):
+                    if text in {filled[one] for one in _longest(patterns, host.definition.name)}:
+                        yield host
 
     def _run_by(self, host: Known) -> Iterator[Known]:
         """What runs under a kernel's name: the objects that its function is given, and that."""

@@ -20,15 +20,15 @@ _NEVER = regex(
     r"[iI]s_?[cC]omplex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
-    r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
+    r"|requires_grad|_fw_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"
+    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast|\bSlow(?=[A-Z])"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
+    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
     r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame_|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
+    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|MemoryFormat::Contiguous\b|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|use_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
@@ -54,7 +54,8 @@ _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
 
 
 Defaults = tuple[tuple[str, str], ...]
-"""What arguments are that are not given: ``label_smoothing``, ``0.0``."""
+"""What arguments are that are not given: ``label_smoothing``, ``0.0``; of some, whether they are:
+``dim?``, ``False``."""
 
 
 @lru_cache(8192)
@@ -68,11 +69,16 @@ def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
     if text.startswith("!") and not text.startswith("!="):
         inner = holds(text[1:], device, defaults)
         return None if inner is None else not inner
+    given = dict(defaults)
+    if (asked := _ASKS_GIVEN.match(text)) and f"{asked[1]}?" in given:
+        return given[f"{asked[1]}?"] == "True"
     usual = _atom(text, device)
-    return _by_default(text, dict(defaults)) if usual is None and defaults else usual
+    return _by_default(text, given) if usual is None and defaults else usual
 
 
-_COMPARED = regex(r"(\w+)\s*([=!<>]=|[<>])\s*(?:\w+::)*(-?[\w.]+)$")
+_ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
+"""``dim.has_value()``, ``has_out``."""
+_COMPARED = regex(r"(\w+)\s*([=!<>]=|[<>])\s*(?:(?:\w+::)*(-?[\w.]+)|\"(\w*)\")$")
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -90,7 +96,8 @@ def _by_default(text: str, defaults: Mapping[str, str]) -> bool | None:
     found = _COMPARED.match(text)
     if not found or found[1] not in defaults:
         return None
-    sides = [_number(side) for side in (defaults[found[1]], found[3])]
+    default = defaults[found[1]].strip("'\"")
+    sides = [_number(side) for side in (default, found[3] or found[4] or "")]
     if all(isinstance(side, float) for side in sides) or found[2] in ("==", "!="):
         return _COMPARISONS[found[2]](*sides)
     return None
@@ -155,6 +162,16 @@ def asked_all(choice: Choice) -> tuple[str, ...]:
 def _is_one(text: str) -> bool:
     """Whether a text is a call and nothing behind it."""
     return text.endswith(")") and close(text, text.index("(")) == len(text) - 1
+
+
+_ONE_VALUE = regex(r"[\w.]+(?:\(\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
+
+
+def is_of_one_value(choice: Choice) -> bool:
+    """Whether an arm is taken for one value of many, as a case is: ``if (n == -1)``."""
+    return choice.arm == "then" and bool(
+        _ONE_VALUE.match(_unwrapped(_HEAD.sub("", choice.text).strip()))
+    )
 
 
 _DIFFERS = regex(r"!=")

@@ -175,8 +175,10 @@ _LIBRARIES = (
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
     (
         "Metal",
-        ("mtl_", "dispatchThread", "encodeToCommandBuffer"),
-        regex(r"(?:mtl_\w+|dispatchThread(?:s|groups)|encodeToCommandBuffer)$"),
+        ("mtl_", "dispatchThread", "encodeToCommandBuffer", "copyFromBuffer", "fillBuffer"),
+        regex(
+            r"(?:mtl_\w+|dispatchThread(?:s|groups)|encodeToCommandBuffer|copyFrom\w+|fillBuffer)$"
+        ),
     ),
     (
         "MKL",

@@ -165,7 +165,7 @@ class Works:
             return "metal"
         if edge.kind == "library":
             return self._library(edge)
-        if edge.kind == "call" and isinstance(edge.target, int):
+        if edge.kind in ("call", "chooser") and isinstance(edge.target, int):
             return self._generic(edge.target)[0]
         return None
 

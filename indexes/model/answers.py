@@ -63,7 +63,7 @@ nothing, as a view."""
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A place that a route passes."""
+    """A place that a route, or a way up to an operator, passes."""
 
     symbol: str
     location: Location
@@ -281,14 +281,6 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class Waypoint:
-    """A place that a way leads through."""
-
-    symbol: str
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
 class ReachingWay:
     """How an operator reaches a place."""
 
@@ -297,7 +289,7 @@ class ReachingWay:
     """``kernel``, ``meta`` or ``backward``."""
     devices: tuple[str, ...]
     """For which it does; empty where it does for every one."""
-    via: tuple[Waypoint, ...]
+    via: tuple[Way, ...]
     """What stands between the operator and the place, from the operator down."""
 
 

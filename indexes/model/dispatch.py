@@ -66,7 +66,7 @@ class DispatchTable:
 
 Slots = tuple[DispatchSlot, ...]
 
-_FIRST = ("CPU", "CUDA", "MPS", "XPU", "Meta", "Autograd")
+_FIRST = ("CPU", "CUDA", "MPS", "XPU", "Meta", "AutogradCPU", "AutogradCUDA")
 
 
 def _same(slot: DispatchSlot) -> tuple[object, ...]:
@@ -80,8 +80,9 @@ def _rank(slots: Slots) -> int:
 
 def _interest(slot: DispatchSlot) -> int:
     """Small for the keys that people ask for most."""
-    key = "Autograd" if slot.key.startswith("Autograd") else slot.key
-    return _FIRST.index(key) if key in _FIRST else len(_FIRST) + 1
+    if slot.key in _FIRST:
+        return _FIRST.index(slot.key)
+    return len(_FIRST) + (not slot.key.startswith("Autograd"))
 
 
 @dataclass(frozen=True, slots=True)

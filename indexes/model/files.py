@@ -96,7 +96,8 @@ class Call(NamedTuple):
     arguments: str = "..."
     """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
     receiver: str = ""
-    """The mark of what a member is called on; of a launch, that it is through a pointer."""
+    """The mark of what a member is called on; of a launch, that it is through a pointer; of a call,
+    that a ``switch`` picks by what it returns."""
     branch: int = 0
     """The innermost ``Branch`` of the body around it; 0 for none."""
 

@@ -177,40 +177,44 @@ def close(text: str, opened: int, pair: str = "()") -> int:
     return -1
 
 
+_SIGN = regex(r'"(?:\\.|[^"\\])*"?|->|[()\[\]{}<>,]')
+"""A string, an arrow, a bracket or a comma."""
+
+
+def split_outside(text: str, *, angles: bool = False) -> list[str]:
+    """The parts between the commas that stand in no brackets and no string; ``angles`` says whether
+    those of templates are brackets, which they are not for the preprocessor."""
+    parts, start, depth, angle = [], 0, 0, 0
+    for found in _SIGN.finditer(text):
+        sign = found[0]
+        if sign == "," and not (depth or angle):
+            parts.append(text[start : found.start()])
+            start = found.end()
+        elif sign in ("<", ">"):
+            angle = max(angle + (1 if sign == "<" else -1), 0) if angles else 0
+        else:
+            depth += (sign in ("(", "[", "{")) - (sign in (")", "]", "}"))
+    return [*parts, text[start:]]
+
+
 def first_argument(text: str, start: int) -> str:
     """What stands from ``start`` to the comma or bracket that ends an argument; empty where none
     does."""
     depth = 0
-    for found in _PARTS.finditer(text, start):
-        if not depth and found[0] in ",)]}":
+    for found in _SIGN.finditer(text, start):
+        sign = found[0]
+        if not depth and sign in (",", ")", "]", "}"):
             return text[start : found.start()]
-        depth += (found[0] in "([{") - (found[0] in ")]}")
+        depth += (sign in ("(", "[", "{")) - (sign in (")", "]", "}"))
     return ""
 
 
 _NESTS = regex(r"[\"(\[{)\]}]")
-_PARTS = regex(r"[\"(\[{)\]},]")
 
 
 def split_arguments(text: str) -> list[str]:
-    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
+    """Top-level arguments of a macro use."""
     if not text.strip():
         return []
-    if not _NESTS.search(text):
-        return [part.strip() for part in text.split(",")]
-    parts, depth, start, quoted = [], 0, 0, False
-    for found in _PARTS.finditer(text):
-        char, at = found[0], found.start()
-        if char == '"':
-            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
-        elif quoted:
-            continue
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts
+    parts = split_outside(text) if _NESTS.search(text) else text.split(",")
+    return [part.strip() for part in parts]

@@ -111,7 +111,7 @@ def _note(found: Sequence[Route]) -> str:
     route, said = found[0], []
     if route.note:
         is_vendor = route.kind in ("library", "graph", "metal")
-        said.append(route.note.rpartition("::")[2] if is_vendor else route.note)
+        said.append(_of_vendor(route.note) if is_vendor else route.note)
     said += [one for one in route.conditions if len(one) <= _SHORT][-1:]
     names = dict.fromkeys(one.steps[-1] for one in found)
     names.pop(route.steps[-1])
@@ -120,6 +120,12 @@ def _note(found: Sequence[Route]) -> str:
     if len(names) > 1:
         said.append(f"{len(names) - 1} more")
     return " · ".join(filter(None, said))
+
+
+def _of_vendor(symbol: str) -> str:
+    """``convolution_forward::compute_v3`` of ``ideep::convolution_forward::compute_v3``: a method
+    with its class, a function by itself."""
+    return "::".join(symbol.split("::")[-2:] if symbol.count("::") > 1 else symbol.split("::")[-1:])
 
 
 # --------------------------------------------------------------------------------- gradient
@@ -198,11 +204,17 @@ def _formulas(entry: DerivativeEntry) -> Iterator[str]:
 
 def _python(around: Surroundings) -> Iterator[CardLine]:
     if around.python:
-        first, *others = around.python
+        first, *others = sorted(around.python, key=_is_made)
         note = ", ".join(one.name for one in others[:_MOST_NAMES])
         if len(others) > _MOST_NAMES:
             note += f" and {len(others) - _MOST_NAMES} more"
         yield CardLine("Python", first.name, first.location, note, "", "5")
+
+
+def _is_made(one: NamedPlace) -> bool:
+    """Whether nothing of a name stands in a Python file that people call it by: torchgen makes its
+    binding from a template, or it is private."""
+    return not one.location.line or "._" in one.name
 
 
 def _compilers(around: Surroundings) -> CardLine:

@@ -107,21 +107,15 @@ class CodeMap:
 
     @cached_property
     def _structure(self) -> Mapping[str, Words]:
-        data = self._read("CONTRIBUTING.md")
+        data = self._source.content("CONTRIBUTING.md")
         return read_structure(data, "CONTRIBUTING.md") if data else {}
-
-    def _read(self, path: str) -> bytes:
-        try:
-            return self._source.read(path) if self._source.holds(path) else b""
-        except SourceError:
-            return b""
 
     def _all_words(self, folder: str) -> Iterator[Words]:
         if folder in self._structure:
             yield self._structure[folder]
         prefix = f"{folder}/" if folder else ""
         for name, read in (("README.md", first_sentence), ("__init__.py", package_sentence)):
-            if data := self._read(prefix + name):
+            if data := self._source.content(prefix + name):
                 found = read(data, prefix + name)
                 if found:
                     yield found
@@ -130,7 +124,7 @@ class CodeMap:
         """What CONTRIBUTING.md says of a file, or its docstring."""
         if path in self._structure or not path.endswith(".py"):
             return self._structure.get(path)
-        return package_sentence(self._read(path), path)
+        return package_sentence(self._source.content(path), path)
 
     # ------------------------------------------------------------------- way of a call
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.reverse import Way, ways_to
-from indexes.model.answers import Callee, ReachingWay, Waypoint
+from indexes.model import answers
+from indexes.model.answers import Callee, ReachingWay
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Location
 from indexes.store.lookup import Lookup
@@ -79,12 +80,12 @@ def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingWay, ...]:
     )
 
 
-def _via(facts: Lookup, way: Way) -> Iterator[Waypoint]:
+def _via(facts: Lookup, way: Way) -> Iterator[answers.Way]:
     for step in way.steps:
         if known := _known(facts, step.upper):
-            yield Waypoint(known.definition.qualified, known.definition.location)
+            yield answers.Way(known.definition.qualified, known.definition.location)
         else:
-            yield Waypoint(str(step.upper.what), _of_stub(facts, step))
+            yield answers.Way(str(step.upper.what), _of_stub(facts, step))
 
 
 def _known(facts: Lookup, node: Node) -> Known | None:

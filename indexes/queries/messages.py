@@ -63,7 +63,16 @@ class Message(NamedTuple):
         return "warning" if _WARNS.search(self.kind) else "error"
 
 
-_Row = tuple[str, int, int, str, str]
+class _Row(NamedTuple):
+    """A message of the index."""
+
+    path: str
+    line: int
+    end_line: int
+    kind: str
+    said: str
+
+
 _ROWS = "SELECT f.path,m.line,m.end_line,m.kind,m.text FROM messages m JOIN files f ON f.id=m.file"
 
 
@@ -95,18 +104,20 @@ class Messages:
 
     def errors(self) -> Iterator[Message]:
         """All that the tree says when it raises."""
-        every = (_message(row, 0, True) for row in self._rows)
+        every = (_message(row, 0, True) for row in self._all)
         return (one for one in every if one.kind and one.does == "error")
 
     def dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under exactly this name."""
-        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
+        rows = self._rows("m.kind=? AND m.text=?", DISPATCH, name)
         return tuple(_message(row, letters(name), True) for row in rows)
 
     @cached_property
-    def _rows(self) -> list[_Row]:
-        names = (DISPATCH, *VARIABLES)
-        return self._store.query(f"{_ROWS} WHERE m.kind NOT IN (?,?,?,?)", names)
+    def _all(self) -> list[_Row]:
+        return self._rows("m.kind NOT IN (?,?,?,?)", DISPATCH, *VARIABLES)
+
+    def _rows(self, condition: str, *values: str) -> list[_Row]:
+        return [_Row(*row) for row in self._store.query(f"{_ROWS} WHERE {condition}", values)]
 
     def _dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under a name, or under one that a macro joins to another:
@@ -114,20 +125,19 @@ class Messages:
         if found := self.dispatched(name):
             return found
         joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
-        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
+        rows = self._rows(f"m.kind=? AND {joined}", DISPATCH, name)
         return tuple(_message(row, letters(name), True) for row in rows)
 
     def _found(self, text: str, *, loosely: bool = False, within: str = "") -> Iterator[_Found]:
         """Messages of which something stands in a text, or that the text is cut out of; loosely
         those too that begin so, since another version has other words; ``within`` a file alone,
         whose path ends with its own."""
-        for row in self._rows:
-            if within and not within.endswith(f"/{row[0]}"):
+        for row in self._all:
+            if within and not within.endswith(f"/{row.path}"):
                 continue
-            said = row[-1]
-            if may_say(said, text):
-                match = Match(text, said, loosely=loosely)
-                if match.covered * 2 < letters(text) and text in said:
+            if may_say(row.said, text):
+                match = Match(text, row.said, loosely=loosely)
+                if match.covered * 2 < letters(text) and text in row.said:
                     yield _Found(row, letters(text), ((0, len(text)),), False, True, ())
                 elif match.spans:
                     spans = tuple(match.spans)
@@ -158,7 +168,7 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     """Those that explain most, the likeliest first, then what else is said with them."""
     text = asked.text
     enough = [one for one in dict.fromkeys(found) if _is_enough(one, asked)]
-    telling = [one for one in enough if not _LOGS.search(one.row[3])] or enough
+    telling = [one for one in enough if not _LOGS.search(one.row.kind)] or enough
     most = max((one.covered for one in telling), default=0)
     if most < _TOGETHER * letters(text) and (parts := _together(asked, telling, found)):
         return tuple(_as_message(one, one is not parts[0]) for one in parts)
@@ -187,9 +197,11 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
     files: dict[str, list[_Found]] = defaultdict(list)
     for one in found:
         if one.is_whole and one.covered >= SHORTEST:
-            files[one.row[0]].append(one)
-    groups = [_beside(one, files[one.row[0]]) for one in strong]
-    shares = [covered(asked.text, _spans(group)) for group in groups]
+            files[one.row.path].append(one)
+    groups = [_beside(one, files[one.row.path]) for one in strong]
+    shares = [
+        covered(asked.text, [span for one in group for span in one.spans]) for group in groups
+    ]
     most = max((one.covered for one in strong), default=0)
     best = [group for group, share in zip(groups, shares, strict=True) if share == max(shares)]
     if not best or max(shares) <= most:
@@ -198,15 +210,11 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
     return sorted(group, key=lambda one: (not _is_enough(one, asked), one.spans))
 
 
-def _spans(group: Iterable[_Found]) -> list[tuple[int, int]]:
-    return [span for one in group for span in one.spans]
-
-
 def _beside(first: _Found, others: list[_Found]) -> list[_Found]:
     """A message, and those near it that explain what it does not."""
     group, taken = [first], list(first.spans)
     for one in sorted(others, key=lambda one: -one.covered):
-        near = abs(one.row[1] - first.row[1]) <= _NEAR
+        near = abs(one.row.line - first.row.line) <= _NEAR
         if near and not any(_overlap(span, other) for span in one.spans for other in taken):
             group.append(one)
             taken += one.spans
@@ -223,7 +231,7 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
     if one.is_whole and not start and " " in asked.text[start:end].strip():
         share = _OPENING
     count = letters(asked.text)
-    few = SHORTEST if share == _OPENING and one.row[-1].endswith(":") else _FEW
+    few = SHORTEST if share == _OPENING and one.row.said.endswith(":") else _FEW
     least = max(share * count, min(few, _MOST * count))
     return one.covered >= min(_LETTERS, least)
 

@@ -28,7 +28,6 @@ from indexes.model.answers import (
     Route,
     Unresolved,
     Way,
-    Waypoint,
 )
 from indexes.model.code_map import CallMap, CallStep, FolderMap, MapEntry, Words
 from indexes.model.errors import TorchnavError
@@ -158,7 +157,6 @@ shape(
     StubRow, "stub device macro function registration definition=definition.location reason guard"
 )
 shape(Callee, "kind name path line end_line rule confidence")
-shape(Waypoint, "symbol path line")
 shape(ReachingWay, "op side devices via")
 shape(Place, "kind name path line end_line detail operators rule calls ways")
 shape(Hit, "kind name path line end_line detail op")

@@ -243,6 +243,11 @@ class Store:
         sql = f"SELECT DISTINCT caller>>{FILE_BITS} FROM edges WHERE target BETWEEN ? AND ?"
         return self.column(f"{sql} AND caller>=0", numbers_of(file))
 
+    def formulas_into(self, file: int) -> list[int]:
+        """The callers that stand for formulas which lead to a definition of a file."""
+        sql = "SELECT DISTINCT caller FROM edges WHERE target BETWEEN ? AND ? AND caller<0"
+        return self.column(sql, numbers_of(file))
+
     def files_registering(self, file: int) -> list[int]:
         """The files that register functions of a file on stubs."""
         sql = "SELECT DISTINCT file FROM registrations WHERE target BETWEEN ? AND ?"

@@ -26,9 +26,9 @@ _NOTE = "__claim_holds__"
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
-def main(path: str) -> int:
-    """Runs one lab; 0 if every cell that could be run ended well."""
-    lab = read_lab(Path(path))
+def main(arguments: list[str]) -> int:
+    """Runs the lab of one path; 0 if every cell that could be run ended well."""
+    lab = read_lab(Path(arguments[0]))
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as told, tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         lacks = lacking(lab.needs)

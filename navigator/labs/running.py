@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +14,7 @@ from typing import Any
 
 from indexes.model.errors import SourceError
 from navigator.labs.cells import Cell, Lab
-
-_START = (
-    "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
-    " from navigator.labs.execute import main; sys.exit(main(sys.argv[2 + count]))"
-)
-"""Our own folders come last: torch and its friends are those of the target Python."""
+from navigator.live.python_process import own_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +71,7 @@ def run_lab(
     Raises:
         SourceError: It can't be run here: the Python has no torch, or the lab needs more.
     """
-    own = [path for path in sys.path if path]
-    command = [python, "-c", _START, str(len(own)), *own, str(lab.path)]
+    command = own_command(python, "navigator.labs.execute", str(lab.path))
     given = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
     environment = {**os.environ, **{name: value for name, value in given.items() if value}}
     with _started(command, environment) as process:

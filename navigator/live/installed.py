@@ -28,7 +28,7 @@ from indexes.queries.dispatch_path.live import (
     compare_paths,
 )
 from indexes.source.torch_install import TorchInstall, installed_torch, target_python
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from indexes.model.errors import SourceError
 from indexes.queries.contribution.new_operator import Check, NewOperator, Planner
 from indexes.source.torch_install import target_python
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from indexes.model.vocabulary import SourceInfo
+from indexes.queries.backward_engine import NodeSource, node_source
 from indexes.queries.index import Index
-from indexes.queries.node_formulas import NodeSource, node_source
 from indexes.serialize.answers import dumps, envelope, shape, to_object
 from indexes.source.source import Source
 from navigator.explanation import place_json

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from indexes.model.regex import regex
+from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
-from indexes.queries.node_formulas import node_source
 from indexes.queries.pasted import message_of
 from navigator.explanation import MODIFIED, Cause, Explanation, needing, said_by, unsaid
 from navigator.objects.graph import Graph, packed, program_frame, read_graph

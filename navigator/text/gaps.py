@@ -42,6 +42,20 @@ def _key_lines(keys: Sequence[KeyCount]) -> Iterator[str]:
             yield clean(f"{'':<24} {one.count:>5} {one.key}{_unsure(one)}")
 
 
+_NAMES = 10
+"""Lines of names."""
+
+
+def name_lines(gaps: Sequence[Gap]) -> Iterator[str]:
+    """What the gaps of a kind are about, all in a few lines."""
+    names = dict.fromkeys(gap.name.partition(".")[0] for gap in gaps if gap.op)
+    lines = list(wrap(", ".join(names), "  ")) if len(names) > 1 else []
+    yield from lines[:_NAMES]
+    if len(lines) > _NAMES:
+        shown = " ".join(lines[:_NAMES]).count(",")
+        yield f"  ... {len(names) - shown:,} more names: --json"
+
+
 def gap_lines(gap: Gap) -> Iterator[str]:
     """What is missing, why it is a gap, where to look and how to begin."""
     age = f", {gap.age_days / 365.25:.1f} years old" if gap.age_days is not None else ""

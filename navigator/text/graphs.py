@@ -9,7 +9,7 @@ from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from indexes.queries.node_formulas import NodeSource
+    from indexes.queries.backward_engine import NodeSource
     from navigator.objects.graph import GraphNode
     from navigator.objects.linked_graph import LinkedGraph
     from navigator.objects.numeric import NumericCheck

@@ -10,13 +10,16 @@ import pytest
 from indexes.codegen.variants import with_generated
 from indexes.model.errors import NotFound, TorchnavError, UsageError
 from indexes.queries.index import Index
+from indexes.readers.cxx.declared_types import read_types
 from indexes.readers.cxx.facts import read_bodies
+from indexes.readers.project.guide import read_paragraphs
 from indexes.readers.project.prose import first_sentence, package_sentence
 from indexes.readers.project.toml import parse_toml
 from indexes.readers.project.torchgen_lists import read_torchgen_lists
 from indexes.readers.python.blocks import Text, parse, parse_expression
 from indexes.readers.python.docs import read_docstrings
 from indexes.readers.python.module import read_python
+from indexes.readers.python.opinfo_tests import read_op_lists
 from indexes.readers.yaml.extensions import read_extension
 from indexes.readers.yaml.native_functions import read_native_functions
 from navigator.sources import configured_sources
@@ -95,6 +98,9 @@ def test_an_entry_that_says_itself_that_it_is_generated(tree_copy: Path, cache: 
 def test_time_does_not_grow_with_the_square_of_repetitions() -> None:
     assert read_extension(b"\n" * 100_000 + b"- func: a(", "x.yaml")
     assert first_sentence(b"[" * 100_000, "README.md") is not None
+    assert len(read_paragraphs("a word\n" * 300_000)) == 1
+    assert len(read_op_lists("a = 1\n" * 300_000)) == 300_000
+    assert len(read_types(b"class A { int a; };\n" * 30_000, "a.h").classes) == 1
 
 
 def test_more_tensors_returned_than_letters() -> None:

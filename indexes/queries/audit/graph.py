@@ -131,7 +131,7 @@ class EdgeText:
         texts = (self._lines.at(placed.place), self._statement(placed.place))
         if not any(self._names(placed, last, text) for text in texts):
             return f"the line does not name {last}"
-        if edge.kind in ("call", "launch", "macro"):
+        if edge.kind in ("call", "chooser", "launch", "macro"):
             return self._target_problem(edge, last)
         return ""
 

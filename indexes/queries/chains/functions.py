@@ -78,7 +78,9 @@ class Functions:
 
     def _work(self, use: Use, place: Place) -> Work:
         if use.steps:
-            return self.works.of(use.steps[0].lower)
+            work = self.works.of(use.steps[0].lower)
+            chooses = any(edge.kind == "chooser" for edge in use.edges)
+            return "chooses" if chooses and work in ("helps", "checks") else work
         return self.works.of_edge(use.edges[0], place.nodes[0].device)
 
     def _use(self, place: Place, known: Known, use: Use) -> None:

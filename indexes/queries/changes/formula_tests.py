@@ -19,6 +19,7 @@ from indexes.queries.gaps.statements import about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
 _EXPECTING = ("test/functorch/test_%.py", "functorch/test/test_%.py")
+_AUTOGRAD = "test/test_autograd.py"
 _GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager)")
 
 
@@ -123,7 +124,13 @@ class FormulaTests:
         runs = operator_runs(self.tree, self.op)
         wanted = "fwd" if self.mode is FORWARD else "gradients"
         found = [run for run in runs if _GRADIENT_TESTS.search(run.path) or "test_ops" in run.path]
-        return tuple(sorted(found, key=lambda run: wanted not in run.path))
+        found.sort(key=lambda run: wanted not in run.path)
+        if not any(run.path == _AUTOGRAD for run in found) and self.tree.source.holds(_AUTOGRAD):
+            why = "tests of formulas that are written by hand stand there"
+            found.append(
+                TestRun(f"pytest {_AUTOGRAD} -k {self.op.partition('.')[0]}", _AUTOGRAD, why)
+            )
+        return tuple(found)
 
 
 def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:

@@ -96,6 +96,8 @@ class Changes:
         if kind in OF_NAMES and match.kind == "python" and match.hits:
             op, bare = next(iter(match.overloads), None), "." not in name
             return self.plan(Change(kind, match.text, f"{kind} of {match.text}", op=op, bare=bare))
+        if not match.overloads and kind == "docs" and self._documented(name):
+            return self.plan(Change(kind, name, f"{kind} of {name}"))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])

@@ -13,6 +13,8 @@ _ROOT = "aten/src/"
 _FOLDERS = f"{_ROOT}ATen/native/"
 _MOST_USERS = 30
 """Files that include a header; one that more do belongs to no kernel."""
+_MOST_SOURCES = 8
+"""Files that include a header; what more do use for many things."""
 
 
 def shared_headers(
@@ -33,6 +35,16 @@ def shared_headers(
     own.pop("", None)
     for header in sorted(own, key=lambda one: (-len(own[one]), counts[one])):
         yield Sibling(header, own[header][0])
+
+
+def header_users(facts: Lookup, files: Iterable[str]) -> Iterator[Sibling]:
+    """The sources that include one of some headers, if few do."""
+    included = facts.includes()
+    for header in files:
+        name = header.removeprefix(_ROOT)
+        users = [path for path, names in included.items() if any(n == name for n, _ in names)]
+        if len(users) <= _MOST_SOURCES:
+            yield from (Sibling(one, header) for one in users)
 
 
 def _path_of(name: str, path: str, paths: Collection[str]) -> str:

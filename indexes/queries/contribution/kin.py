@@ -4,12 +4,13 @@ of the same name in the library for C++."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import PurePosixPath
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.headers import shared_headers
+from indexes.queries.contribution.headers import header_users, shared_headers
+from indexes.queries.contribution.helpers import header_of
 from indexes.queries.contribution.siblings import Sibling, relatives, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
@@ -23,6 +24,8 @@ _MOST = 12
 _MOST_HEADERS = 8
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
+_DECLARES = "the header of {}"
+_USES = "includes {}, as few files do"
 _HEADER = "included by {} and few other files: what its kernels share"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
@@ -34,7 +37,7 @@ def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator
     base = [s.location.path for s in native if s.role in ("kernel", "registration")]
     named = {step.location.path for step in steps}
     files = [path for path in facts.paths("cpp") if path not in named]
-    yield from _library(facts, name)
+    yield from in_library(facts, name)
     yield from _steps(twins(base, files), _NAME)
     yield from _steps(siblings(own, _sources(files)), _SHAPE)
     yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
@@ -46,6 +49,11 @@ def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     """The files of the shape of those of some places."""
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)
+    headers = {header: path for path in own if (header := header_of(facts, path))}
+    yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
+    headers |= {path: path for path in own if path.endswith(_HEADERS)}
+    users = header_users(facts, headers)
+    yield from _steps((one for one in users if one.path not in own), _USES)
 
 
 def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
@@ -56,7 +64,8 @@ def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
             yield Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
 
 
-def _library(facts: Lookup, name: str) -> Iterator[Step]:
+def in_library(facts: Lookup, name: str) -> Iterator[Step]:
+    """What bears a name in the library for C++."""
     public = name.partition(".")[0].rstrip("_")
     for one in (known.definition for known in facts.named(public)):
         if one.location.path.startswith(_LIBRARY):

@@ -19,7 +19,7 @@ _COMPUTING = ("kernel", "registration", "device_kernel")
 _COMPUTED = regex(r"/native/(|cuda/)[^/]+\.(?:cpp|cu)$")
 """Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU; loops for the
 CPU change less often than either."""
-_OTHERS = ("docs", "operator", "around", "sibling")
+_OTHERS = ("docs", "operator", "around", "sibling", "cpp_api")
 """Of a file or symbol: what leads to it, or is beside it."""
 _LISTS = "overrides.py"
 

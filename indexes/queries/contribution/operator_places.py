@@ -136,7 +136,8 @@ class OperatorPlaces:
         first = {op.partition(".")[0].rstrip("_"): op for op in reversed(operators)}
         for op in islice(reversed(first.values()), _MAX_AROUND):
             for step in _own_steps(_own(self._index.chain(op))[0]):
-                if step.role in _COMPUTING and step.location.path not in there:
+                is_docs = step.role == "docs" and step.location.path.endswith(".py")
+                if (step.role in _COMPUTING or is_docs) and step.location.path not in there:
                     there.add(step.location.path)
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)

@@ -18,6 +18,7 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
+from indexes.queries.contribution.kin import in_library
 from indexes.queries.contribution.likely import will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.reviewers import Review, Reviewers
@@ -170,7 +171,8 @@ class Contributions:
         rule = f"the page names {match.text}"
         pages = card.documents if card else ()
         listed = (Step("docs", PurePosixPath(at.path).name, at, rule) for at in pages)
-        return [*_places_of(match.hits), *listed]
+        library = in_library(self._index.facts, match.text.rpartition(".")[2])
+        return [*_places_of(match.hits), *listed, *library]
 
     def _is_file(self, path: str) -> bool:
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import Location
-from indexes.queries.dispatch_path.going_on import BACKEND, GoingOn, GoingOns
+from indexes.queries.dispatch_path.continuations import BACKEND, Continuation, Continuations
 from indexes.queries.dispatch_path.key_sources import KeySources
 from indexes.readers.cxx.key_sets import UnknownSetError
 
@@ -63,7 +63,7 @@ class DispatchPaths:
     def __init__(self, index: Index) -> None:
         self._dispatch = index.dispatch
         self._sources = KeySources(index.source, index.dispatch)
-        self._going_ons = GoingOns(self._sources)
+        self._continuations = Continuations(self._sources)
         self._paths, self._slots = cache(self._walk), cache(self._read_slots)
 
     def path(self, op: str, keys: tuple[str, ...], backend: str = "") -> DispatchPath:
@@ -102,19 +102,19 @@ class DispatchPaths:
     def _read_slots(self, op: str) -> dict[str, DispatchSlot]:
         return {slot.key: slot for slot in self._dispatch.table(op).slots}
 
-    def _goes_on(self, key: str, slot: DispatchSlot | None, backend: str) -> GoingOn:
+    def _goes_on(self, key: str, slot: DispatchSlot | None, backend: str) -> Continuation:
         """How the kernel of a key goes on; ``end`` where the recording does not tell what next."""
         if slot is None or slot.kind == "missing":
-            return GoingOn("end", _missing(key, backend))
+            return Continuation("end", _missing(key, backend))
         try:
-            on = self._going_ons.of(key, slot)
+            on = self._continuations.of(key, slot)
         except UnknownSetError as error:  # a tree without one of the keys that it goes by
-            return GoingOn("end", f"what its kernel calls is unknown: {error}", certain=False)
+            return Continuation("end", f"what its kernel calls is unknown: {error}", certain=False)
         if on.kind == "backend" and not backend:
-            return GoingOn("end", "the trace does not say on which device")
+            return Continuation("end", "the trace does not say on which device")
         return on
 
-    def _left(self, rest: tuple[str, ...], on: GoingOn, backend: str) -> tuple[str, ...]:
+    def _left(self, rest: tuple[str, ...], on: Continuation, backend: str) -> tuple[str, ...]:
         """The keys that are left after a step."""
         if on.kind == "backend":
             return (backend,)
@@ -122,7 +122,7 @@ class DispatchPaths:
             return rest
         return tuple(key for key in rest if self._is_left(key, on))
 
-    def _is_left(self, key: str, on: GoingOn) -> bool:
+    def _is_left(self, key: str, on: Continuation) -> bool:
         """A key that the tree does not have stays, so that the path ends there and says so: whether
         the next call skips it, only the version that recorded it tells."""
         try:

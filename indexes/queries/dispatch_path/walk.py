@@ -10,7 +10,7 @@ from indexes.model.dispatch import DispatchSlot, KeyCause, PathStep, SwitchPath,
 from indexes.model.errors import SourceError, UsageError
 from indexes.model.schema import parse_schema, tensor_options
 from indexes.model.vocabulary import NativeFunction
-from indexes.queries.dispatch_path.going_on import GoingOn, GoingOns
+from indexes.queries.dispatch_path.continuations import Continuation, Continuations
 from indexes.queries.dispatch_path.key_sources import KeySources
 from indexes.queries.dispatch_path.switches import (
     MEANINGS,
@@ -35,7 +35,7 @@ class SwitchedPaths:
     def __init__(self, index: Index) -> None:
         self._index, self._dispatch = index, index.dispatch
         self.sources = KeySources(index.source, index.dispatch)
-        self._going_ons = GoingOns(self.sources)
+        self._continuations = Continuations(self.sources)
 
     def paths(self, op: str, switches: Sequence[str] = (), device: str = "cpu") -> SwitchPaths:
         """The paths of ``add.Tensor`` for tensors on ``cpu``, the plain one first; for what makes
@@ -84,9 +84,9 @@ class SwitchedPaths:
         what = (switch, MEANINGS[switch], on.changes, tuple(steps), end)
         return SwitchPath(*what, on.note, on.note_location)
 
-    def goes_on(self, key: str, slot: DispatchSlot | None) -> GoingOn:
+    def goes_on(self, key: str, slot: DispatchSlot | None) -> Continuation:
         """How the kernel of a slot goes on."""
-        return self._going_ons.of(key, slot)
+        return self._continuations.of(key, slot)
 
     def entering(self, transform: str, state: KeyState) -> KeyState:
         """What a transform of functorch sets before it calls the operator again
@@ -174,7 +174,7 @@ class _Walk:
             return "; each passes FuncTorchDynamicLayerBackMode and goes on as without it"
         return ""
 
-    def _left(self, rest: tuple[str, ...], on: GoingOn) -> tuple[str, ...]:
+    def _left(self, rest: tuple[str, ...], on: Continuation) -> tuple[str, ...]:
         """The keys that are left after a step."""
         if on.kind == "next":
             return rest[1:]
@@ -191,7 +191,7 @@ class _Walk:
             self._state = self._inside(on)
         return self._fresh()
 
-    def _inside(self, on: GoingOn) -> KeyState:
+    def _inside(self, on: Continuation) -> KeyState:
         """The state of the call that a kernel makes anew."""
         causes = [KeyCause(key, "excluded", on.words, on.location) for key in on.keys]
         if "Python" not in on.keys:
@@ -214,7 +214,7 @@ class _Walk:
             self._steps.append(PathStep(self._runtime(key), self._number, "excluded", cause))
         return tuple(self._runtime(key) for key in ranked if key not in out)
 
-    def _meet(self, key: str) -> GoingOn:
+    def _meet(self, key: str) -> Continuation:
         slot = self._call.slots.get(key)
         on = self._owner.goes_on(key, slot)
         held = slot is not None and slot.kind != "missing"

@@ -52,7 +52,7 @@ class Fields:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._model = next(filter(self._has, _MODELS), "")
+        self._model = next(filter(source.text, _MODELS), "")
         self._derivatives = source.locate("derivatives.yaml") or ""
         self._tags = source.locate("tags.yaml") or ""
 
@@ -110,14 +110,8 @@ class Fields:
         quoted = (name for _, text in self._items for name in _QUOTED.findall(text))
         return sorted({*sections, *self._comments, *quoted, *(name for name, *_ in self._tag_rows)})
 
-    def _has(self, path: str) -> bool:
-        return bool(self._text(path))
-
     def _text(self, path: str) -> str:
-        try:
-            return self._source.text(path) if path else ""
-        except OSError:
-            return ""
+        return self._source.text(path) if path else ""
 
     def _absent(self) -> Iterator[str]:
         if not self._text(README):

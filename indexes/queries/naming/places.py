@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,24 +17,43 @@ if TYPE_CHECKING:
 
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
-    """The files of that name, and the operators that reach the line of the only one."""
+    """The files of that name with what stands at the line, and the operators that reach the line
+    of the only one."""
     named = query.base if query.kind == "place" else query.raw.strip()
     paths = files_named(named, index)
     if not paths:
         return None
-    hits = tuple(Hit("file", path, Location(path, query.line)) for path in paths)
     text = named + (f":{query.line}" if query.line else "")
+    found = [
+        (Location(path, query.line), _standing(path, query.line, index))
+        for path in paths[:_LOOKED_AT]
+    ]
+    found += [(Location(path, query.line), ()) for path in paths[_LOOKED_AT:]]
     if len(paths) > 1:
+        hits = tuple(_hit(*one) for one in found)
         note = f"{named} names {len(paths)} files"
         return NameMatch("place", text, hits=hits, note=note, confidence="ambiguous")
-    operators = dict.fromkeys(op for one in _standing(hits[0], index) for op in one.operators)
-    return NameMatch("place", text, tuple(operators), hits)
+    ((where, places),) = found
+    operators = dict.fromkeys(op for one in places for op in one.operators)
+    hit = replace(_hit(where, places), op=None)
+    return NameMatch("place", text, tuple(operators), (hit,))
 
 
-def _standing(hit: Hit, index: Index) -> tuple[Place, ...]:
+_LOOKED_AT = 8
+"""Files of a name of which is told what stands at the line."""
+
+
+def _hit(where: Location, places: tuple[Place, ...]) -> Hit:
+    """A line, with the name of what stands there and an operator that reaches it."""
+    operators = [op for one in places for op in one.operators]
+    detail = f"in {places[0].name}" if places else ""
+    return Hit("file", where.path, where, detail, next(iter(operators), None))
+
+
+def _standing(path: str, line: int, index: Index) -> tuple[Place, ...]:
     """The innermost thing at a line."""
     try:
-        return index.at(hit.location.path, hit.location.line)[:1] if hit.location.line else ()
+        return index.at(path, line)[:1] if line else ()
     except NotFound:
         return ()
 
@@ -43,7 +63,8 @@ def files_named(path: str, index: Index) -> tuple[str, ...]:
     another checkout or in an installed torch, as in a traceback, the file that it ends like."""
     written = path.replace("\\", "/").removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):
-        return index.facts.paths_ending(written)
+        found = index.facts.paths_ending(written)
+        return tuple(path for path in found if path.endswith(written)) or found
     ends = accumulate(reversed(PurePosixPath(written).parts[1:]), lambda end, part: f"{part}/{end}")
     for end in reversed([end for end in ends if "/" in end]):
         if found := index.facts.paths_ending(end):

@@ -21,7 +21,7 @@ from indexes.store.names import Names
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
-
+_ASSIGNED = re.compile(rb"\s*=(?!=)")
 _BOUND_NAME = regex(r"torch\._C\.(_\w+)")
 _CONTEXT = regex(r"\bglobalContext\(\)\s*\.\s*(\w+)\(")
 _PROPERTY = "ContextProp("
@@ -89,7 +89,8 @@ _READS = 40
 
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
-    """Where a variable is defined, then where it is read."""
+    """Where a variable is defined, then where it is read, what C++ asks for a flag first, and
+    where it is set."""
     wanted = query.paths or (query.base,)
     named = Names(index.facts.store).variables(query.base, _MOST)
     found = [
@@ -101,7 +102,9 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     if not found:
         return None
     asked = context_reads([hit for hit in found if hit.detail == FLAG], index)
-    hits = tuple(dict.fromkeys((*found, *_reads(found, index), *asked)))
+    python = _reads(found, index)
+    reads = (hit for hit in python if hit.kind != "write")
+    hits = tuple(dict.fromkeys((*found, *asked, *reads, *python)))
     several = len({hit.name for hit in found}) > 1
     note = f"{len({hit.name for hit in found})} variables have this name" if several else ""
     match = NameMatch("variable", found[0].name, hits=hits, note=note)
@@ -167,7 +170,8 @@ def _lines(
         if (path, line) not in seen and _is_code(path, data, start, found.start()):
             seen.add((path, line))
             text = data[start : data.find(b"\n", found.end())].decode("utf-8", "replace")
-            yield Hit("read", found[0].decode(), Location(path, line), text.strip())
+            kind = "write" if _ASSIGNED.match(data, found.end()) else "read"
+            yield Hit(kind, found[0].decode(), Location(path, line), text.strip())
 
 
 def _is_code(path: str, data: bytes, start: int, at: int) -> bool:

@@ -4,12 +4,21 @@ hold much, and so do copies, new tensors, checks and reductions, which stand bes
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import Defaults, asked_all, flag_of, holds, is_special, taken
+from indexes.linking.usual import (
+    Defaults,
+    asked_all,
+    flag_of,
+    holds,
+    is_of_one_value,
+    is_special,
+    taken,
+)
 from indexes.linking.works import Works, is_check
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -20,7 +29,7 @@ ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 UNUSUAL = 15.0
 _UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
-"""What a condition costs of which nothing is known."""
+"""What a condition costs of which nothing is known; one of a single value is like a case."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """What it costs that something is not called here, but given to what is called."""
@@ -42,12 +51,18 @@ _ELEMENTS = 10.0
 """What an operator of single elements costs in one that is none."""
 _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
+_LAST = 3.0
+"""What a reduction costs in another: often it sums up what something else computes."""
 _SELECTION = 4.0
 """What an operator costs that picks elements by their indices, in one that is given none: it
 prepares for what computes there, or sums up."""
 _BESIDE_STUB = 6.0
 """What an operator costs in a kernel that calls a stub of its own."""
+_FINISH = 12.0
+"""What it costs that a loss is reduced in the end: more than its single elements."""
 _POINTWISE = "pointwise"
+_REDUCED = frozenset(("reduction",))
+"""What says how a loss is reduced in the end: ``at::Reduction::Mean``."""
 _KEPT = frozenset(("keepdim",))
 _INDICES = frozenset(("index", "indices"))
 _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
@@ -57,6 +72,9 @@ _FLOAT = regex(r"\bfloat\b")
 _DOUBLE = regex(r"\bdouble\s*[*&]")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
 _WORDS = regex(r"[a-z]{6,}")
+_FALLBACK = "slow"
+"""How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
+_LETTERS = regex(r"\w+")
 
 
 @dataclass(slots=True)
@@ -103,16 +121,44 @@ class Prices:
             return 0.0
         price = ASIDE.get(self.works.of(step.lower), 0.0)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
-        if not _are_kin(walk.base[step.upper], lower.name):
-            family = walk.native.python_module
-            price += 1.0 * (family not in (None, lower.python_module))
-            within = self.facts.native(walk.operator[step.upper])
-            around = (walk.native, within or walk.native)
-            price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
-            for names, cost in ((_KEPT, _REDUCTION), (_INDICES, _SELECTION)):
-                takes = partial(self._takes, names=names)
-                price += cost * (takes(lower) and not any(map(takes, around)))
+        within = self.facts.native(walk.operator[step.upper])
+        family = walk.native.python_module or (within and within.python_module)
+        is_foreign = family not in (None, lower.python_module)
+        if is_foreign or not _are_kin(walk.base[step.upper], lower.name):
+            price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
+
+    def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:
+        """What it costs that an operator works on single elements, reduces or selects, where the
+        one that is asked for does not."""
+        within = self.facts.native(walk.operator[step.upper])
+        around = (walk.native, within or walk.native)
+        price = 0.0
+        if self._is_pointwise(lower) and not self._is_pointwise(walk.native):
+            price += _ELEMENTS
+        if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
+            price += _SELECTION
+        if self._takes(lower, _KEPT):
+            if self._takes(walk.native, _REDUCED):
+                return price + _FINISH * self._is_asked_of_loss(step)
+            is_own = self._any_takes(around, _KEPT) and not self._tells(lower, walk)
+            price += _LAST if is_own else _REDUCTION
+        return price
+
+    def _is_asked_of_loss(self, step: Step) -> bool:
+        """Whether a step is taken for one value of a loss's ``reduction``."""
+        choices = self.choices(step.why) if isinstance(step.why, Edge) else ()
+        return any(not _REDUCED.isdisjoint(_LETTERS.findall(one.text)) for one in choices)
+
+    def _tells(self, lower: NativeFunction, walk: Walk) -> bool:
+        """Whether an operator only tells something, as ``all`` does, within one that its parts
+        differentiate: nothing that is differentiated passes it."""
+        rows = self.facts.kernels(walk.native.full_name)
+        if all(row.key != "CompositeImplicitAutograd" for row in rows):
+            return False
+        overloads = self.facts.overloads(lower.name)
+        entries = filter(None, (self.facts.derivative(one.full_name)[0] for one in overloads))
+        return not any(one.grad_fn for entry in entries for one in entry.sets)
 
     def _has_own_stub(self, node: Node, walk: Walk) -> bool:
         """Whether a kernel leads to a stub that is named after the operator, or that its file
@@ -138,6 +184,9 @@ class Prices:
         overloads = self.facts.overloads(native.name.removesuffix("_"))
         return any(_POINTWISE in one.tags for one in (native, *overloads))
 
+    def _any_takes(self, natives: Iterable[NativeFunction], names: frozenset[str]) -> bool:
+        return any(self._takes(one, names) for one in natives)
+
     def _takes(self, native: NativeFunction, names: frozenset[str]) -> bool:
         """Whether an operator, or another form of it, is given one of some arguments: whether to
         keep the dimensions that it makes smaller, or indices."""
@@ -155,16 +204,16 @@ class Prices:
         return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
 
     def of_choice(self, choice: Choice, walk: Walk) -> float:
+        if self._is_asked(choice, walk):
+            return 0.0
         usual = taken(choice, walk.device, walk.defaults)
         if usual is None:
             usual = self._is_own_flag(choice, walk)
         if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
             usual = choice.arm in ("else", "otherwise")
         if usual is None:
-            return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
-        if choice.arm == "case":
-            return _CASE * (not self._is_asked(choice, walk)) if usual else UNUSUAL
-        return 0.0 if usual else UNUSUAL
+            return _UNKNOWN.get("case" if is_of_one_value(choice) else choice.arm, 1.0)
+        return _CASE * (choice.arm == "case") if usual else UNUSUAL
 
     def _find_asking(self, name: str) -> bool:
         """Whether a function asks others alone, each of them for what is not usual:
@@ -196,6 +245,8 @@ class Prices:
         if choice.arm != "case":
             return False
         label = choice.text.rpartition("::")[2].lower()
+        if label.startswith(_FALLBACK):
+            return False
         return any(word in label for word in _WORDS.findall(walk.native.name))
 
     def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
@@ -203,9 +254,10 @@ class Prices:
         if known is None:
             return 0.0
         found, price = known.definition, 0.0
-        if found.guard and holds(found.guard, walk.device) is False:
-            price += UNUSUAL
-        price += _RARE * is_special(found.name) + HELP * bool(_HELPER.match(found.name))
+        if not is_special(walk.native.name):
+            price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
+            price += _RARE * is_special(found.name)
+        price += HELP * is_helper(found.name)
         price += ASIDE["allocates"] * _makes_of_number(found.parameters)
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
@@ -213,6 +265,7 @@ class Prices:
                 price += UNUSUAL * bool(_OTHER_TENSORS.search(found.scope))
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
+                price -= 0.3 * _words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)
@@ -227,6 +280,17 @@ def _makes_of_number(parameters: str) -> bool:
     """Whether a function is given a number and no tensor: it makes one of it, as
     ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
+
+
+def _words_in(scope: str, name: str) -> int:
+    """How many words of an operator's name the class has whose method is called."""
+    owner = scope.rpartition("::")[2].lower()
+    return sum(word in owner for word in _WORDS.findall(name))
+
+
+def is_helper(name: str) -> bool:
+    """Whether a function prepares, by its name: ``get_buffer``, ``set_result``."""
+    return bool(_HELPER.match(name))
 
 
 def _are_kin(base: str, name: str) -> bool:
@@ -249,4 +313,4 @@ def is_of_operator(known: Known, base: str) -> bool:
     """Whether a function is named after an operator."""
     found = known.definition
     named = len(base) >= _SHORTEST and base in found.name
-    return named and not _HELPER.match(found.name)
+    return named and not is_helper(found.name)

@@ -58,7 +58,7 @@ class _Finder:
             nothing = self._nothing(native, device, bool(found) and self._is_told(*found[0]))
             if nothing is not None:
                 return [nothing]
-            if self.search.missing and (not found or self._goes_aside(*found[0][1:3])):
+            if self.search.missing and (not found or self._is_beside_missing(*found[0][:3])):
                 return self._unseen(native, device)
         if found and native.defined_by and found[0][0] >= min(ASIDE.values()):
             found = []  # a copy or a new tensor is not what an operator of a library is for
@@ -81,8 +81,11 @@ class _Finder:
         fills = any(call.name.startswith(DTYPE_SWITCH) for call in calls)
         return (fills or not end.guessed) and not self._is_unusual(walk, node, end)
 
-    def _goes_aside(self, walk: Walk, node: Node) -> bool:
-        """Whether a way passes an operator that stands beside what computes."""
+    def _is_beside_missing(self, cost: float, walk: Walk, node: Node) -> bool:
+        """Whether a way passes an operator that stands beside what computes: by what it is, or by
+        how much more it costs than the way to one that has no kernel."""
+        if cost >= min(self.search.missing.values()) + min(ASIDE.values()):
+            return True
         return any(self.works.of(one.lower) in ASIDE for one in self.search.way(walk, node))
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
@@ -98,7 +101,7 @@ class _Finder:
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         here = Way(native.full_name, native.location)
         if self.search.missing:
-            note = f"no kernel: {self.search.missing[0]} has none for {device}"
+            note = f"no kernel: {next(iter(self.search.missing))} has none for {device}"
             return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
         if row.kind == "python":
             made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)

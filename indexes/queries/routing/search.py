@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -17,7 +18,15 @@ from indexes.model.answers import RouteKind
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.prices import DATA, HELP, UNUSUAL, Prices, Walk, is_of_operator
+from indexes.queries.routing.prices import (
+    DATA,
+    HELP,
+    UNUSUAL,
+    Prices,
+    Walk,
+    is_helper,
+    is_of_operator,
+)
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -42,12 +51,17 @@ COMPOSITE = (
     "CompositeImplicitAutograd",
 )
 _IMPLICIT = {"CompositeImplicitAutograd"}
+_BLIT = regex(r"copyFrom|fillBuffer").match
+"""A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
 _PREPARES = regex(
-    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset|check)(?:_|$)"
+    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset|check|handle"
+    r"|offsets?|partials?)(?:_|$)"
 )
-"""In the name of what is launched: it makes ready what others compute with."""
+"""In the name of what is launched: it makes ready what others compute with, or tidies up."""
+_LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
+"""Types of arguments that most callers leave out where they can."""
 _LAYOUTS = {
     device: frozenset(
         f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
@@ -76,8 +90,9 @@ class Search:
         self.facts = facts
         self.works = Works(facts)
         self.prices = Prices(facts, self.works)
-        self.missing: list[str] = []
-        """Operators that the last walk came to and that have no kernel for its device."""
+        self.missing: dict[str, float] = {}
+        """Operators that the last walk came to and that have no kernel for its device, with the
+        cost of the way to them where it is always taken."""
         self._graph = Graph(facts)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:
@@ -106,7 +121,7 @@ class Search:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
         walk, order = Walk(device, native, defaults=_defaults(native)), count()
-        self.missing = []
+        self.missing = {}
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
         seen: set[object] = set()
@@ -127,7 +142,7 @@ class Search:
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
             if cost < UNUSUAL and self._has_none(node, device):
-                self.missing.append(str(node.what))
+                self.missing[str(node.what)] = cost if self._is_sure(walk, node) else math.inf
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step in self._steps(node, walk):
@@ -144,6 +159,12 @@ class Search:
             steps.append(before[1])
             before = walk.before[before[0]]
         return steps[::-1]
+
+    def _is_sure(self, walk: Walk, node: Node) -> bool:
+        """Whether no condition is on the way to a node but such as hold on the device."""
+        edges = (step.why for step in self.way(walk, node) if isinstance(step.why, Edge))
+        choices = (one for edge in edges for one in self.prices.choices(edge))
+        return all(taken(one, walk.device, walk.defaults) for one in choices)
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether something computes only in the unusual case of a view or a new tensor on the
@@ -207,7 +228,7 @@ class Search:
             return
         if not self._is_of(known, walk.device):
             return
-        strong = self.works.computing_edges(known)
+        strong = self.works.computing_edges(known) or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -217,10 +238,18 @@ class Search:
                 price, end = self._end(known, edge, kind, walk)
                 yield price + self._preparing(end, node, walk), end
 
+    def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
+        """The messages by which a device copies memory: what computes in an operator that moves."""
+        if self.works.operator(walk.operator[node]) != "moves":
+            return []
+        edges = self.facts.edges(known.id)
+        return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
+
     def _preparing(self, end: End, node: Node, walk: Walk) -> float:
         """What it costs that a function is launched that prepares; of an operator that is named so
         it is what computes."""
-        found = _PREPARES.search(end.known.definition.name) if end.kind == "launch" else None
+        launched = end.kind in ("launch", "metal")
+        found = _PREPARES.search(end.known.definition.name) if launched else None
         named = (walk.native.name, walk.base[node])
         return HELP * (found is not None and not any(found[1] in one for one in named))
 
@@ -246,14 +275,20 @@ class Search:
             made = {call.name for call in calls if "_t" in call.template}
             for edge in self.facts.edges(known.id):
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-                if target and target.definition.name in made and not is_generic(target):
-                    yield _WEAK, End(kind, target, edge, self.prices.choices(edge), True)
+                if target and target.definition.name in made and self._is_made(target):
+                    helps = HELP * is_helper(target.definition.name)
+                    yield _WEAK + helps, End(kind, target, edge, self.prices.choices(edge), True)
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
         elif is_of_operator(known, walk.base[node]) and (
             self._is_leaf(known) or not _BLOCKS.isdisjoint(call.name for call in calls)
         ):
             kind = PLAIN.get(walk.device, "launch")
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
+
+    def _is_made(self, known: Known) -> bool:
+        """Whether a function that is called for a dtype is its caller's, no header's for all."""
+        path = known.definition.location.path
+        return not is_generic(known) and (not is_header(path) or "/native/" in path)
 
     def _is_of_operators(self, known: Known, node: Node) -> bool:
         """Whether a function is made of operators, and touches no element itself: a kernel for
@@ -284,6 +319,10 @@ class Search:
 
 
 def _defaults(native: NativeFunction) -> Defaults:
-    """What an operator's arguments are that are not given."""
-    arguments = parse_schema(native.schema).arguments
-    return tuple((one.name, one.default) for one in arguments if one.default is not None)
+    """What an operator's arguments are that are not given, and whether numbers and types that it
+    can do without are given, and what it writes into."""
+    schema = parse_schema(native.schema)
+    values = ((one.name, one.default) for one in schema.arguments if one.default is not None)
+    left_out = (one for one in schema.arguments if one.default == "None")
+    absent = ((f"{one.name}?", "False") for one in left_out if _LEFT_OUT.match(one.type))
+    return (*values, *absent, ("out?", str(bool(schema.out_arguments))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,21 @@ class Arm(NamedTuple):
     arm: str
     offset: int
     """Where the condition stands."""
+
+
+_SWITCHED = regex(r"switch\s*\(\s*(\w+)\s*\)")
+_SWITCHED_CALL = regex(r"switch\s*\(\s*[\w:]+\s*\(")
+
+
+def choosing_calls(text: str, start: int, arms: Sequence[Arm]) -> Iterator[tuple[int, int]]:
+    """The stretches that call what a ``switch`` picks by, up to the parenthesis: ``switch (f(x))``,
+    or ``backend = f(x)`` before ``switch (backend)``."""
+    for offset, head in {(one.offset, one.text) for one in arms if one.arm == "case"}:
+        if called := _SWITCHED_CALL.match(text, offset):
+            yield called.span()
+        elif found := _SWITCHED.match(head):
+            for called in re.finditer(rf"\b{found[1]}\s*=\s*[\w:]+\s*\(", text[start:offset]):
+                yield start + called.start(), start + called.end()
 
 
 Directive = tuple[int, int, tuple[str, ...]]

@@ -53,11 +53,11 @@ def read_types(data: bytes, path: str) -> DeclaredTypes:
     """The types that a header declares."""
     text = data.decode("utf-8", "replace")
     scan = scan_text(text)
-    lines = text.split("\n")
+    lines, numbers = text.split("\n"), Lines(scan.plain)
     found = DeclaredTypes(numbers={name: int(value) for name, value in _NUMBER.findall(text)})
     for one in scan.found:
         if one.kind == "class" and one.end > one.body > 0:
-            found.classes.setdefault(one.name, _class(scan, one, lines, path))
+            found.classes.setdefault(one.name, _class(scan, one, numbers, lines, path))
     for match in _ENUM.finditer(scan.plain):
         found.enums.setdefault(match[1], match[2] or "int")
     for name, target, _, _ in scan.aliases:
@@ -66,10 +66,9 @@ def read_types(data: bytes, path: str) -> DeclaredTypes:
     return found
 
 
-def _class(scan: Scan, one: Found, lines: list[str], path: str) -> DeclaredClass:
+def _class(scan: Scan, one: Found, numbers: Lines, lines: list[str], path: str) -> DeclaredClass:
     start = scan.plain.index("{", one.body) + 1
     end = scan.plain.rindex("}", 0, one.end + 1)
-    numbers = Lines(scan.plain)
     bases = tuple(_ACCESS.sub("", base).strip() for base in _split(one.base))
     members = tuple(_groups(scan.plain, start, end, numbers, lines, path))
     is_virtual = _VIRTUAL.search(scan.plain, start, end) is not None

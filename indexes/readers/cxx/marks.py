@@ -19,6 +19,8 @@ PACK = "..."
 """Any number of arguments: ``args...``."""
 LIST = "{"
 """Stands before the mark of what an argument of a method holds in braces: ``x.index({i, j})``."""
+SWITCHED = "switch"
+"""The receiver of a call by whose result a ``switch`` picks."""
 _TYPES = {
     "T": "Tensor TensorBase TensorRef OptionalTensorRef OptionalTensor Variable TensorArg",
     "L": "TensorList ITensorListRef MaterializedITensorListRef variable_list tensor_list",

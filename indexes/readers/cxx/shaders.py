@@ -15,13 +15,13 @@ _HOST_NAME = "host_name"
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>"
 _GIVEN = regex(
     rf"\[\[\s*{_HOST_NAME}\s*\(([^()]*)\)\s*\]\]\s*(?:\[\[[^\]]*\]\]\s*)*"
-    rf"kernel\s+void\s+([\w:\s]*?\w)\s*({_TEMPLATE})?\s*\("
+    rf"(?:kernel\s+void|void\s+kernel)\s+([\w:\s]*?\w)\s*({_TEMPLATE})?\s*\("
 )
 _TEXT = regex(r'"([^"\\\n]*)"')
 _ASKED = regex(r'(?<!@)"([A-Za-z_][\w{}]+)"')
 _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
-_KERNEL = regex(r"\bkernel\s+void\b")
+_KERNEL = regex(r"\b(?:kernel\s+void|void\s+kernel)\b")
 
 
 class HostName(NamedTuple):

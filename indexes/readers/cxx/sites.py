@@ -16,7 +16,7 @@ from indexes.model.idioms import LOOPS
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
-from indexes.readers.cxx.branches import Branches, Directive, find_arms
+from indexes.readers.cxx.branches import Branches, Directive, choosing_calls, find_arms
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
@@ -25,6 +25,7 @@ from indexes.readers.cxx.marks import (
     LIST,
     PACK,
     STANDARD,
+    SWITCHED,
     UNKNOWN,
     one_letter,
     type_mark,
@@ -132,6 +133,7 @@ class Reader:
         rows = self._as_declared(rows, start, end)
         rows.sort(key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
+        rows = _with_choosers(rows, list(choosing_calls(text.plain, start, arms)))
         branches, line = Branches(arms, text.line), text.line
         branch = branches.at if arms else _no_branch
         calls = [
@@ -444,6 +446,18 @@ class _Reading:
             receiver, name = found.groups()
             row = (found.start(2), name, "", "member", "", "", receiver or UNKNOWN)
             self._rows.append(row)
+
+
+def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> list[Row]:
+    """Calls as they are, those marked by whose results a ``switch`` picks."""
+    if not stretches:
+        return rows
+    return [
+        (*row[:-1], SWITCHED)
+        if row[3] == "call" and any(first < row[0] < last for first, last in stretches)
+        else row
+        for row in rows
+    ]
 
 
 def _no_branch(_: int) -> int:

@@ -69,7 +69,7 @@ def read_comments(text: str) -> tuple[Paragraph, ...]:
 
 def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
     """The paragraphs of a guide; lists of links, such as tables of contents, are left out."""
-    found: list[Paragraph] = []
+    found: list[tuple[list[str], int, str]] = []
     section, open_, code = "", False, False
     for number, line in enumerate(text.splitlines(), 1):
         code ^= line.lstrip().startswith("```")  # there "# ..." is a comment
@@ -80,8 +80,8 @@ def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
         if not words or _LINK.match(words):
             open_ = False
         elif open_:
-            found[-1] = found[-1]._replace(text=f"{found[-1].text} {words}")
+            found[-1][0].append(words)
         else:
-            found.append(Paragraph(words, number, section))
+            found.append(([words], number, section))
             open_ = True
-    return tuple(found)
+    return tuple(Paragraph(" ".join(words), line, of) for words, line, of in found)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from indexes.readers.python.blocks import parse
+from indexes.readers.python.scope import texts
 
 
 class CategoryRule(NamedTuple):
@@ -67,25 +68,19 @@ def _asked(test: ast.expr) -> tuple[tuple[str, ...], bool]:
     """The words that a condition asks the path for, and whether it does in lower case."""
     if isinstance(test, ast.Call) and len(test.args) == 2:
         file, words = test.args
-        return tuple(_texts(words)), "lower" in ast.unparse(file)
+        return tuple(texts(words)), "lower" in ast.unparse(file)
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In):
-        return tuple(_texts(test.left)), "lower" in ast.unparse(test.comparators[0])
+        return tuple(texts(test.left)), "lower" in ast.unparse(test.comparators[0])
     return (), False
-
-
-def _texts(node: ast.expr) -> Iterator[str]:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            yield one.value
 
 
 def read_title_rules(data: bytes) -> tuple[TitleRule, ...]:
     """The pairs of ``bracket_category_matcher``: ``("[mps]", "mps")``."""
     return tuple(
-        TitleRule(texts[0], texts[1], node.lineno)
+        TitleRule(said[0], said[1], node.lineno)
         for function in _functions(data, "bracket_category_matcher")
         for node in ast.walk(function)
-        if isinstance(node, ast.Tuple) and len(texts := list(_texts(node))) == 2
+        if isinstance(node, ast.Tuple) and len(said := texts(node)) == 2
     )
 
 
@@ -93,7 +88,7 @@ def read_words(data: bytes, name: str) -> tuple[tuple[str, ...], int]:
     """The texts of a list that a script assigns to a name, with its line; none where it doesn't."""
     for node in _parsed(data).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
-            return tuple(_texts(node.value)), node.lineno
+            return tuple(texts(node.value)), node.lineno
     return (), 0
 
 

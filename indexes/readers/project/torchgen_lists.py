@@ -15,6 +15,7 @@ from typing import Literal
 
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import parse
+from indexes.readers.python.scope import assigned_names, texts
 
 Names = tuple[str, ...]
 ForeachRule = Literal["none", "unary", "functional", "all"]
@@ -77,7 +78,7 @@ def read_torchgen_lists(
         elif isinstance(statement, ast.FunctionDef):
             functions[statement.name] = statement
             if statement.name == _GENERATES:
-                core = "core" in _texts(statement)
+                core = "core" in texts(statement)
             elif statement.name == _GENERATED:
                 kept_tags = _kept_tags(statement)
         else:
@@ -99,8 +100,7 @@ def read_torchgen_lists(
 
 
 def _members(cls: ast.ClassDef) -> Names:
-    targets = (t for s in cls.body if isinstance(s, ast.Assign) for t in s.targets)
-    return tuple(target.id for target in targets if isinstance(target, ast.Name))
+    return tuple(name for s in cls.body if isinstance(s, ast.Assign) for name in assigned_names(s))
 
 
 def _popped(cls: ast.ClassDef) -> Names:
@@ -108,7 +108,7 @@ def _popped(cls: ast.ClassDef) -> Names:
     reads = (s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == _READS)
     calls = (n for function in reads for n in ast.walk(function) if isinstance(n, ast.Call))
     pops = (c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "pop")
-    return tuple(text for call in pops for text in _texts(call)[:1])
+    return tuple(text for call in pops for text in texts(call)[:1])
 
 
 def _functionalized(registers: ast.FunctionDef) -> Functionalized:
@@ -126,7 +126,7 @@ def _excepted(registers: ast.FunctionDef) -> Names:
     """What names of operators are compared with: ``str(f.func.name) == "lift"``."""
     compared = [n for n in ast.walk(registers) if isinstance(n, ast.Compare)]
     equal = [n for n in compared if isinstance(n.ops[0], ast.Eq)]
-    return tuple(dict.fromkeys(text for node in equal for text in _texts(node)))
+    return tuple(dict.fromkeys(text for node in equal for text in texts(node)))
 
 
 def _asks(node: ast.AST) -> bool:
@@ -140,7 +140,7 @@ def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
     if matching is None:
         return None
     if _REPEATS not in functions:
-        knows = any(text.startswith("_foreach") for text in _texts(matching))
+        knows = any(text.startswith("_foreach") for text in texts(matching))
         return "unary" if knows else "none"
     chosen = ast.walk(functions[_CHOOSES]) if _CHOOSES in functions else ()
     excepts = any(isinstance(node, ast.Attribute) and node.attr == "inplace" for node in chosen)
@@ -149,8 +149,8 @@ def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
 
 def _kept_tags(function: ast.FunctionDef) -> Names:
     """The tags named where ``tags`` is set: ``{"generated"} | (f.tags & {"view_copy"})``."""
-    texts = [text for node in ast.walk(function) if _sets_tags(node) for text in _texts(node)]
-    return tuple(dict.fromkeys(text for text in texts if text != "generated"))
+    named = [text for node in ast.walk(function) if _sets_tags(node) for text in texts(node)]
+    return tuple(dict.fromkeys(text for text in named if text != "generated"))
 
 
 def _sets_tags(node: ast.AST) -> bool:
@@ -159,27 +159,14 @@ def _sets_tags(node: ast.AST) -> bool:
     return isinstance(node, ast.keyword) and node.arg == "tags"
 
 
-def _texts(node: ast.AST) -> list[str]:
-    return [
-        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
-    ]
-
-
 def _assign(statement: ast.stmt, names: dict[str, Names]) -> None:
     if isinstance(statement, ast.For):
         _extend(statement, names)
         return
-    if isinstance(statement, ast.Assign):
-        targets, value = statement.targets, statement.value
-    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        targets, value = [statement.target], statement.value
-    else:
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return
-    found = _names(value, names)
-    if found is not None:
-        for target in targets:
-            if isinstance(target, ast.Name):
-                names[target.id] = found
+    if (found := _names(statement.value, names)) is not None:
+        names.update(dict.fromkeys(assigned_names(statement), found))
 
 
 def _extend(loop: ast.For, names: dict[str, Names]) -> None:

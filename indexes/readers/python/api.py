@@ -20,6 +20,8 @@ from indexes.readers.python.blocks import (
     without_bodies,
     without_strings,
 )
+from indexes.readers.python.references import read_imports
+from indexes.readers.python.scope import assigned_names, ends_of
 
 _API_FILES = regex(
     r"(?:^|/)torch/(?:nn/functional|functional|_tensor|tensor|nn/modules/\w+"
@@ -59,7 +61,7 @@ def read_api(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
     tree = parsed(source, path)
     if isinstance(tree, Problem):
         return [], [tree]
-    reader = _Reader(path, tree, {block.head.line: block.end_line for block in text.blocks})
+    reader = _Reader(path, tree, ends_of(text.blocks), read_imports(text.data, path))
     return list(reader.facts()), []
 
 
@@ -113,16 +115,19 @@ class _Body:
 
 
 class _Reader:
-    def __init__(self, path: str, tree: ast.Module, ends: dict[int, int]) -> None:
+    def __init__(
+        self, path: str, tree: ast.Module, ends: dict[int, int], imports: dict[str, str]
+    ) -> None:
         self._tree = tree
         self._ends = ends
         self._module = module_name(path)
         self._bodies: dict[_Function, _Body] = {}
-        self._scope = dict(_imports(tree, self._module, path.endswith("/__init__.py")))
+        self._scope = imports
         self._public = _public_prefix(self._module)
         names = (node.name for node in tree.body if isinstance(node, _Function))
         self._scope.update({name: f"{self._public}.{name}" for name in names})
-        self._scope.update({name: f"{self._public}.{name}" for name in _assigned_names(tree)})
+        assigned = (name for node in tree.body for name in assigned_names(node))
+        self._scope.update({name: f"{self._public}.{name}" for name in assigned})
 
     def facts(self) -> Iterator[PythonFact]:
         for node in self._tree.body:
@@ -299,35 +304,3 @@ def _tensor_parameters(node: _Function) -> dict[str, str]:
 
 
 _TENSOR = {"Tensor", "torch.Tensor"}
-
-
-def _assigned_names(tree: ast.Module) -> list[str]:
-    return [
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    ]
-
-
-def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
-    package = module.split(".") if is_package else module.split(".")[:-1]
-    for node in _statements(tree.body):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                yield alias.asname or top, alias.name if alias.asname else top
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            source = ".".join(filter(None, (base, node.module or "")))
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{source}.{alias.name}"
-
-
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements of the module, those under ``if`` and ``try`` included."""
-    for node in body:
-        yield node
-        if isinstance(node, (ast.If, ast.Try)):
-            yield from _statements([*node.body, *node.orelse])

@@ -58,7 +58,7 @@ def _opens_string(data: bytes, after: int, at: int) -> bool:
     """Whether three quotes open a string rather than stand in a comment or another string.
 
     ``after`` is where the string before them ended."""
-    before = data[max(data.rfind(b"\n", 0, at) + 1, after) : at].strip(b" \tr")
+    before = data[max(data.rfind(b"\n", after, at) + 1, after) : at].strip(b" \tr")
     if not before:
         return True
     if b"'" in before or b'"' in before:

@@ -12,6 +12,7 @@ from indexes.model.regex import regex
 from indexes.readers.python import expressions, registration_api
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.inferred_schema import inferred_schema
+from indexes.readers.python.scope import last_name
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
@@ -118,7 +119,7 @@ class Calls(Expressions):
         else:
             callee = self.value(node.func, scope)
         texts = (node.args, {one.arg: one.value for one in node.keywords if one.arg})
-        return self.call(callee, args, kwargs, _callee_name(node), texts)
+        return self.call(callee, args, kwargs, last_name(node.func), texts)
 
     def _method(
         self, owner: object, name: str, args: Sequence[object], kwargs: Mapping[str, object]
@@ -418,12 +419,6 @@ def parameters(node: Callee) -> list[ast.arg]:
 def _is_procedure(node: Callee) -> bool:
     """A function without parameters: a part of the module that is run when it is called."""
     return not (parameters(node) or node.args.vararg or node.args.kwarg)
-
-
-def _callee_name(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _target(op: object) -> str:

@@ -16,6 +16,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, occurrences, parsed
 from indexes.readers.python.references import read_imports
+from indexes.readers.python.scope import called_name
 
 _MAKES = regex(
     rb"(?:= |return )(?:\w+\.)*(?:\w*[dD]ecomp\w*\(\)|get_decompositions\()"
@@ -67,7 +68,7 @@ class _Reader:
                 yield from self._class(node)
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):
                 yield from self._assignment(node)
-            elif isinstance(node, ast.Expr) and _called(node.value) == "remove_decompositions":
+            elif isinstance(node, ast.Expr) and called_name(node.value) == "remove_decompositions":
                 yield from self._removal(node.value)
 
     def _assignment(self, node: ast.Assign | ast.AnnAssign) -> Iterator[PythonFact]:
@@ -105,7 +106,7 @@ class _Reader:
             for key, value in zip(made.keys, made.values, strict=True):
                 if key is None:
                     yield from self._table(table, value)
-        elif _called(made) == "get_decompositions" and isinstance(made, ast.Call) and made.args:
+        elif isinstance(made, ast.Call) and called_name(made) == "get_decompositions" and made.args:
             yield from self._operators(table, made.args[0])
         else:
             takes = made.func if isinstance(made, ast.Call) and not made.args else made
@@ -160,10 +161,3 @@ def _listed(
             if isinstance(target, ast.Name):
                 found.setdefault(target.id, node.value)
     yield from found.items()
-
-
-def _called(node: ast.expr) -> str:
-    func = node.func if isinstance(node, ast.Call) else None
-    if isinstance(func, ast.Attribute):
-        return func.attr
-    return func.id if isinstance(func, ast.Name) else ""

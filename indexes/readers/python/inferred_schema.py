@@ -8,6 +8,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from indexes.readers.python.blocks import parse_expression
+from indexes.readers.python.scope import last_name
 
 _BASE = {
     "Tensor": "Tensor",
@@ -75,12 +76,12 @@ def _type(node: ast.expr | None) -> str:
         one, other = node.left, node.right
         return f"{_type(one if _is_none(other) else other)}?"
     if isinstance(node, ast.Subscript):
-        owner = _last(node.value)
+        owner = last_name(node.value)
         if owner == "Optional":
             return f"{_type(node.slice)}?"
         if owner in _LISTS:
             return f"{_type(node.slice)}[]"
-    name = _last(node)
+    name = last_name(node)
     if name not in _BASE:
         raise ValueError(f"an annotation without a schema type: {name}")
     return _BASE[name]
@@ -91,7 +92,7 @@ def _returned(node: ast.expr | None) -> str:
         raise ValueError("no annotation for the return type")
     if _is_none(node):
         return "()"
-    if isinstance(node, ast.Subscript) and _last(node.value) in _TUPLES:
+    if isinstance(node, ast.Subscript) and last_name(node.value) in _TUPLES:
         inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return f"({', '.join(map(_type, inner))})"
     return _type(node)
@@ -99,9 +100,3 @@ def _returned(node: ast.expr | None) -> str:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _last(node: ast.expr | None) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

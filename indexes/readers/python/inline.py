@@ -9,6 +9,7 @@ from indexes.model.files import PythonFact
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.scope import called_name
 
 _CALL = "load_inline"
 _SOURCES = frozenset(("cpp_sources", "cuda_sources", "sycl_sources"))
@@ -34,15 +35,11 @@ def read_inline(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_inline(node))
+    calls = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and called_name(node) == _CALL
+    )
     given = (value for call in calls for value in _given(call))
     return list(_functions(_constants(given, texts))), []
-
-
-def _is_inline(call: ast.Call) -> bool:
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name == _CALL
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:

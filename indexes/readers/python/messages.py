@@ -24,6 +24,7 @@ from indexes.readers.messages import (
     joined,
 )
 from indexes.readers.python.blocks import parsed
+from indexes.readers.python.scope import assigned_names, called_name
 
 if TYPE_CHECKING:
     from re import Match
@@ -241,18 +242,9 @@ def _entries(block: ast.Module | ast.ClassDef, prefix: str) -> Iterator[MessageF
     for statement in block.body:
         if isinstance(statement, ast.ClassDef):
             yield from _entries(statement, f"{prefix}{statement.name}.")
-        for name in _assigned(statement):
+        for name in assigned_names(statement):
             if not name.startswith("_"):
                 yield _fact(CONFIG, f"{prefix}{name}", statement)
-
-
-def _assigned(statement: ast.stmt) -> list[str]:
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign) and statement.value:
-        targets = [statement.target]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _flags(tree: ast.Module, prefix: str) -> Iterator[MessageFact]:
@@ -269,24 +261,19 @@ def _instances(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for one in tree.body:
         if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call):
             called = one.value.func
-            for name in _assigned(one):
+            for name in assigned_names(one):
                 if isinstance(called, ast.Name):
                     yield called.id, name
 
 
 def _of_class(block: ast.ClassDef, prefix: str) -> Iterator[MessageFact]:
     for node in ast.walk(block):
-        if isinstance(node, ast.Assign) and _makes_property(node.value):
-            for name in _assigned(node):
+        if isinstance(node, ast.Assign) and called_name(node.value) == "ContextProp":
+            for name in assigned_names(node):
                 yield _fact(FLAG, f"{prefix}{name}", node)
         elif isinstance(node, ast.FunctionDef) and node.name in _GETTERS:
             for name, where in _compared(node):
                 yield _fact(FLAG, f"{prefix}{name}", where)
-
-
-def _makes_property(value: ast.expr) -> bool:
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id == "ContextProp"
 
 
 def _compared(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:

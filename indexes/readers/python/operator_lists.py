@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from indexes.model.regex import IGNORECASE, regex
 from indexes.readers.python.blocks import parse
+from indexes.readers.python.scope import dotted
 
 _FEWEST = 3
 """Rows that make a list: two operators may stand side by side by chance."""
@@ -181,11 +182,7 @@ def _named(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         text = node.value if isinstance(node.value, str) else ""
         return text if _OPERATOR.match(text) else ""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if parts and isinstance(node, ast.Name) else ""
+    return dotted(node) if isinstance(node, ast.Attribute) else ""
 
 
 def _repeated_calls(body: list[ast.stmt], path: str) -> Iterator[OperatorList]:

@@ -211,12 +211,11 @@ def _first_argument(text: str, start: int) -> str:
 
 def read_op_lists(text: str) -> tuple[OpList, ...]:
     """What a file's top level assigns, but for lists that hold OpInfos themselves."""
-    found = []
+    found, line_of = [], LineCount(text)
     for match in _ASSIGNED.finditer(text):
         value = _value(text, match.end())
         if value and not _ENTRY.search(value):
-            line = text.count("\n", 0, match.start()) + 1
-            found.append(OpList(match[1], value, line))
+            found.append(OpList(match[1], value, line_of(match.start())))
     return tuple(found)
 
 

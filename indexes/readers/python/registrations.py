@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -18,6 +18,7 @@ from indexes.readers.python import registration_api
 from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
 from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
+from indexes.readers.python.scope import assigned_names, ends_of
 from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
 
 _API = (*registration_api.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
@@ -54,7 +55,7 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
         evaluator.run(tree)
     except RecursionError:
         return [], [Problem(path, 0, "not read: expressions nested too deeply")]
-    ends = _ends(text)
+    ends = ends_of(text.blocks)
     facts = [registration_fact(found, evaluator.module, ends) for found in evaluator.registrations]
     facts = list(_with_refusals(facts, text))
     facts = [_at_schema(fact, text) if fact.kind == "operator" else fact for fact in facts]
@@ -69,14 +70,17 @@ def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[Pytho
     """The registrations of a file once it is known what names of other modules stand for."""
     evaluator = run_module(text, path, known)
     found = evaluator.registrations if evaluator else ()
-    return [registration_fact(one, module_name(path), _ends(text)) for one in found]
+    return [registration_fact(one, module_name(path), ends_of(text.blocks)) for one in found]
 
 
 def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
     """Notes of each decomposition whether it may leave the operator as it is."""
     refusals = list(occurrences(text.data, b"return NotImplemented"))
-    blocks = [b for b in text.blocks if any(b.head.start < at < b.end for at in refusals)]
-    lines = {block.head.line for block in blocks}
+    lines = {
+        block.head.line
+        for block in text.blocks
+        if bisect_right(refusals, block.head.start) < bisect_left(refusals, block.end)
+    }
     for fact in facts:
         if fact.kind == "decomposition" and fact.line in lines:
             fact = fact._replace(detail="; ".join(filter(None, (fact.detail, "declines=1"))))
@@ -108,10 +112,6 @@ def run_module(
 
 def _evaluator(path: str, known: Mapping[str, object] | None = None) -> Evaluator:
     return Evaluator(module_name(path), path.endswith("/__init__.py"), known)
-
-
-def _ends(text: Text) -> dict[int, int]:
-    return {block.head.line: block.end_line for block in text.blocks}
 
 
 # ------------------------------------------------------------------------------ skeleton
@@ -335,8 +335,7 @@ def _is_short(node: ast.stmt) -> bool:
 def _names_bound(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return {target.id for target in targets if isinstance(target, ast.Name)}
+    return {*assigned_names(node)}
 
 
 # ------------------------------------------------------------------ registered by name

@@ -14,7 +14,7 @@ import msgspec
 from indexes.model.files import ArgumentDocs, RemarkFact
 from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex
-from indexes.readers.python.blocks import parse
+from indexes.readers.python.blocks import Spans, parse
 
 _PARAMETERS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _DOCSTRING = r"[^\S\n]*[rRuU]{0,2}(\"\"\"|''')"
@@ -226,8 +226,9 @@ def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
 
 def read_file_links(text: str, path: str) -> Iterator[RemarkFact]:
     """The links to files and folders of PyTorch, by their paths in the tree."""
+    line_of = LineCount(text)
     for target, at in _file_links(text, path):
-        yield RemarkFact("file link", target, text.count("\n", 0, at) + 1)
+        yield RemarkFact("file link", target, line_of(at))
 
 
 def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
@@ -238,9 +239,9 @@ def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
             if not text.startswith(("{", "<", "*"), found.end()):
                 yield found[1], found.start()
     if path.endswith(".md"):
-        code = [one.span() for one in _CODE.finditer(text)]
+        code = Spans([one.span() for one in _CODE.finditer(text)])
         for found in _RELATIVE.finditer(text):
-            if not any(start <= found.start() < end for start, end in code):
+            if not code.end_at(found.start()):
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[1]))
                 if not target.startswith(".."):
                     yield target, found.start()

@@ -216,6 +216,26 @@ def dotted(node: ast.AST | None) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
+def last_name(node: ast.AST | None) -> str:
+    """``c`` of ``a.b.c``; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def called_name(node: ast.AST | None) -> str:
+    """``c`` of ``a.b.c(...)``; empty for anything else."""
+    return last_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def assigned_names(node: ast.stmt) -> list[str]:
+    """The names that a statement gives a value."""
+    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign) and node.value:
+        targets = [node.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
 _ASIDE = ("overload", "_overload", "_overload_method", "setter", "deleter", "register")
 
 

@@ -18,7 +18,7 @@ from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, pass_settings, places_option, say
 from navigator.text.answers import source_lines
 from navigator.text.clean import clean
-from navigator.text.gaps import count_lines, gap_lines, gap_markdown
+from navigator.text.gaps import count_lines, gap_lines, gap_markdown, name_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +110,7 @@ def gaps(
     if answer.gaps or not settings.json:
         settings.answer(
             lambda: gaps_json(shown, len(answer.gaps) - len(chosen)),
-            lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, len(answer.gaps)),
+            lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, answer.gaps),
         )
     if not answer.gaps:
         raise NotFound(_nothing(answer))
@@ -141,8 +141,11 @@ def _kind(count: KindCount) -> str:
     return count.kind
 
 
-def _text(shown: GapList, total: int) -> Iterator[str]:
+def _text(shown: GapList, every: Sequence[Gap]) -> Iterator[str]:
+    total = len(every)
     yield from count_lines(shown)
+    if len(shown.counts) == 1:
+        yield from name_lines(every)
     unasked = [kind for kind in KINDS if kind.apart and kind.name not in map(_kind, shown.counts)]
     if unasked and len(shown.counts) > 1:
         yield f"not counted: {', '.join(f'--kind {kind.name}' for kind in unasked)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,16 +14,12 @@ from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
 from navigator.cli.session import Settings, completed, pass_settings, places_option, write_lines
+from navigator.live.python_process import own_command
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
 from navigator.trace.why import explain_trace
 
-_START = (
-    "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
-    " from navigator.objects.command import main; sys.exit(main(sys.argv[2 + count :]))"
-)
-"""Our own folders come last: the program's modules are its own."""
 _PROGRAM = {"ignore_unknown_options": True}
 
 
@@ -127,10 +122,9 @@ def _ask(
     target = target_python()
     if target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
-    own = [path for path in sys.path if path]
     given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
     given += ["--json"] if settings.json else []
-    command = [target.path, "-c", _START, str(len(own)), *own, *given, what, *arguments]
+    command = own_command(target.path, "navigator.objects.command", *given, what, *arguments)
     cache = {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
     out = subprocess.PIPE if settings.places else None
     done = subprocess.run(command, env={**os.environ, **cache}, check=False, stdout=out)

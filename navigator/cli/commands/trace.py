@@ -19,7 +19,7 @@ from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""

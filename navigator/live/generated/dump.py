@@ -14,12 +14,12 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from navigator.live.generated.calls import Call, Function, Recorder, Refusal, Text, lines_of
 from navigator.live.generated.files import Files
+from navigator.live.generated.generators import Generators
 from navigator.live.generated.reasons import collections, filters, reason, returned
-from navigator.live.generated.running import Generators
 from navigator.live.torchgen_check import limit, silenced
 
 _SECONDS = 300
@@ -27,8 +27,15 @@ _BROAD = 16
 """A call that led to more families of files was not asked about one of them."""
 _COMMON = 8
 """A text that is made for operators of more names is that of none: ``namespace at {``."""
-_Range = tuple[int, int, int, int]
-"""File, first line, last line, function."""
+
+
+class _Range(NamedTuple):
+    """The lines of a file that a function wrote."""
+
+    file: int
+    first: int
+    last: int
+    function: int
 
 
 class Dump:
@@ -76,7 +83,8 @@ class Dump:
                 for text, wanted in texts.get(line, ()):
                     here = lines[at : at + len(wanted)]
                     if [one for one, _ in here] == wanted:
-                        where = (number, first, here[-1][1], self._function(text, file.family))
+                        last, maker = here[-1][1], self._function(text, file.family)
+                        where = _Range(number, first, last, maker)
                         for operator in self._operators(text):
                             found[operator].add(where)
         return {op: set(_outermost(ranges)) for op, ranges in found.items()}
@@ -113,7 +121,7 @@ class Dump:
 
     def _absent(self, pieces: dict[str, set[_Range]]) -> list[list[Any]]:
         """(operator, family, reason) for what a generator was asked and did not write."""
-        has = {op: {self._written[one[0]].family for one in pieces[op]} for op in pieces}
+        has = {op: {self._written[one.file].family for one in pieces[op]} for op in pieces}
         best: dict[tuple[str, str], tuple[bool, bool, int, int]] = {}
         for refusal, asker, writing in self._recorder.refusals:
             families = [writing] if writing else _families(asker)
@@ -141,14 +149,15 @@ class Dump:
     def _told(self, refusal: Refusal) -> int:
         by = refusal.by
         line = returned(by.file, refusal.lines) or by.line
-        row: list[Any] = [by.name, by.path, line, *reason(by.file, line)]
+        words, comment = reason(by.file, line)
+        row: list[Any] = [by.name, by.path, line, words, comment]
         for path, at in refusal.asked:
             condition, note = reason(path, at)
             if condition.startswith("if ") or note:
                 row.append((self._where(path), at, condition, note))
                 break
         number = self._reasons.setdefault(tuple(row), len(self._reasons))
-        self._words[number] = row[3]
+        self._words[number] = words
         return number
 
     def _writers(self) -> dict[str, list[list[Any]]]:
@@ -188,11 +197,11 @@ def _families(asker: Call | None) -> list[str]:
 
 
 def _outermost(ranges: set[_Range]) -> Iterator[_Range]:
-    end: tuple[int, int] = (-1, -1)
-    for one in sorted(ranges, key=lambda one: (one[0], one[1], -one[2])):
-        if one[0] != end[0] or one[2] > end[1]:
+    before: _Range | None = None
+    for one in sorted(ranges, key=lambda one: (one.file, one.first, -one.last)):
+        if before is None or one.file != before.file or one.last > before.last:
             yield one
-            end = one[0], one[2]
+            before = one
 
 
 def main(root: str, part: str) -> None:

@@ -169,6 +169,9 @@ class ChainWorkspace(Workspace):
         self.chain.start.show(self.history.trail(History.LIMIT))
         self.chain.show_start()
 
+    def on_operator_pane_emptied(self) -> None:
+        self.show_start()
+
     def on_start_page_place_chosen(self, message: StartPage.PlaceChosen) -> None:
         self.jump(message.visit)
 

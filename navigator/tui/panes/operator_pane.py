@@ -16,9 +16,11 @@ from indexes.queries.naming.near import near
 from navigator.tui.asking import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
+from navigator.tui.debounce import Pause
 from navigator.tui.named import Named, named
 from navigator.tui.place_rows import PlaceRow, of_summary
 from navigator.tui.session import Session
+from navigator.tui.text import one_line, place
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.operator_list import OperatorList
@@ -27,6 +29,9 @@ from navigator.tui.widgets.pane import MainPane
 _TERM = regex(r"(?:no|has|key|file|tag|kind|module|name|schema|ns):")
 """What narrows the list, and is no name."""
 _LETTERS = "operators with these letters"
+_PAUSE_S = 0.15
+"""Seconds without a letter after which a name that is no operator's is looked up: half a name
+costs as much as a whole one."""
 _FITTING = 50
 """How many of those are shown below what has the word in its name."""
 
@@ -45,6 +50,13 @@ def _only_letters(text: str, found: Sequence[OperatorSummary]) -> bool:
     return bool(words) and not any(
         all(word in one.full_name.lower() for word in words) for one in found
     )
+
+
+def _words(row: PlaceRow, note: str) -> str:
+    """What is known of a place: beside a narrow list its source is not in view."""
+    where = place(row.location) if row.location else ""
+    lines = (note, row.kind, where, row.detail, "Enter opens it")
+    return "\n".join(one_line(line) for line in lines if line)
 
 
 class Count(Bar):
@@ -84,6 +96,7 @@ class OperatorPane(MainPane):
         super().__init__()
         self.context = context
         self._chain = chain
+        self._soon = Pause(self, _PAUSE_S)
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
@@ -118,6 +131,9 @@ class OperatorPane(MainPane):
             super().__init__()
             self.row = row
 
+    class Emptied(Message):
+        """The filter was emptied, and what it led to is no operator's."""
+
     _filtered: str | None = None
     """The filter whose operators are shown; None at first."""
     _named: str | None = None
@@ -133,7 +149,8 @@ class OperatorPane(MainPane):
         session, text = self.context.session, self.filter.value.strip()
         if session is None:
             return
-        is_other, self._filtered = text != self._filtered, text
+        before, self._filtered = self._filtered, text
+        is_other = text != before
         found = session.index.filter(text)
         self.query_one(Count).show(len(found), len(session.index.operators()))
         if not found and text:
@@ -146,6 +163,8 @@ class OperatorPane(MainPane):
             self._chain.follow(current.full_name)
         elif self._chain.op is not None:
             self.list.select(self._chain.op)
+        elif before and not text:
+            self.post_message(self.Emptied())
         if is_other and _only_letters(text, found):
             self._ask_meaning(session, text, found)
 
@@ -179,12 +198,14 @@ class OperatorPane(MainPane):
                 text, Named([], f"no operator matches {text}{_near_keys(session, text)}")
             )
         elif self._named != text:
-            ask(
-                self,
-                "named",
-                lambda: named(session, text),
-                lambda one: self._told(text, one, fitting),
-            )
+            if not fitting:
+                self.list.message = "…"
+                self.list.show_places(())
+                self._chain.show_message(text, f"looking for {one_line(text)} …")
+            self._soon(lambda: self._ask_now(session, text, fitting))
+
+    def _ask_now(self, session: Session, text: str, fitting: Sequence[OperatorSummary]) -> None:
+        ask(self, "named", lambda: named(session, text), lambda one: self._told(text, one, fitting))
 
     def _told(self, text: str, found: Named, fitting: Sequence[OperatorSummary]) -> None:
         if text != self._filtered:
@@ -211,7 +232,7 @@ class OperatorPane(MainPane):
         if row.op is not None:
             self._chain.follow(row.op)
         else:
-            self._chain.show_place(row.visit, note or row.detail or row.kind)
+            self._chain.show_place(row.visit, _words(row, note))
 
     def _open_entered(self) -> None:
         """Open what enter meant, as soon as it is known."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from rich.cells import cell_len
+
 from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.text import clean, one_line, place, short_symbol, shorten
+from navigator.tui.text import clean, one_line, place, short_symbol, shorten, shorten_start
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "Meta")
@@ -97,22 +99,19 @@ def _is_heading(row: PlaceRow) -> bool:
 
 
 def _place_pieces(row: PlaceRow, width: int) -> list[Piece]:
-    """What a place is called, and what it is."""
+    """What a place is called and, where there is room, what it is."""
     if _is_heading(row):
         return fill([(f" {row.name}", "warn")], [], width)
-    room = max(0, width - len(row.kind) - 3)
-    name = [(" ", ""), (_name(row, room), "strong")]
-    return fill(name, [(f" {one_line(row.kind)} ", "name")], width)
+    name, kind = _name(row), one_line(row.kind)
+    right = [(f" {kind} ", "name")] if cell_len(name) + cell_len(kind) + 3 <= width else []
+    return fill([(" ", ""), (shorten_start(name, width - 1), "strong")], right, width)
 
 
-def _name(row: PlaceRow, room: int) -> str:
-    """A name in so many cells, without what is before it where that is too long."""
-    name = one_line(row.name)
+def _name(row: PlaceRow) -> str:
+    """A name; of functions, which are known by their last part, that alone."""
     if row.kind == "file" and row.location is not None:
-        return place(row.location, room)
-    if len(name) <= room:
-        return name
-    return short_symbol(row.name) if "::" in name else f"…{name[len(name) - room + 1 :]}"
+        return place(row.location)
+    return short_symbol(row.name) if "::" in row.name else one_line(row.name)
 
 
 def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:

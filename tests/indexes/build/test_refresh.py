@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 from indexes.build.builder import index_path
 from indexes.build.stages import STAGES
+from indexes.linking.edges import EdgeResolver
+from indexes.linking.facts import Call, Edge, Known
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from tests.indexing import answers, contents, opened
@@ -232,6 +235,48 @@ def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
         pass
     header.write_text(header.read_text() + "#undef MAKE_ONE\n")
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_an_operator_that_a_macro_holds_is_another_where_the_macro_is_used(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / NATIVE / "Holding.h").write_text("#define HELD(x) at::relu(x)\n")
+    (tree_copy / NATIVE / "Holding.cpp").write_text(
+        "namespace at::native {\nTensor holds(const Tensor& self) {\n  return HELD(self);\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert "operator/relu" in _led_to(index, "holds")
+    yaml = tree_copy / YAML
+    yaml.write_text(yaml.read_text().replace("- func: relu(", "- func: relu_renamed("))
+    with opened(tree_copy, cache) as index:
+        assert "operator/relu" not in _led_to(index, "holds")
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def _led_to(index: Index, name: str) -> set[str]:
+    (known,) = index.facts.named(name)
+    return {f"{edge.kind}/{edge.target}" for edge in index.facts.edges(known.id)}
+
+
+def test_where_operators_stand_decides_nothing_in_bodies(
+    tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tree_copy, cache):
+        pass
+    linked: list[str] = []
+    resolve = EdgeResolver.edges
+
+    def noted(self: EdgeResolver, caller: Known, calls: Sequence[Call]) -> list[Edge]:
+        linked.append(caller.definition.name)
+        return resolve(self, caller, calls)
+
+    monkeypatch.setattr(EdgeResolver, "edges", noted)
+    yaml = tree_copy / YAML
+    yaml.write_text("# a new first line\n" + yaml.read_text())
+    after = _rows(tree_copy, cache)
+    assert not linked
+    assert after == _rows(tree_copy, cache, force=True)
+    assert linked
 
 
 def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:

@@ -154,6 +154,18 @@ static MPSShape* shape_of(const Tensor& x) { return nil; }
 void edges_of_messages(const Tensor& x) {
   [graph placeholderWithShape:shape_of(x) dataType:at::native::shape_of(x) axis:(NSInteger)(0)];
 }
+static Way edge_pick(const Tensor& x, int64_t n) { return x.defined() ? Way::Fast : Way::Slow; }
+static int64_t edge_size(const Tensor& x) { return 1; }
+void edges_of_choosers(const Tensor& x) {
+  int64_t size = edge_size(x);
+  Way way = edge_pick(x, size);
+  switch (way) {
+    case Way::Fast: break;
+  }
+  switch (edge_pick(x, 2)) {
+    case Way::Slow: break;
+  }
+}
 } // namespace at::native
 """,
     f"{NATIVE}/cudnn/Edges.cpp": """
@@ -174,6 +186,11 @@ static void run_named(const Tensor& x, const std::string& name) {
 void edges_of_named_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "ramp"); }
 void edges_of_whole_names(const Tensor& x) { lib.getPipelineStateForFunc("pivots"); }
 void edges_of_names_put_in(const Tensor& x) { run_named(x, "cubic"); }
+void edges_of_longer_names_put_in(const Tensor& x) { run_named(x, "cubic_wide"); }
+void edges_of_void_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "turned"); }
+void edges_of_blits(id<MTLBlitCommandEncoder> encoder) {
+  [encoder copyFromBuffer:from toBuffer:to size:1];
+}
 } // namespace at::native
 """,
     f"{NATIVE}/mps/operations/Inside.mm": """
@@ -195,6 +212,10 @@ template <typename T> kernel void linear(device T* out [[buffer(0)]]) {}
       device TYPE* out)
 NAMED(ramp, float);
 NAMED(ramp, half);
+template <typename T> kernel void cubic_wide(device T* out [[buffer(0)]]) {}
+void kernel turned(device float* out [[buffer(0)]]) {}
+template [[host_name("turned_float")]] void kernel turned(device float* out);
+template [[host_name("sample_cubic_wide_float")]] kernel void cubic_wide<float>(device float* out);
 template [[host_name("sample_cubic_float")]] kernel void cubic<float>(device float* out);
 template [[host_name("sample_linear_float")]] kernel void linear<float>(device float* out);
 """,
@@ -349,7 +370,27 @@ def test_a_string_is_put_into_another(index: Index) -> None:
     assert edge.confidence == "by rule"
     assert said(index, "edges_of_names_put_in")[-1][-1].startswith("cubic:")
     asked = [one for one in edges(index, "run_named") if one.kind == "shader"]
-    assert [(one.confidence, one.candidates) for one in asked] == [("ambiguous", 2)] * 2
+    assert [(one.confidence, one.candidates) for one in asked] == [("ambiguous", 3)] * 3
+    (longer,) = (one for one in said(index, "edges_of_longer_names_put_in") if one[0] == "shader")
+    assert longer[2].startswith("cubic_wide:")
+
+
+def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
+    (found,) = (one for one in said(index, "edges_of_void_kernels") if one[0] == "shader")
+    assert found[2].startswith("turned:")
+
+
+def test_a_message_to_a_blit_encoder_runs_on_the_device(index: Index) -> None:
+    assert said(index, "edges_of_blits") == [("library", "copyFromBuffer", "Metal")]
+
+
+def test_a_switch_picks_by_what_a_call_returns(index: Index) -> None:
+    found = said(index, "edges_of_choosers")
+    assert [(kind, symbol) for kind, symbol, _ in found] == [
+        ("call", "edge_size"),
+        ("chooser", "edge_pick"),
+        ("chooser", "edge_pick"),
+    ]
 
 
 def test_a_shader_stands_in_a_string(index: Index) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
-from indexes.queries.node_formulas import node_source
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,28 @@ YAML = """
 - func: blocks(Tensor self) -> Tensor
   dispatch:
     CPU: blocks_cpu
+
+- func: own_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+
+- func: tells(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+  dispatch:
+    CPU: tells_cpu
+
+- func: ranked(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+
+- func: only_cpu(Tensor self) -> Tensor
+  dispatch:
+    CPU: lower_cpu
+
+- func: through_cpu(Tensor self) -> Tensor
+
+- func: powered(Tensor self, int n, *, str way="plain") -> Tensor
+
+- func: shaped(Tensor self, int? dim=None) -> Tensor
+
+- func: counted_all(Tensor self) -> Tensor
+  dispatch:
+    CPU: counted_all_cpu
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
@@ -172,6 +194,50 @@ Tensor blocks_cpu(const Tensor& self) {
   memcpy(self.data_ptr(), self.data_ptr(), blocks_in(1));
   return self;
 }
+Tensor own_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  auto loss = at::mul(self, target);
+  return reduction == at::Reduction::Mean ? at::sum(loss) : loss;
+}
+Tensor tells_cpu(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  lower_loop(self);
+  return self;
+}
+Tensor ranked(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  auto all_in_range = at::tells(self);
+  return at::factor(self);
+}
+Tensor lower_cpu(const Tensor& self) { lower_loop(self); return self; }
+Tensor through_cpu(const Tensor& self) { return at::mul(at::only_cpu(self), self); }
+static void when_plain(const Tensor& self) { lower_loop(self); }
+static void when_one(const Tensor& self) {
+  at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
+}
+static void when_other(const Tensor& self) { when_plain(self); }
+Tensor powered(const Tensor& self, int64_t n, std::string_view way) {
+  if (n == 1) {
+    when_one(self);
+  } else if (way == "other") {
+    when_other(self);
+  } else {
+    when_plain(self);
+  }
+  return self;
+}
+Tensor shaped(const Tensor& self, std::optional<int64_t> dim) {
+  if (dim.has_value()) {
+    when_one(self);
+    return self;
+  }
+  return at::factor(self);
+}
+template <typename scalar_t>
+static void set_total(Tensor& self, scalar_t total) { put(self, total); }
+Tensor counted_all_cpu(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "counted_all", [&] {
+    set_total<scalar_t>(self, total);
+  });
+  return self;
+}
 static void factor_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
 static void factor_kernel(Tensor& self) { if (way > 2) { factor_loop(self); } }
 REGISTER_DISPATCH(factor_stub, &factor_kernel);
@@ -191,7 +257,7 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         route = usual(index, "factor", "CPU")
         assert route.symbol.endswith("factor_loop")
         assert names(route)[-2:] == ["factor_stub", "factor_kernel"]
-        (check,) = index.facts.messages_in("aten/src/ATen/native/Factor.cpp")
+        check, *_ = index.facts.messages_in("aten/src/ATen/native/Factor.cpp")
         assert check[0] == "TORCH_CHECK"
         scaled = usual(index, "scaled", "CPU")
         assert scaled.symbol.endswith("lower_loop")  # and not the sum, which prepares
@@ -200,3 +266,12 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert "factor" in names(middle)  # and not what only picks elements
         blocks = usual(index, "blocks", "CPU")
         assert (blocks.kind, blocks.symbol.rpartition("::")[2]) == ("loop", "blocks_cpu")
+        loss = usual(index, "own_loss", "CPU")
+        assert loss.symbol.endswith("mul_kernel")  # and not the sum that it ends with
+        assert "factor" in names(usual(index, "ranked", "CPU"))  # and not what only tells
+        missing = usual(index, "through_cpu", "CUDA")
+        assert missing.note == "no kernel: only_cpu has none for CUDA"
+        powered = usual(index, "powered", "CPU")
+        assert names(powered)[-1] == "when_plain"  # and not the case of one value
+        assert "factor" in names(usual(index, "shaped", "CPU"))  # few callers give a dimension
+        assert usual(index, "counted_all", "CPU").symbol.endswith("counted_all_cpu")

@@ -11,7 +11,7 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from navigator.live import schema_check
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 from navigator.live.schema_check import plan_operator
 
 SCRIPT = Path(schema_check.__file__).with_name("torchgen_check.py")

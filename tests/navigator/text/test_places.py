@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.model.answers import Callee, Place, ReachingWay, Waypoint
+from indexes.model.answers import Callee, Place, ReachingWay, Way
 from indexes.model.vocabulary import Location
 from navigator.text.places import place_lines
 
@@ -16,7 +16,7 @@ def _place(*ways: ReachingWay, calls: tuple[Callee, ...] = ()) -> Place:
 
 
 def _way(op: str, *via: str, side: str = "kernel", devices: tuple[str, ...] = ()) -> ReachingWay:
-    return ReachingWay(op, side, devices, tuple(Waypoint(one, _HERE) for one in via))
+    return ReachingWay(op, side, devices, tuple(Way(one, _HERE) for one in via))
 
 
 def test_operators_that_share_a_way_share_a_row() -> None:

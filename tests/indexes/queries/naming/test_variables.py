@@ -24,7 +24,10 @@ def found(index: Index, name: str) -> list[tuple[str, str, int]]:
         ("torch._inductor.config.max_autotune", [("variable", CONFIG, 9), ("read", CUDA, 20)]),
         ("fx_graph_cache", [("variable", CONFIG, 10)]),
         ("torch._inductor.config.triton.cudagraphs", [("variable", CONFIG, 15)]),
-        ("torch.backends.cuda.matmul.allow_tf32", [("variable", CUDA, 8), ("read", CUDA, 20)]),
+        (
+            "torch.backends.cuda.matmul.allow_tf32",
+            [("variable", CUDA, 8), ("read", CUDA, 20), ("write", CUDA, 25)],
+        ),
         (
             "torch.backends.cudnn.allow_tf32",
             [("variable", CUDNN, 35), ("read", CONTEXT, 5), ("read", CONTEXT, 10)],

@@ -18,3 +18,8 @@ def is_fast():
     from torch._inductor import config
 
     return matmul.allow_tf32 and config.max_autotune
+
+
+def be_exact():
+    """Turns ``matmul.allow_tf32`` off."""
+    matmul.allow_tf32 = False

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from indexes.model.errors import SourceError
-from navigator.live.asking import ask
+from navigator.live.python_process import ask
 
 
 def test_its_answer_is_decoded() -> None:

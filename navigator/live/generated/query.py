@@ -19,9 +19,9 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import installed_torch, target_python
-from navigator.live.asking import ask
 from navigator.live.generated.answer import Absence, Because, Generated, Piece
-from navigator.live.generated.kept import digest, save
+from navigator.live.generated.cache import digest, save
+from navigator.live.python_process import ask
 from navigator.live.torchgen_check import package_in
 
 _PARTS = ("aten", "autograd")

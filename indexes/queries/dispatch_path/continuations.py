@@ -18,7 +18,7 @@ from indexes.readers.cxx.lexer import lex
 
 
 @dataclass(frozen=True, slots=True)
-class GoingOn:
+class Continuation:
     """What follows a kernel."""
 
     kind: Literal["next", "below", "backend", "again", "transform", "next transform", "end"]
@@ -49,34 +49,40 @@ _BELOW_OWN = ("ADInplaceOrView", "ZeroTensor", "PythonTLSSnapshot", "PreDispatch
 _BATCHING = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 
 
-class GoingOns:
+class Continuations:
     """Answers for one tree."""
 
     def __init__(self, sources: KeySources) -> None:
         self._sources = sources
 
-    def of(self, key: str, slot: DispatchSlot | None) -> GoingOn:
+    def of(self, key: str, slot: DispatchSlot | None) -> Continuation:
         """What follows the kernel that a slot holds."""
         if slot is None or slot.kind == "missing":
-            return GoingOn("end", f"no kernel for {key} and no fallback: the dispatcher raises")
+            return Continuation(
+                "end", f"no kernel for {key} and no fallback: the dispatcher raises"
+            )
         if slot.fallthrough:
-            return GoingOn("next", "falls through to the next key", slot.registration)
+            return Continuation("next", "falls through to the next key", slot.registration)
         if slot.kind == "math kernel":
-            return GoingOn("end", "composite: its kernel calls other operators")
+            return Continuation("end", "composite: its kernel calls other operators")
         if self._is_backend(key):
-            return GoingOn("end", BACKEND, slot.definition or slot.registration)
+            return Continuation("end", BACKEND, slot.definition or slot.registration)
         if key == "BackendSelect":
             where = self._sources.where_written("torchgen/gen.py", r"DispatchKeySet _dk = ")
-            return GoingOn("backend", "calls again with the backend of the device asked for", where)
+            return Continuation(
+                "backend", "calls again with the backend of the device asked for", where
+            )
         return self._of_kernel(key, slot)
 
     def _is_backend(self, key: str) -> bool:
         algebra = self._sources.algebra
         return algebra.functionality(key) in algebra.after("BackendSelect")
 
-    def _of_kernel(self, key: str, slot: DispatchSlot) -> GoingOn:
+    def _of_kernel(self, key: str, slot: DispatchSlot) -> Continuation:
         if slot.origin.endswith(".py") and not slot.origin.startswith("torchgen"):
-            return GoingOn("end", "a Python function, which decides what it calls", slot.definition)
+            return Continuation(
+                "end", "a Python function, which decides what it calls", slot.definition
+            )
         by_key = self._of_mode(key, slot)
         if by_key is not None:
             return by_key
@@ -88,7 +94,7 @@ class GoingOns:
         except UnknownSetError as error:
             return self._assumed(key, slot, str(error))
 
-    def _of_mode(self, key: str, slot: DispatchSlot) -> GoingOn | None:
+    def _of_mode(self, key: str, slot: DispatchSlot) -> Continuation | None:
         """Kernels that do not call again with the keys below theirs."""
         policy = _POLICY.search(slot.kernel)
         if policy and key.startswith("Autocast"):
@@ -96,30 +102,32 @@ class GoingOns:
         if key == "Python":
             return self._python(slot)
         if key == "PythonDispatcher":
-            return GoingOn("end", "torch's dispatcher in Python decides what comes next")
+            return Continuation("end", "torch's dispatcher in Python decides what comes next")
         if key in _BATCHING:
             words = "the batch rule calls operators on the unwrapped tensors: separate calls"
-            return GoingOn("end", words, slot.definition or slot.registration)
+            return Continuation("end", words, slot.definition or slot.registration)
         if key == "Functionalize":
             words = "calls the functional operator on the unwrapped tensors: a separate call"
-            return GoingOn("end", words, slot.definition or slot.registration)
+            return Continuation("end", words, slot.definition or slot.registration)
         return self._of_fallback(key) if slot.kind == "backend fallback" else None
 
-    def _of_fallback(self, key: str) -> GoingOn | None:
+    def _of_fallback(self, key: str) -> Continuation | None:
         """The fallbacks whose own text does not show how they go on."""
         if key in ("Conjugate", "Negative"):
             words = "unwraps its arguments and calls again with the keys below its own"
             where = self._sources.where(_MATH_BITS, r"redispatchBoxed\s*\(")
-            return GoingOn("below", words, where, self._sources.algebra.after(key))
+            return Continuation("below", words, where, self._sources.algebra.after(key))
         if key == "FuncTorchDynamicLayerFrontMode":
             words = "the innermost transform sets its keys and calls the operator again"
             where = self._sources.where(_INTERPRETER, r"\binterpreter\(\)\.process\s*\(")
-            return GoingOn("transform", words, where)
+            return Continuation("transform", words, where)
         if key == "FuncTorchDynamicLayerBackMode":
-            return GoingOn("next transform", "the call goes to the next outer transform, if any")
+            return Continuation(
+                "next transform", "the call goes to the next outer transform, if any"
+            )
         return None
 
-    def _autocast(self, key: str, policy: str) -> GoingOn:
+    def _autocast(self, key: str, policy: str) -> Continuation:
         head = rf"struct\s+WrapFunction_<\s*CastPolicy::{policy}\s*,[\s\S]*?"
         where = None
         for logical in ("aten/src/ATen/autocast_mode.h", "aten/src/ATen/autocast_mode.cpp"):
@@ -130,9 +138,9 @@ class GoingOns:
                 continue
         words = f"casts its inputs ({policy}) and calls the operator again, without {key}"
         functionality = self._sources.algebra.functionality(key)
-        return GoingOn("again", words, where, frozenset({functionality}))
+        return Continuation("again", words, where, frozenset({functionality}))
 
-    def _python(self, slot: DispatchSlot) -> GoingOn:
+    def _python(self, slot: DispatchSlot) -> Continuation:
         """__torch_dispatch__ runs while the keys above Python are excluded."""
         words = "__torch_dispatch__ decides; if it calls the operator on what is inside:"
         try:
@@ -141,10 +149,12 @@ class GoingOns:
             guard, where = self._sources.match(_PYTHON_FALLBACK, pattern)
             keys = algebra.value(guard[1])
         except UnknownSetError:
-            return GoingOn("end", "__torch_dispatch__ decides what comes next", slot.registration)
-        return GoingOn("again", words, where, keys | {"Python"})
+            return Continuation(
+                "end", "__torch_dispatch__ decides what comes next", slot.registration
+            )
+        return Continuation("again", words, where, keys | {"Python"})
 
-    def _generated(self, what: str) -> GoingOn:
+    def _generated(self, what: str) -> Continuation:
         logical, highest = _GENERATORS[what]
         algebra = self._sources.algebra
         where = self._sources.where_written(logical, _PASSED)
@@ -152,21 +162,21 @@ class GoingOns:
             found = regex(_PASSED).search(self._sources.raw(logical))
             assert found is not None
             keys = algebra.value(found[1], {"ks": algebra.all()})
-            return GoingOn("below", f"calls again with {found[1]}", where, keys)
+            return Continuation("below", f"calls again with {found[1]}", where, keys)
         words = f"calls again with the keys below {highest}, as torchgen writes it"
-        return GoingOn("below", words, None, algebra.after(highest))
+        return Continuation("below", words, None, algebra.after(highest))
 
-    def _written(self, slot: DispatchSlot) -> GoingOn:
+    def _written(self, slot: DispatchSlot) -> Continuation:
         """The one set with which a kernel's text calls again."""
         body, first = self._body(slot)
         known = {name: self._sources.algebra.all() for name in _PARAMETER.findall(body)}
-        found: dict[KeyNames, GoingOn] = {}
+        found: dict[KeyNames, Continuation] = {}
         for call in _REDISPATCH.finditer(body):
             text = first_argument(body, call.end())
             keys = self._sources.algebra.value(text, known)
             where = Location(first.path, first.line + body.count("\n", 0, call.start()))
             words = f"calls again with {' '.join(text.split())}"
-            found.setdefault(keys, GoingOn("below", words, where, keys))
+            found.setdefault(keys, Continuation("below", words, where, keys))
         if len(found) == 1:
             return next(iter(found.values()))
         why = "its source redispatches with several key sets" if found else ""
@@ -183,14 +193,14 @@ class GoingOns:
         lines = lex(text).clean.split("\n")[where.line - 1 : where.end_line]
         return "\n".join(lines), where
 
-    def _assumed(self, key: str, slot: DispatchSlot, why: str) -> GoingOn:
+    def _assumed(self, key: str, slot: DispatchSlot, why: str) -> Continuation:
         """What kernels of autograd do, where the text of one does not tell."""
         algebra = self._sources.algebra
         if key.startswith("Autograd") and not slot.definition:
             words = f"calls again below autograd (assumed: {why})"
-            return GoingOn("below", words, None, algebra.after("AutogradOther"), certain=False)
+            return Continuation("below", words, None, algebra.after("AutogradOther"), certain=False)
         if key in _BELOW_OWN and not slot.definition:
             words = f"calls again with the keys below its own (assumed: {why})"
-            return GoingOn("below", words, None, algebra.after(key), certain=False)
+            return Continuation("below", words, None, algebra.after(key), certain=False)
         where = slot.definition or slot.registration
-        return GoingOn("end", f"what its kernel calls is unknown: {why}", where, certain=False)
+        return Continuation("end", f"what its kernel calls is unknown: {why}", where, certain=False)
