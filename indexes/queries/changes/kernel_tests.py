@@ -78,7 +78,7 @@ def _tables(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _row_step(new: NewKernel, row: backends.TableRow) -> ChangeStep:
-    why = "it expects the operator to fail: a test that passes all the same is an error"
+    why = "it expects the operator to fail: an unexpected pass is an error"
     if row.whole:
         what = f"remove the row of {row.table}: {row.text}"
         return ChangeStep("remove", row.place, what, removed(new.tree, row.place), why)

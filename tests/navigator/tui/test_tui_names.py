@@ -54,7 +54,7 @@ async def test_names_that_hold_what_was_typed_are_offered(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.until(person.has_index, "the index")
         await person.types("softmax_lastdim_kernel_im")
-        await person.sees("names hold it", "softmax_lastdim_kernel_impl")
+        await person.sees("names that contain it", "softmax_lastdim_kernel_impl")
 
 
 async def test_a_slash_before_a_name_is_no_part_of_it(sit: Sit) -> None:
