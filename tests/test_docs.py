@@ -285,3 +285,16 @@ def test_the_recipe_for_vs_code(on_path: dict[str, str]) -> None:
         assert found
         assert (TREE / found[pattern["file"]]).exists()
         assert int(found[pattern["line"]]) > 0
+
+
+def test_the_recipe_for_helix(on_path: dict[str, str]) -> None:
+    """Without Helix: the command of its recipe, with what Helix puts in."""
+    (command,) = re.findall(r'"(:sh .*)"', _recipe("toml"))
+    line = command.removeprefix(":sh ").replace("%{buffer_name}", "aten/src/ATen/native/Add.cpp")
+    line = line.replace("%{cursor_line}", "1")
+    words = shlex.split(line)
+    assert words == ["torchnav", "at", "aten/src/ATen/native/Add.cpp:1"]
+    place = "aten/src/ATen/native/cuda/BinaryMulKernel.cu:12"
+    command_line = [*words[:2], place]
+    done = subprocess.run(command_line, env=on_path, cwd=TREE, capture_output=True, check=False)
+    assert done.returncode == 0

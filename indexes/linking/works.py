@@ -185,7 +185,7 @@ class Works:
                 if known and self._is_driver(known):
                     return "launch", None
                 continue
-            for edge in self._edges_of(known):
+            for edge in sorted(self._edges_of(known), key=self._is_unlikely):
                 if edge.kind in ("loop", "launch"):
                     is_loop, target = edge.kind == "loop", edge.target
                     launched = target if isinstance(target, int) and not is_loop else None
@@ -198,6 +198,11 @@ class Works:
                     seen.add(edge.target)
                     pending.append(edge.target)
         return None, None
+
+    def _is_unlikely(self, edge: Edge) -> bool:
+        """Whether an edge stands where PyTorch itself says that a call seldom gets."""
+        choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
+        return any("UNLIKELY" in one.text and one.arm == "then" for one in choices)
 
     def launched_by(self, edge: Edge) -> Known | None:
         """The ``__global__`` function that a template of a header launches for its caller."""

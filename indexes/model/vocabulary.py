@@ -162,7 +162,7 @@ class NativeFunction:
     def doubt(self) -> str:
         """What may be wrong in every answer about the operator's kernels; empty for nothing."""
         fields = [f"{name!r} at line {self.field_lines[name]}" for name in self.not_understood]
-        said = f"its entry has fields that are not understood: {', '.join(fields)}"
+        said = f"its entry has fields unknown to torchnav: {', '.join(fields)}"
         return f"{said}; kernels may be missing" if fields else ""
 
     @property

@@ -89,10 +89,10 @@ class _Site:
         except TorchnavError as error:
             return [f"<p>{html_text(str(error))}</p>"]
 
-    def _versions(self) -> Iterator[str]:
-        """The versions that the folder has a site of, the newest last."""
+    def _versions(self) -> list[str]:
+        """The versions that the folder has a site of, the newest first."""
         found = self._folder.parent.glob("*/names.js")
-        yield from sorted({one.parent.name for one in found}, key=_numbers)
+        return sorted((one.parent.name for one in found), key=_numbers, reverse=True)
 
     def _lists(self, ops: Sequence[str]) -> None:
         index = self._index

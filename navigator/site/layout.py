@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from indexes.model.vocabulary import SourceInfo
@@ -27,7 +27,8 @@ _HEAD = """<!doctype html>
 """
 _VERSIONS = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>PyTorch's operators - torchnav</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="{newest}/style.css"></head><body><main>
 <h1>PyTorch's operators, by version</h1><ul>{links}</ul></main></body></html>
 """
 _FOOT = """</main><footer>PyTorch {version}{commit}, indexed by torchnav;
@@ -52,10 +53,10 @@ def linked_source(source: SourceInfo) -> SourceInfo:
     return replace(source, commit=source.commit and source.commit[:12])
 
 
-def versions_page(versions: Iterable[str]) -> str:
-    """The page above the sites of several versions."""
+def versions_page(versions: Sequence[str]) -> str:
+    """The page above the sites of several versions, the newest first."""
     links = (f'<li><a href="{one}/index.html">{html_text(one)}</a></li>' for one in versions)
-    return _VERSIONS.format(links="".join(links))
+    return _VERSIONS.format(links="".join(links), newest=html_text(versions[0]))
 
 
 def address(op: str) -> str:

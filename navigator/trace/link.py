@@ -277,7 +277,7 @@ class Linker:
             return "this trace does not say what the program defines (torchnav trace records it)"
         if not meta.complete:
             return "the recording ended before it said so"
-        return "not among what the recorded program defined in files that are there"
+        return "no file here of the recorded program defines it"
 
     @property
     def _trees(self) -> str:

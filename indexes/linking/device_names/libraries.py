@@ -228,7 +228,7 @@ def reason(library: str, name: str = "") -> str:
         "closed": f"closed library: {library}",
         "headers": f"{library} is compiled into whatever uses it: the parent operator tells which",
         "open": f"{library} comes with PyTorch's binaries; its source is not in this tree",
-        "third-party": f"third party: {library}, no part of PyTorch",
+        "third-party": f"third party: {library}, not part of PyTorch",
         "generated": f"generated and compiled at run time: {library}",
     }[kind]
 
@@ -295,7 +295,7 @@ def _spelled(parts: list[Part]) -> Known | None:
     if parts[0].cut:
         return None
     found = next((library for library, pattern in _SPELLED if pattern.match(name)), None)
-    return Known(found, f"spelled as {found} names its kernels") if found else None
+    return Known(found, f"{found} spells its kernels this way") if found else None
 
 
 def _given(kernel: KernelName) -> tuple[Type, ...]:

@@ -48,7 +48,7 @@ def _macros(tree: Tree, change: Change, missing: Sequence[str]) -> Iterator[Chan
                 yield _macro_step(tree, Location(where.path, at), text, match, missing)
     if not seen:
         for where in dict.fromkeys((*own, *ends)):
-            what = f"let the kernel take {' and '.join(missing)}"
+            what = f"make the kernel support {' and '.join(missing)}"
             yield ChangeStep("edit", where, what, (), "it has no AT_DISPATCH macro")
 
 

@@ -273,7 +273,7 @@ def _tests(
     suite = Suite(tree.index.facts)
     asked = _asking(tree, steps)
     told = [
-        ChangeStep("edit", one, "This test asks for the text: let it ask for the new one.")
+        ChangeStep("edit", one, "This test expects the text: update it to the new one.")
         for one in asked
     ]
     runs = [run_of(suite.at(one)) for one in asked]
@@ -287,7 +287,7 @@ def _tests(
         told.append(_added(tree, change, hand[0].tests[0]))
     elif not told and found.opinfos:
         where = found.opinfos[0].location
-        what = "Give its OpInfo an error_inputs_func, or a case more, that meets the check."
+        what = "Give its OpInfo an error_inputs_func, or another case, that fails the check."
         told.append(ChangeStep("edit", where, what))
     return told, [*runs, *map(run_of, (*hand, *found.files))]
 
@@ -299,7 +299,7 @@ def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:
         '        with self.assertRaisesRegex(RuntimeError, "expected"):',
         f"            {name}(...)",
     )
-    what = "Add a case that meets the check to the nearest test."
+    what = "Add a case that fails the check to the nearest test."
     return ChangeStep("add", test, what, code)
 
 

@@ -80,8 +80,8 @@ class FormulaTests:
             edits = list(_flag_edits(lines, fact.line, self.mode))
             if edits:
                 code = edited(self.tree, path, edits)
-                what = f"say {', '.join(self.mode.flags)} in the OpInfo {fact.symbol}"
-                why = "the tests of this mode run for the OpInfos that say so"
+                what = f"set {', '.join(self.mode.flags)} in the OpInfo {fact.symbol}"
+                why = "the tests of this mode run for the OpInfos that set it"
                 yield ChangeStep("edit", Location(path, edits[0].first), what, code, why)
 
     def _skips(self) -> Iterator[ChangeStep]:
@@ -106,7 +106,7 @@ class FormulaTests:
                     code = removed(self.tree, one.location) if text.count("(") == 1 else ()
                     seen.add(one.location)
                     what = f"remove the expected failure of {one.group}"
-                    why = one.comment or "it expects to fail for want of a formula"
+                    why = one.comment or "it expects a failure, as the formula is missing"
                     yield ChangeStep("remove", one.location, what, code, why)
 
         for place in self.change.gap.evidence if self.change.gap else ():

@@ -273,7 +273,7 @@ class _NewFormula:
                 place = Location(path, line)
                 if name == self.name and "DONT_REQUIRE" in table and self.mode is REVERSE:
                     code = removed(self.tree, place) if alone else ()
-                    what = f"take {name} out of {table}"
+                    what = f"remove {name} from {table}"
                     yield ChangeStep("remove", place, what, code, "it has a derivative from now on")
                 elif name in theirs and table not in mine and self._may_join(table):
                     what = f"add {self.name} to {table}, if its gradient is right for that"

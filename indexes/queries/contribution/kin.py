@@ -22,12 +22,12 @@ _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
 _MOST_HEADERS = 8
-_SHAPE = "of the same shape as {}: a fix of one may be for all"
+_SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
 _USES = "includes {}, as few files do"
 _HEADER = "included by {} and few other files: what its kernels share"
-_FAMILY = "of the same family as {}: a fix of one may be for all"
+_FAMILY = "of the same family as {}: a fix of one may apply to all"
 
 
 def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:

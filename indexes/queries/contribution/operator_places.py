@@ -191,7 +191,7 @@ class OperatorPlaces:
     @cached_property
     def _compatibility(self) -> list[Step]:
         """The list of schemas that may change, by which CI checks them."""
-        rule = "its ALLOW_LIST wants a row where the schema changes"
+        rule = "its ALLOW_LIST needs a row if the schema changes"
         paths = filter(self._index.source.holds, _COMPATIBILITY)
         return [Step("compatibility", PurePosixPath(p).name, Location(p, 1), rule) for p in paths]
 

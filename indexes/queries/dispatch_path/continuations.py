@@ -104,17 +104,17 @@ class Continuations:
         if key == "PythonDispatcher":
             return Continuation("end", "torch's dispatcher in Python decides what comes next")
         if key in _BATCHING:
-            words = "the batch rule calls operators on the tensors inside: calls of their own"
+            words = "the batch rule calls operators on the unwrapped tensors: separate calls"
             return Continuation("end", words, slot.definition or slot.registration)
         if key == "Functionalize":
-            words = "calls the operator without mutation on the tensors inside: a call of its own"
+            words = "calls the functional operator on the unwrapped tensors: a separate call"
             return Continuation("end", words, slot.definition or slot.registration)
         return self._of_fallback(key) if slot.kind == "backend fallback" else None
 
     def _of_fallback(self, key: str) -> Continuation | None:
         """The fallbacks whose own text does not show how they go on."""
         if key in ("Conjugate", "Negative"):
-            words = "makes its arguments plain and calls again with the keys below its own"
+            words = "unwraps its arguments and calls again with the keys below its own"
             where = self._sources.where(_MATH_BITS, r"redispatchBoxed\s*\(")
             return Continuation("below", words, where, self._sources.algebra.after(key))
         if key == "FuncTorchDynamicLayerFrontMode":

@@ -147,7 +147,7 @@ class Switches:
         return Switched(state, note=note, note_location=self._sources.where(_TENSOR_MADE, pattern))
 
     def _no_grad(self, state: KeyState) -> Switched:
-        note = "no key changes: the thread's grad mode is off, which the Autograd kernel asks for"
+        note = "no key changes: the thread's grad mode is off, which the Autograd kernel checks"
         where = self._sources.where("c10/core/GradMode.cpp", r"\bset_enabled\s*\(")
         where = where or self._sources.where("c10/core/AutogradState.h", r"\bset_grad_mode\s*\(")
         return Switched(state, note=note, note_location=where)
@@ -180,7 +180,7 @@ class Switches:
         named = [where for one, where in found if one[1].rpartition("::")[2] in keys]
         if not found:
             raise UnknownSetError(f"{_AUTOCAST} has an unexpected form")
-        words = "autocast leaves its key of the device in play"
+        words = "autocast keeps its key of the device active"
         where = (named or [found[0][1]])[0]
         return self._switched(state, self._causes(frozenset(keys), "not excluded", words, where))
 

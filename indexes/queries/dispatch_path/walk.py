@@ -96,7 +96,7 @@ class SwitchedPaths:
         kept = self.entered_by(transform)
         every = algebra.returned(sources.body(_INTERPRETER, "get_all_dynlayer_keyset"))
         excluded = every - kept - {"FuncTorchDynamicLayerBackMode"}
-        words = f"only the keys of {transform} are left in play"
+        words = f"only the keys of {transform} stay active"
         out = [KeyCause(key, "excluded", words, where) for key in excluded]
         back = [KeyCause(key, "not excluded", words, where) for key in kept]
         more = self._also_included(transform)

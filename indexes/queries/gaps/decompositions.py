@@ -72,7 +72,7 @@ def _is_decomposed(tree: Tree, op: str) -> bool:
 def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> Gap:
     place = tree.natives[ops[0]].location
     what = f"no decomposition of {', '.join(ops)}"
-    rule = "HasDecompTest lists it among the overloads that want a decomposition and miss one;"
+    rule = "HasDecompTest lists it among the overloads that need a decomposition and lack one;"
     rule += " it is not tagged core"
     return Gap(place, what, rule, (*listed, place), ops[0], stated=True)
 

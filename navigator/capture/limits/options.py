@@ -52,7 +52,7 @@ class Limits(NamedTuple):
             told.append(f"steps from {self.last} on are not recorded: {self.option}")
         if self.only:
             told.append(
-                "only operators inside of the forward of modules that match are recorded: "
+                "only operators in the forward of matching modules are recorded: "
                 f"--only {_MODULE}{self.only}"
             )
         return told

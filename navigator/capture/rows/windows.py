@@ -24,7 +24,7 @@ _WAITING = 3
 _ASIDE = "the program ran a profiler of its own, and of torch's there can be only one"
 _SEEN = (
     "operators that ran meanwhile are those that it saw (none while it warms up), joined with "
-    "calls by time, without what it did not record, as overloads; the compiled recorder sees all"
+    "calls by time, without what it did not record, as overloads; the compiled recorder records all"
 )
 _UNSEEN = (
     "what ran meanwhile has its outermost calls here and no operators; the compiled recorder "

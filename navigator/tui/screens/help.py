@@ -27,7 +27,7 @@ MARKS: Sequence[HelpRow] = (
     ("?", "ambiguous: one of several, all are shown", ""),
     ("✗", "not resolved, with the reason", ""),
     ("∂", "differentiable, directly or through what it calls", ""),
-    ("▸", "an operator whose chain Enter shows here", ""),
+    ("▸", "an operator: Enter shows its chain here", ""),
     ("↑ ↻", "shown elsewhere: Enter goes there; ↻ a loop", ""),
 )
 LEGEND: Sequence[HelpRow] = (

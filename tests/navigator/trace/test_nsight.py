@@ -89,7 +89,7 @@ def test_another_database_and_a_damaged_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadTrace, match="holds no device work"):
         read_trace(file)
     file.write_bytes(b"SQLite format 3\0" + b"?" * 5000)
-    with pytest.raises(BadTrace, match="no export of Nsight Systems"):
+    with pytest.raises(BadTrace, match="not an export of Nsight Systems"):
         read_trace(file)
 
 

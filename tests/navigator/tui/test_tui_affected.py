@@ -70,7 +70,7 @@ async def test_a_new_operator_is_planned_and_its_checklist_copied(sit: Sit) -> N
     async with sit(120, 40) as person:
         await person.asks_for("sin")
         await person.presses("P")
-        await person.sees("write its schema and press enter")
+        await person.sees("type its schema, or the name")
         await person.types("sin9(Tensor self) -> Tensor")
         await person.presses("enter")
         await person.sees("Checks", "What to write", "Draft")

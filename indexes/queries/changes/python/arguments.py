@@ -34,7 +34,7 @@ def docstring(tree: Tree, change: Change) -> Parts:
         step = _added(tree, entries[-1], missing[1].split(", "), change.why)
         return Parts((step, ChangeStep("read", head, "See its signature.")))
     steps = [
-        ChangeStep("edit", one, "Say what the signature has.", why=change.why) for one in entries
+        ChangeStep("edit", one, "Make it match the signature.", why=change.why) for one in entries
     ]
     return Parts((*steps, ChangeStep("read", head, "See its signature.")))
 
@@ -65,7 +65,7 @@ def error_inputs(tree: Tree, change: Change) -> Parts:
     entry, check = change.gap.evidence[:2]
     name = f"error_inputs_{change.name}"
     steps = (
-        ChangeStep("read", check, "See what it refuses, and in which words."),
+        ChangeStep("read", check, "See what it rejects, and with which messages."),
         *_function(tree, entry, check, name),
         ChangeStep("edit", entry, "Name it in the OpInfo.", _named(tree, entry, name), change.why),
     )

@@ -208,7 +208,7 @@ def _corrected(tree: Tree, change: Change) -> ChangeStep:
     where = change.gap.location
     text = "\n".join(tree.lines_of(where))
     made = _with_names(text, tree.schemas[change.op], change.gap.subject)
-    what = "Let the docstring say what the schema says."
+    what = "Make the docstring match the schema."
     if made == text:
         return ChangeStep("edit", where, what, why=change.why)
     return ChangeStep("edit", where, what, replaced(tree, where, made.split("\n")), change.why)
@@ -335,7 +335,7 @@ def _ignoring(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     for row in lists.naming({change.name}, _IGNORED):
         about = regex(_IGNORED).search(f"{row.location.path} {row.list.title}")
         if about and "." not in row.row.name.strip("."):
-            what = f"Remove {row.row.name} from {row.list.title}: it is documented then."
+            what = f"Remove {row.row.name} from {row.list.title}: it is then documented."
             yield ChangeStep("remove", row.location, what, removed(tree, row.location))
 
 

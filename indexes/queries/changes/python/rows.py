@@ -207,7 +207,7 @@ def test_owner(tree: Tree, change: Change) -> Parts:
         line for line in lines.values() if _OWNERS.match(line) and "unknown" not in line
     )
     if not owners:
-        what = "Say in the first line whose tests these are."
+        what = "Name the owner of the tests in the first line."
         return Parts((ChangeStep("edit", where, what, why=change.why),))
     line, count = owners.most_common(1)[0]
     like = next(path for path, own in lines.items() if own == line)

@@ -297,7 +297,7 @@ class RulePlan:
             kept = sorted({*lines, *(f"aten::{one}" for one in self._variants())})
         first = min(gone, default=0)
         action: Action = "remove" if left else "add"
-        what = f"Let {test} write its file anew: {self._name} {_SAYS[action]}."
+        what = f"Have {test} rewrite its file: {self._name} {_SAYS[action]}."
         code = replaced(self._tree, Location(path, 1, len(lines)), kept)
         where = next((f.location for f in self._tree.index.find(test.partition(".")[0], 5)), None)
         command = f"EXPECTTEST_ACCEPT=1 python {where.path} {test}" if where else ""

@@ -29,8 +29,8 @@ def find(tree: Tree) -> Iterator[Gap]:
         found = _OWNER.search(text)
         if found and _UNKNOWN in found[1]:
             place = Location(path, text.count("\n", 0, found.start()) + 1)
-            rule = f'"{_UNKNOWN}" is written where the label of a module belongs, by which failures'
-            rule += " of its tests find somebody"
+            rule = f'"{_UNKNOWN}" stands in for the label of a module, by which failures'
+            rule += " of its tests are assigned"
             yield Gap(place, f"{path} has no owner", rule, (place,), name=path, stated=True)
 
 
