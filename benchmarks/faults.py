@@ -67,7 +67,7 @@ class Bench:
         """A command of torchnav on the tree."""
         given = ["--tree", str(self.tree), "--cache", str(self.cache)]
         return subprocess.Popen(
-            [sys.executable, *python, "-m", "navigator", words[0], *given, *words[1:]],
+            [sys.executable, *python, "-m", "navigator", *given, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -270,7 +270,7 @@ def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         if ours:
             outcome.wrong.append(f"{how.name}: {ours[-1].strip()}")
         if file.exists() and file.stat().st_size:
-            done = bench.run("open", str(file))
+            done = bench.run("export", "trace", str(file))
             _note(outcome, f"open after {how.name}", done.returncode, done.stderr)
     yield outcome
 
