@@ -142,8 +142,8 @@ def page() -> Iterator[str]:
             yield from (part, "")
         if options := own_options(command):
             yield from (*_table(options), "")
-    yield from ("## Keys", "", "`?` on the screen shows those that work there. The id is what the")
-    yield from ("config file calls a key.", "", "| id | keys | |", "|---|---|---|")
+    yield from ("## Keys", "", "`?` on the screen shows the keys that work there. The config file")
+    yield from ("sets a key by its id.", "", "| id | keys | |", "|---|---|---|")
     for name, pressed, words in keys():
         yield f"| {code(name)} | {code(pressed)} | {cell(words)} |"
     yield from (

@@ -67,13 +67,9 @@ _KEPT = {
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 }
 _KEPT_ONLINE = ("GIT_ASKPASS", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
-_FILES = {
-    "blame.ignorerevsfile": "",  # empties a list
-    "core.excludesfile": "/dev/null",
-    "diff.orderfile": "/dev/null",
-    "mailmap.file": "/dev/null",
-}
-"""Keys of files that git reads in commands of ours, and a file without anything in it."""
+_FILES = ("core.excludesfile", "diff.orderfile", "mailmap.file")
+"""Keys of files that git reads in commands of ours. What ``blame.ignoreRevsFile`` names can't be
+left out: git ends after the time that ``blame`` is given."""
 _OF_THE_TREE = (".gitattributes", ".gitignore", ".mailmap")
 _FILTER = regex(r"filter\..*\.(?:clean|smudge|process|required)\Z")
 
@@ -314,7 +310,7 @@ def _harmless(folder: str, settings: dict[str, str], configured: GitResult) -> d
     if any("=" in key for key in filters):  # git would take it for the end of the name
         raise SourceError(f"git's configuration of {folder} names a filter with =")
     off = {key: "false" if key.endswith(".required") else "" for key in sorted(filters)}
-    odd = {key: none for key, none in _FILES.items() if _is_odd(folder, values.get(key, ""))}
+    odd = {key: "/dev/null" for key in _FILES if _is_odd(folder, values.get(key, ""))}
     return {**settings, **off, **odd}
 
 

@@ -67,7 +67,7 @@ class TorchnavApp(App[int]):
         Binding(
             "ctrl+z",
             "suspend_process",
-            "Suspend: fg in the shell comes back",
+            "Suspend (fg resumes)",
             show=False,
             id="suspend",
             priority=True,

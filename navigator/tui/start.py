@@ -23,8 +23,8 @@ and no Python with torch.
 _NAMED = "torchnav reads PyTorch's source, and cannot read the tree that was named."
 _CHOICES = {
     "clone": f"c  Fetch PyTorch's branch {CLONED} with git",
-    "tree": "t  Name a checkout of PyTorch",
-    "python": "p  Name a Python that has torch: its wheel holds a part of the source",
+    "tree": "t  Use a checkout of PyTorch",
+    "python": "p  Use a Python that has torch: its wheel holds part of the source",
 }
 _ASKED = {"tree": "the folder of the checkout", "python": "path of the Python, or its name"}
 

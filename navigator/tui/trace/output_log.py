@@ -58,7 +58,7 @@ class Answer(Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+d", "end_input", "End of its input", show=True, id="stdin.end")
+        Binding("ctrl+d", "end_input", "End the input", show=True, id="stdin.end")
     ]
 
     class Ended(Message):

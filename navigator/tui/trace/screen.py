@@ -44,7 +44,7 @@ class TraceScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+q", "leave_trace", "Quit", id="quit"),
         Binding("O", "output", "Output", id="trace.output"),
-        Binding("a", "answer", "Answer", tooltip="Type for the program", id="trace.answer"),
+        Binding("a", "answer", "Answer", tooltip="Send input to the program", id="trace.answer"),
         Binding(
             "ctrl+c",
             "break",

@@ -258,6 +258,12 @@ def test_every_key_that_git_lists_is_planted(armed: Trap) -> None:
         "op add.Tensor --link",
         "index --export FOLDER/shared.index",
         "export site FOLDER/site",
+        "kernel add_kernel",
+        "index --list",
+        "index --prune",
+        "table add.Tensor --link",
+        f"impact {CPP}",
+        "lab",
     ],
 )
 @pytest.mark.usefixtures("capfd")
@@ -332,7 +338,6 @@ def pipe(tmp_path: Path) -> Path:
         ("core.excludesFile", ("ls-files", "--others", "--exclude-standard")),
         ("mailmap.file", ("log", "--format=%aN")),
         ("diff.orderFile", ("log", "--patch")),
-        ("blame.ignoreRevsFile", ("blame", "HEAD", "--", CPP)),
     ],
 )
 def test_git_waits_for_no_file_that_the_configuration_names(
