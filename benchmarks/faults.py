@@ -258,7 +258,7 @@ def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
     program.write_text("import torch\nx = torch.ones(3)\nfor _ in range(2000):\n    x = x + 1\n")
     while outcome.count < max(each // 10, 1) and time.monotonic() < until:
         file.unlink(missing_ok=True)
-        process = bench.start("trace", "--plain", "-o", str(file), str(program))
+        process = bench.start("trace", "--no-screen", "-o", str(file), str(program))
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(bench.chance.uniform(0.5, 8))
         how = bench.chance.choice(_SIGNALS)
@@ -270,7 +270,7 @@ def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         if ours:
             outcome.wrong.append(f"{how.name}: {ours[-1].strip()}")
         if file.exists() and file.stat().st_size:
-            done = bench.run("open", str(file), "--plain")
+            done = bench.run("open", str(file))
             _note(outcome, f"open after {how.name}", done.returncode, done.stderr)
     yield outcome
 
