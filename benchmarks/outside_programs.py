@@ -276,7 +276,7 @@ def _operators(events: Iterable[Any]) -> Iterator[str]:
 def recorded(path: Path) -> Counter[str]:
     """How often each operator ran by a recording."""
     trace = read_trace(path)
-    return Counter(op.name for op in trace.ops() if op.kind == "op")
+    return Counter(op.name for op in trace.ops() if op.kind == "op" and op.duration_us)  # that ran
 
 
 def read(path: Path, index: Index) -> Read:

@@ -4,13 +4,13 @@ ended. Kept in the cache folder by tree and change, so that it is there the next
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from indexes.queries.pull_request.model import Ran
+from indexes.source.aside import written_aside
 from indexes.source.files import read_text
 
 
@@ -58,9 +58,9 @@ class Progress:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         kept = {"ticked": sorted(self.ticked), "ended": self.ended, "days": self.days}
         text = json.dumps(kept, indent=1)
-        beside = self.path.with_suffix(f".{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(self.path)
+        with written_aside(self.path) as aside:
+            aside.write_text(text, encoding="utf-8")
+            aside.replace(self.path)
 
 
 def results(cache: Path, tree: str) -> list[Ran]:

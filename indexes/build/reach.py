@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS
@@ -26,34 +28,64 @@ _Bases = Mapping[str, Sequence[NativeFunction]]
 """The overloads of each operator."""
 
 
+class Reach(NamedTuple):
+    """What an operator has by itself, or through the operators that it calls."""
+
+    devices: tuple[str, ...]
+    differentiable: bool
+    called: bool
+    """Whether operators call it in their own code."""
+
+
+def reach_inputs(store: Store) -> Iterable[object]:
+    """What decides what operators reach, besides edges; where they stand does not."""
+    return chain.from_iterable(map(store.rows, _INPUTS))
+
+
+_INPUTS = (
+    (
+        "SELECT full_name,derivative NOT NULL,"
+        "json_remove(data,'$.location','$.field_lines','$.dispatch') FROM ops ORDER BY position"
+    ),
+    "SELECT op,key,kind,definitions,source_op FROM kernels ORDER BY id",
+    "SELECT DISTINCT stub,device,target FROM registrations ORDER BY stub,device,target",
+    "SELECT op,target FROM library_kernels ORDER BY rowid",
+)
+
+
 def keep_reach(store: Store) -> None:
-    """Writes devices and differentiability into the rows of the operator list, and keeps which
-    operators composite ones are made of."""
-    before = {one.full_name: one for one in map(load_summary, store.column(_SUMMARIES))}
+    """Finds which operators composite ones are made of, and what each reaches so."""
+    summaries = {one.full_name: one for one in map(load_summary, store.column(_SUMMARIES))}
     stubs: _Facts = defaultdict(set)
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
     natives, bases = _operators(store)
     callees = _callees(store, steps, natives, bases)
-    reached = _reached(before, stubs, callees)
+    reached = _reached(summaries, stubs, callees)
     callers = _callers(store, steps, bases)
-    after = [
-        _summary(one, reached[name], bool(callers[name] - {name})) for name, one in before.items()
-    ]
-    changed = [(dump(one), one.full_name) for one in after if one != before[one.full_name]]
+    reach = {name: _reach(reached[name], bool(callers[name] - {name})) for name in summaries}
+    called = {name: sorted(callees[name]) for name in sorted(callees)}
+    documents = (("composites", dump(called)), ("reach", dump(reach)))
+    store.db.executemany("INSERT OR REPLACE INTO documents VALUES(?,?)", documents)
+
+
+def write_reach(store: Store) -> None:
+    """Writes what operators reach into the rows of the operator list."""
+    reach = dict(Lookup(store).document("reach"))
+    before = map(load_summary, store.column(_SUMMARIES))
+    after = ((one, replace(one, **Reach(*reach[one.full_name])._asdict())) for one in before)
+    changed = [(dump(new), new.full_name) for one, new in after if one != new]
     store.db.executemany("UPDATE ops SET summary=? WHERE full_name=?", changed)
-    called = dump({name: sorted(callees[name]) for name in sorted(callees)})
-    store.db.execute("INSERT OR REPLACE INTO documents VALUES('composites',?)", (called,))
 
 
 _SUMMARIES = "SELECT summary FROM ops ORDER BY position"
 _REGISTERED = "SELECT DISTINCT stub,device FROM registrations WHERE target NOT NULL"
 
 
-def _summary(one: OperatorSummary, reached: set[str], called: bool) -> OperatorSummary:
+def _reach(reached: set[str], called: bool) -> Reach:
     devices = tuple(device for device in DEVICES if device in reached)
-    return replace(one, devices=devices, differentiable=_FORMULA in reached, called=called)
+    return Reach(devices, _FORMULA in reached, called)
 
 
 def _reached(

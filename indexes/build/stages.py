@@ -19,7 +19,7 @@ from indexes.build.library_operators import keep_library_operators, library_oper
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
-from indexes.build.reach import keep_reach
+from indexes.build.reach import keep_reach, reach_inputs, write_reach
 from indexes.build.yaml_files import OPERATOR_FILES
 from indexes.linking.python.helpers import resolve
 from indexes.linking.python.imports import module_paths, resolve_imported
@@ -39,8 +39,10 @@ class Work:
     """The numbers of the files that were read just now."""
     are_macros_others: bool = False
     """Whether any file's definitions may be others, since macros make some of them."""
-    must_follow: bool = False
-    """Whether an edge is another than last time, or what operators reach was written over."""
+    leads_elsewhere: bool = False
+    """Whether an edge is another than last time."""
+    is_written_over: bool = False
+    """Whether what operators reach is missing in the rows of the operator list."""
 
 
 @dataclass(frozen=True)
@@ -106,18 +108,18 @@ def _link_inputs(work: Work) -> Iterable[object]:
 
 def _link(work: Work, _: bool) -> None:
     link_kernels(work.store, work.source.kind != "wheel")
-    work.must_follow = True
+    work.is_written_over = True
     _note(work, "links", _link_inputs(work))
 
 
 def _keep_library_operators(work: Work, _: bool) -> None:
     keep_library_operators(work.store)
-    work.must_follow = True
+    work.is_written_over = True
 
 
 def _link_extensions(work: Work, _: bool) -> None:
     keep_extensions(work.store, work.source)
-    work.must_follow = True
+    work.is_written_over = True
     _note(work, EXTENSIONS, extension_inputs(work.store))
 
 
@@ -134,20 +136,16 @@ def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
 def _link_edges(work: Work, differs: bool) -> None:
     files = None if differs else work.scanned
     rewritten = None if work.are_macros_others else work.scanned
-    work.must_follow |= link_edges(work.store, files, rewritten)
+    work.leads_elsewhere |= link_edges(work.store, files, rewritten)
     if differs:
         gc.collect()  # what the resolver of all bodies kept is large, and holds itself
 
 
-def _reach_inputs(work: Work) -> Iterable[object]:
-    yield from (work.store.meta(name) for name in ("links", LIBRARY_OPERATORS, EXTENSIONS))
-    yield from work.store.rows("SELECT * FROM registrations ORDER BY file,line,rowid")
-    yield from work.store.rows("SELECT * FROM library_kernels ORDER BY rowid")
-
-
 def _reach(work: Work, differs: bool) -> None:
-    if differs or work.must_follow:
+    if finds := differs or work.leads_elsewhere:
         keep_reach(work.store)
+    if finds or work.is_written_over:
+        write_reach(work.store)
 
 
 _HELPERS = (
@@ -211,5 +209,5 @@ STAGES = (
     Stage(
         "library kernels", "linking calls", lambda work: library_inputs(work.store), _link_libraries
     ),
-    Stage("reach", "following calls", _reach_inputs, _reach, always=True),
+    Stage("reach", "following calls", lambda work: reach_inputs(work.store), _reach, always=True),
 )

@@ -34,6 +34,17 @@ def native_parameters(function: NativeFunction, symint: bool) -> tuple[str, ...]
     return tuple(_native(a.type, symint, lists or "ArrayRef<Tensor>") for a in arguments)
 
 
+_OPTIONS = ("optional<ScalarType>", "optional<Layout>", "optional<Device>", "optional<bool>")
+
+
+def with_options_as_one(types: tuple[str, ...]) -> tuple[str, ...]:
+    """Parameter types as kernels had them before 1.8: the four options of a new tensor in one."""
+    for at in range(len(types) - len(_OPTIONS) + 1):
+        if types[at : at + len(_OPTIONS)] == _OPTIONS:
+            return (*types[:at], "TensorOptions", *types[at + len(_OPTIONS) :])
+    return types
+
+
 def structured_parameters(out: NativeFunction) -> tuple[str, ...]:
     """Normalized parameter types of the ``impl`` of a structured out overload
     (``TORCH_IMPL_FUNC``), where precomputed values replace the arguments they are made from."""

@@ -11,7 +11,7 @@ from indexes.linking.facts import Call, Facts, Known, by_hand
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import LIST, PACK, UNKNOWN
+from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, PACK, UNKNOWN
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -162,16 +162,19 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
 
 
 def operator_base(call: Call) -> str:
-    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``."""
+    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``, and
+    ``at::add_symint_out``, as torchgen/api/cpp.py names what takes a SymInt."""
     if "_ops" in call.qualifier:
         name = call.qualifier.rpartition("::")[2]
         return name.rpartition("_")[0] or name
-    return call.name.removesuffix("_symint").removesuffix("_outf").removesuffix("_out")
+    return call.name.removesuffix("_outf").removesuffix("_out").removesuffix("_symint")
 
 
 def mark_of_result(facts: Facts, name: str) -> str:
-    """The mark of what an operator returns, by its name; ``name#1`` for one of several, and of
-    ``name.other`` what ``other`` returns, where ``name`` returns a tensor."""
+    """The mark of what an operator returns, by its name; ``name#1`` for one of several, ``name[]``
+    for an element, ``name.other`` for what ``other`` returns, where ``name`` returns a tensor."""
+    if name.endswith(ELEMENT):
+        return ELEMENTS.get(mark_of_result(facts, name.removesuffix(ELEMENT)), UNKNOWN)
     first, _, name = name.rpartition(".")
     if first and mark_of_result(facts, first) != "T":
         return UNKNOWN

@@ -23,7 +23,7 @@ from indexes.linking.facts import (
     StubEntry,
 )
 from indexes.linking.visible import path_device, stub_name, stub_scope
-from indexes.model.vocabulary import KernelRow
+from indexes.model.vocabulary import Choice, KernelRow
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 
@@ -49,6 +49,9 @@ class GraphFacts(Facts, Protocol):
 
     def edges(self, caller: int) -> Sequence[Edge]:
         """What a body leads to, in order."""
+
+    def conditions(self, edge: Edge) -> Sequence[Choice]:
+        """The choices in which an edge stands, the outermost first."""
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""

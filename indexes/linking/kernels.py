@@ -17,6 +17,7 @@ from indexes.codegen.cpp_types import (
     normalize,
     split_parameters,
     structured_parameters,
+    with_options_as_one,
 )
 from indexes.codegen.rows import Row
 from indexes.model.idioms import STRUCTURED, meaning_of
@@ -134,6 +135,9 @@ class _Choice:
         if not chosen:
             chosen = [c for c in native if self.matches(c.parameters) == "arity"]
             why, by_number = "the only one in at::native with this number of parameters", True
+        if not chosen:
+            chosen = [c for c in native if self.matches(c.parameters) == "options"]
+            why, by_number = "in at::native, with its four options as one, as before 1.8", False
         if not chosen:
             return self._missing(self.candidates)
         made = [c for c in chosen if c.macro]
@@ -257,10 +261,10 @@ class Matchers:
         return match
 
     def _match(self, parameters: str, expected: tuple[str, ...]) -> str:
-        types = split_parameters(parameters)
+        types = tuple(map(self._normal, split_parameters(parameters)))
         if len(types) != len(expected):
-            return "no"
-        return "same" if expected == tuple(map(self._normal, types)) else "arity"
+            return "options" if types == with_options_as_one(expected) else "no"
+        return "same" if expected == types else "arity"
 
 
 def _parameters(row: Row) -> tuple[str, ...]:

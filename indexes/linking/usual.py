@@ -164,7 +164,7 @@ def _is_one(text: str) -> bool:
     return text.endswith(")") and close(text, text.index("(")) == len(text) - 1
 
 
-_ONE_VALUE = regex(r"[\w.]+(?:\(\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
+_ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
 
 
 def is_of_one_value(choice: Choice) -> bool:

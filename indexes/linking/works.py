@@ -70,7 +70,7 @@ class Works:
 
     def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
-        self._graph = Graph(facts)
+        self.graph = Graph(facts)
         self._leads: dict[Node, bool] = {}
         self.computing = lru_cache(16384)(self._computing)
         self.operator = lru_cache(4096)(self._operator_work)
@@ -124,7 +124,7 @@ class Works:
 
     def _ways(self, node: Node) -> int:
         """How many different places that a place leads to lead to what computes."""
-        below = {step.lower for step in self._graph.down(node)}
+        below = {step.lower for step in self.graph.down(node)}
         return sum(self.leads(one) for one in below)
 
     def _checks(self, number: int) -> bool:
@@ -185,7 +185,7 @@ class Works:
                 if known and self._is_driver(known):
                     return "launch", None
                 continue
-            for edge in self._edges_of(known):
+            for edge in sorted(self._edges_of(known), key=self._is_unlikely):
                 if edge.kind in ("loop", "launch"):
                     is_loop, target = edge.kind == "loop", edge.target
                     launched = target if isinstance(target, int) and not is_loop else None
@@ -198,6 +198,11 @@ class Works:
                     seen.add(edge.target)
                     pending.append(edge.target)
         return None, None
+
+    def _is_unlikely(self, edge: Edge) -> bool:
+        """Whether an edge stands where PyTorch itself says that a call seldom gets."""
+        choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
+        return any("UNLIKELY" in one.text and one.arm == "then" for one in choices)
 
     def launched_by(self, edge: Edge) -> Known | None:
         """The ``__global__`` function that a template of a header launches for its caller."""
@@ -233,7 +238,7 @@ class Works:
                     self._leads[way] = True
                     way = before[way]
                 return
-            for step in () if node in self._leads else self._graph.down(node):
+            for step in () if node in self._leads else self.graph.down(node):
                 if step.lower not in before and not self._is_aside(step.lower):
                     before[step.lower] = node
                     pending.append(step.lower)
@@ -263,7 +268,9 @@ def is_generic(known: Known) -> bool:
     path = found.location.path
     if not found.template or is_header(path):
         return found.template
-    return path.endswith(".cpp") and _GIVEN.search(found.parameters) is not None
+    if not path.endswith(".cpp") or found.name == "operator()":
+        return False
+    return _GIVEN.search(found.parameters) is not None
 
 
 # ------------------------------------------------------------------------------- schemas

@@ -162,6 +162,9 @@ LOOPS = frozenset(
 )
 """How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
 
+ELEMENT_LOOPS = frozenset(("cpu_kernel", "cpu_kernel_vec"))
+"""What a CPU kernel gives a function of single elements to (native/cpu/Loops.h)."""
+
 
 # ---------------------------------------------------------------------- arguments
 

@@ -17,6 +17,7 @@ from indexes.model.bounds import FILE_BYTES as MAX_BYTES
 from indexes.model.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import BinaryIO
 
     from indexes.model.vocabulary import SourceKind
@@ -58,6 +59,11 @@ def read_file(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
     if len(data) > limit:
         raise _too_large(path, limit)
     return data
+
+
+def read_files(paths: Iterable[str | os.PathLike[str]]) -> list[bytes]:
+    """The bytes of several regular files, in their order. Raises OSError as ``open_file`` does."""
+    return [read_file(path) for path in paths]
 
 
 def read_text(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> str:

@@ -37,6 +37,8 @@ _URL = regex(r"^\s*url\s*=\s*(.+?)\s*$", MULTILINE)
 _NO_GIT = 127
 _TIMEOUT = 60.0
 """Seconds."""
+_CONFIG_TIMEOUT = 10.0
+"""Seconds to list a configuration, which takes milliseconds."""
 
 _OPTIONS = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
 _SETTINGS = {
@@ -65,6 +67,10 @@ _KEPT = {
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 }
 _KEPT_ONLINE = ("GIT_ASKPASS", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
+_FILES = ("core.excludesfile", "diff.orderfile", "mailmap.file")
+"""Keys of files that git reads in commands of ours. What ``blame.ignoreRevsFile`` names can't be
+left out: git ends after the time that ``blame`` is given."""
+_OF_THE_TREE = (".gitattributes", ".gitignore", ".mailmap")
 _FILTER = regex(r"filter\..*\.(?:clean|smudge|process|required)\Z")
 
 
@@ -115,7 +121,8 @@ class Repository:
         named = _text(f"{path}/commondir").strip()
         common = os.path.realpath(os.path.join(path, named)) if named else path
         # git would wait for a FIFO, and read a device to its end.
-        read = (f"{path}/HEAD", f"{path}/index", f"{common}/config")
+        read = [f"{path}/HEAD", f"{path}/index", f"{common}/config", f"{common}/info/exclude"]
+        read += [f"{top}/{name}" for name in _OF_THE_TREE]
         if any(os.path.exists(one) and not os.path.isfile(one) for one in read):
             return None
         return cls(top, path, common)
@@ -172,6 +179,8 @@ class Repository:
             feed: A file that is git's input.
             variables: Set in git's environment.
         """
+        if self._configured.status:  # its filters are not known
+            return self._configured
         environment = {**_READING, **(variables or {})}
         return _run([*self._command, *arguments], environment, timeout, feed)
 
@@ -179,7 +188,12 @@ class Repository:
     def _command(self) -> list[str]:
         """The beginning of each command, with every filter of the configuration switched off.
         Raises SourceError where one can't be."""
-        return _command(self.work_tree, _without_filters(self.work_tree, {**_SETTINGS, **_OFFLINE}))
+        settings = {**_SETTINGS, **_OFFLINE}
+        return _command(self.work_tree, _harmless(self.work_tree, settings, self._configured))
+
+    @cached_property
+    def _configured(self) -> GitResult:
+        return _configured(self.work_tree)
 
     def commit_of(self, revision: str) -> str | None:
         """The full hash of what a tag, a branch or a part of a hash names; None when nothing is."""
@@ -248,7 +262,8 @@ class Clone:
     def _command(self) -> list[str]:
         """The beginning of each command: what is checked out passes no filter, the user's own
         neither. Raises SourceError where one can't be switched off."""
-        return _command(self._folder, _without_filters(self._folder, self._settings))
+        settings = _harmless(self._folder, self._settings, _configured(self._folder))
+        return _command(self._folder, settings)
 
     def run(self, *arguments: str) -> GitResult:
         """Runs a git command."""
@@ -280,16 +295,28 @@ def watched(root: str) -> list[str]:
     return [*pointer, *own, *(f"{repository.common}/{name}" for name in names)]
 
 
-def _without_filters(folder: str, settings: dict[str, str]) -> dict[str, str]:
+def _configured(folder: str) -> GitResult:
+    """The configuration, each key with its value; git reads the files that it includes."""
+    plain = _command(folder, {**_SETTINGS, **_OFFLINE})
+    return _run([*plain, "config", "--null", "--list"], _READING, _CONFIG_TIMEOUT)
+
+
+def _harmless(folder: str, settings: dict[str, str], configured: GitResult) -> dict[str, str]:
     """Settings that also switch off every filter of the configuration, which attributes of a
-    checkout could name. Raises SourceError where one can't be."""
-    plain = _command(folder, settings)
-    listed = _run([*plain, "config", "--null", "--name-only", "--list"], _READING, _TIMEOUT)
-    filters = {key for key in listed.text.split("\0") if _FILTER.match(key)}
+    checkout could name, and files of it that git would wait for. Raises SourceError where a
+    filter can't be."""
+    values = dict(entry.partition("\n")[::2] for entry in configured.text.split("\0"))
+    filters = {key for key in values if _FILTER.match(key)}
     if any("=" in key for key in filters):  # git would take it for the end of the name
         raise SourceError(f"git's configuration of {folder} names a filter with =")
     off = {key: "false" if key.endswith(".required") else "" for key in sorted(filters)}
-    return {**settings, **off}
+    odd = {key: "/dev/null" for key in _FILES if _is_odd(folder, values.get(key, ""))}
+    return {**settings, **off, **odd}
+
+
+def _is_odd(folder: str, file: str) -> bool:
+    path = os.path.join(folder, os.path.expanduser(file))
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _command(folder: str, settings: dict[str, str]) -> list[str]:

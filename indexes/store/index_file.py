@@ -20,7 +20,7 @@ from indexes.model.errors import SourceError, UsageError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
-from indexes.source.files import read_file
+from indexes.source.files import read_files
 from indexes.store.tables import (
     FIELD,
     FILE_BITS,
@@ -50,8 +50,9 @@ def code_digest(*rooms: str) -> str:
     """The digest of the source of rooms of ``indexes``, in hexadecimal."""
     digest = hashlib.blake2b(digest_size=8)
     for room in rooms:
-        for path in sorted((_PACKAGE / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + read_file(path))
+        paths = sorted((_PACKAGE / room).rglob("*.py"))
+        for path, data in zip(paths, read_files(paths), strict=True):
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + data)
     return digest.hexdigest()
 
 

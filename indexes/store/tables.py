@@ -223,9 +223,10 @@ DOCUMENTS: dict[str, Any] = {
     "tensorimpl": tuple[Member, ...],
     "engine": tuple[EngineFunction, ...],
     "composites": dict[str, tuple[str, ...]],
+    "reach": dict[str, tuple[tuple[str, ...], bool, bool]],
 }
 """What each of ``documents`` holds; ``composites`` has the operators that each one calls in its
-composite kernels."""
+composite kernels, ``reach`` the devices of each, whether it is differentiable, and called."""
 
 
 def dump(entity: object) -> str:

@@ -37,6 +37,8 @@ from navigator.text.chains import choice_note
 
 Direction = Literal["up", "down"]
 _MOST_NAMES, _MOST_NOTES = 12, 3
+_HINT = ": --full lists them"
+"""What a reason says to those who sit at the command line."""
 _WAYS = 1_400
 """Characters of the ways of a chain: see ``ROOM``."""
 
@@ -82,7 +84,7 @@ class Answers:
         chain = for_key(whole, key) if key else whole
         routes = () if cursor else self._index.routes(full_name)
         ways = [_way(one) for one in routes if key in ("", one.device)]
-        gaps = [f"{one.symbol}: {one.reason}" for one in chain.unresolved]
+        gaps = [f"{one.symbol}: {one.reason.replace(_HINT, '')}" for one in chain.unresolved]
         steps = page(_steps(chain), limit, cursor, ROOM if cursor else ROOM - _WAYS)
         first = replace(page(ways, limit, room=_WAYS), cursor="")
         return Chained(full_name, chain.op.schema, first, steps, _few(gaps), self._source)

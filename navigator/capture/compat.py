@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType
 from typing import Any
 
 import torch
@@ -25,6 +27,7 @@ except ImportError:  # before 2.1
 __all__ = [
     "Marker",
     "is_compiling",
+    "never_compiled",
     "profiler_config",
     "register_optimizer_step_post_hook",
     "run_as_it_is",
@@ -44,9 +47,53 @@ def profiler_config(memory: bool, experimental: Any) -> Any:
         return make(*plain)
 
 
-def run_as_it_is(function: Any) -> None:
-    """Have torch.compile not compile a function of ours when it meets its frame between two parts
-    of the program; within a part it is traced as before. Does nothing before it was imported."""
+_set_eval_frame: Any = getattr(
+    getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None), "set_eval_frame", None
+)
+
+
+def run_as_it_is() -> None:
+    """Have torch.compile compile no function of ours when it meets its frame between two parts of
+    the program; within a part it is traced as before. Does nothing before Dynamo was imported."""
     skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
-    if skip is not None:
-        skip(function.__code__)
+    if skip is None:
+        return
+    package = f"{__package__}."
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(package):
+            for code in _codes_of(vars(module).values(), module.__name__):
+                skip(code)
+
+
+def never_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with Dynamo off in all that it calls: for what C++ may call anywhere."""
+    if _set_eval_frame is None:
+        return function
+
+    def call(*args: Any) -> Any:
+        prior = _set_eval_frame(None)
+        try:
+            return function(*args)
+        finally:
+            _set_eval_frame(prior)
+
+    return call
+
+
+def _codes_of(values: Iterable[Any], module: str) -> Iterator[CodeType]:
+    """The code of functions and classes that a module defines, and of functions within them."""
+    for value in [*values]:
+        if isinstance(value, type) and value.__module__ == module:
+            yield from _codes_of(vars(value).values(), module)
+        elif isinstance(value, property):
+            yield from _codes_of([value.fget], module)
+        function = getattr(value, "__func__", value)  # of static methods
+        if isinstance(code := getattr(function, "__code__", None), CodeType):
+            yield from _within(code)
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _within(one)

@@ -38,10 +38,12 @@ class CompileLog(logging.Handler):
     under ``INDUCTOR_PROVENANCE=1``: that changes comments in the generated code, not the code.
     """
 
-    def __init__(self, file: TraceFile, texts: bool, begun: Callable[[], None]) -> None:
+    def __init__(
+        self, file: TraceFile, texts: bool, begun: Callable[[], None], ended: Callable[[], None]
+    ) -> None:
         super().__init__()
-        self._begun = begun
-        """Called when a compilation begins."""
+        self._begun, self._ended = begun, ended
+        """Called when a compilation begins and when it has ended, in its thread."""
         self._file = file
         self._texts = texts
         self._pid = os.getpid()
@@ -91,6 +93,7 @@ class CompileLog(logging.Handler):
                 pass
             if not open_:
                 self._span("compile_end")
+                self._ended()
 
     def _open(self) -> list[str]:
         """The parts that are open in this thread, the outermost first."""

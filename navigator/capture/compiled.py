@@ -10,16 +10,18 @@ import importlib.util
 import os
 import threading
 from time import time_ns
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import torch
 
 from .build import NAME
-from .follow import follow_own_profilers
+from .compat import never_compiled
+from .follow import Undo, follow_own_profilers
 from .frames import Stacks
+from .hiding.compiled_code import CompiledCode
 from .limits.options import Limits
-from .modules import ModulePaths, follow_modules, torch_folder
+from .modules import ModuleHooks, ModulePaths, torch_folder
 from .session import Session
 from .tail import open_tail
 from .writer import TraceFile, metadata
@@ -67,6 +69,7 @@ class CompiledRecorder(Session):
         """Whether allocations are recorded too."""
         self._was_aside = False
         self._stacks = Stacks(torch_folder())
+        self.hooks = ModuleHooks(_Paths(native, self.limits))
         self._windows = 0
         self._base_ns = 0
         self._lock = threading.Lock()
@@ -75,8 +78,9 @@ class CompiledRecorder(Session):
         base_ns = time_ns()
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
         self._base_ns = base_ns
-        paths = _Paths(self._native, self.limits)
-        self._undo += [*follow_modules(paths), *self._definitions.follow()]
+        self.hooks.on()
+        code = CompiledCode(self._leave_hooks, self._see_anew)
+        self._undo += [self.hooks.end, *code.follow(), *self._definitions.follow()]
         if self._memory:
             self._undo += follow_own_profilers(self)
             self._uncount += self._storages.follow()
@@ -84,10 +88,18 @@ class CompiledRecorder(Session):
             self._see()
         self._announcer.start()
 
+    def _leave_hooks(self, _frame: FrameType) -> Undo:
+        self.hooks.off()
+        return self.hooks.on
+
+    def _see_anew(self) -> Undo:
+        self.hooks.on()
+        return self.hooks.off
+
     def _see(self) -> None:
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
         limits = self.limits.operators, bool(self.limits.only)
-        describe = self._stacks.classify, self._stack
+        describe = never_compiled(self._stacks.classify), never_compiled(self._stack)
         memory = self._native.start(self._base_ns, *describe, self._memory, tail, *limits)
         if self._memory and not memory:
             self.note(

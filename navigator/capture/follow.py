@@ -105,12 +105,32 @@ def follow_backward(recorder: Recorder) -> Undo:
     return replace(Variable, "_execution_engine", Engine())
 
 
-def hide_mode(answer: Callable[[Any], bool]) -> Undo:
-    """Answer what modules ask before they take the short way, an operator for all they do. To be
-    undone before Dynamo learns torch's functions; TorchScript knows this one too."""
-    builtins = importlib.import_module("torch.jit._builtins")
-    builtins._register_builtin(answer, "aten::has_torch_function")
-    return replace(torch.overrides, "has_torch_function", answer)
+class HiddenMode:
+    """Answers what modules ask before they take the short way, an operator for all they do: that
+    there is no mode of ours. Dynamo has to find torch's own there, TorchScript knows this one."""
+
+    def __init__(self, answer: Callable[[Any], bool]) -> None:
+        builtins = importlib.import_module("torch.jit._builtins")
+        builtins._register_builtin(answer, "aten::has_torch_function")
+        self._answer, self._asked = answer, torch.overrides.has_torch_function
+        self._shown = 1
+        self._over = False
+
+    def hide(self) -> None:
+        """Answer from now on, once nobody wants it shown."""
+        self._shown -= 1
+        if not self._shown and not self._over:
+            torch.overrides.has_torch_function = self._answer
+
+    def show(self) -> None:
+        """Let torch answer."""
+        self._shown += 1
+        torch.overrides.has_torch_function = self._asked
+
+    def end(self) -> None:
+        """Let torch answer for good."""
+        self._over = True
+        self.show()
 
 
 def follow_parameters(recorder: Recorder) -> Undo:

@@ -42,7 +42,10 @@ class Stacks:
 
     def __init__(self, torch_folder: str) -> None:
         self._torch = os.path.join(torch_folder, "")
-        self._modules = os.path.join(torch_folder, "nn", "modules", "")
+        self._handing_on = (
+            os.path.join(torch_folder, "nn", "modules", ""),
+            os.path.join(torch_folder, "_dynamo", "eval_frame.py"),
+        )
         self._own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
         self._stdlib = _stdlib_folders()
         self._kinds: dict[int, int] = {}
@@ -72,8 +75,8 @@ class Stacks:
         return found if found is not None else self._add(tuple(key), frame)
 
     def has_foreign(self, frame: FrameType | None) -> bool:
-        """Whether any frame from ``frame`` outwards is torch's own, outside of module calls and of
-        modes such as ``torch.device``, which only hand a call on."""
+        """Whether any frame from ``frame`` outwards is torch's own, outside of calls of modules and
+        of what was compiled, and of modes such as ``torch.device``, which only hand a call on."""
         while frame is not None:
             if self._is_foreign(frame.f_code):
                 return True
@@ -84,7 +87,7 @@ class Stacks:
         kind = self._kinds.get(id(code))
         is_torch = (kind if kind is not None else self._learn(code)) == _TORCH
         hands_on = code.co_name == "__torch_function__"
-        return is_torch and not hands_on and not code.co_filename.startswith(self._modules)
+        return is_torch and not hands_on and not code.co_filename.startswith(self._handing_on)
 
     def _learn(self, code: CodeType) -> int:
         kind = self.classify(code.co_filename)
@@ -106,9 +109,13 @@ class Stacks:
         return path if path.startswith("<") else os.path.abspath(path)
 
     def classify(self, path: str) -> int:
-        """0 for what is not shown, 1 for torch, 2 for the standard library, 3 for the user."""
+        """0 for what is not shown, 1 for torch and what it generates, 2 for the standard library,
+        3 for the user."""
         if path.startswith((self._own, "<frozen")):
             return _HIDDEN
+        generated = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")  # Inductor sets it
+        if path.startswith("<eval_with_key>") or (generated and path.startswith(generated)):
+            return _TORCH
         if path.startswith(self._torch):
             inner = path[len(self._torch) :].replace(os.sep, "/")
             return _HIDDEN if inner in ("overrides.py", "nn/modules/module.py") else _TORCH

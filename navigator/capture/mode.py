@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import nullcontext
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from .kineto import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from .recorder import Recorder
 
@@ -99,6 +101,28 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             recorder.add_call(number, kind, self.thread, start, end - start)
             if self.top and (end > recorder.due or number > recorder.full_at):
                 recorder.at_boundary(frame, end)
+
+    def begin_unseen(self, frame: FrameType, module: str, name: str) -> Callable[[], None]:
+        """Begin a call, from ``frame``, of what torch does not show to modes; ends it."""
+        recorder = self.recorder
+        stack, path = recorder.stacks.of(frame), recorder.paths.path
+        kind = _Unseen(None, module, name), stack, path
+        self.busy = number = recorder.next_number()
+        start = time_ns()
+        recorder.running.begin(self.slot, kind, start)
+        marker = Marker(f"{MARK}{number}") if recorder.marking else nullcontext()
+        marker.__enter__()
+
+        def end() -> None:
+            marker.__exit__(None, None, None)
+            now = time_ns()
+            self.busy = 0
+            recorder.running.end(self.slot)
+            recorder.add_call(number, (*kind, None), self.thread, start, now - start)
+            if self.top and (now > recorder.due or number > recorder.full_at):
+                recorder.at_boundary(frame, now)
+
+        return end
 
     def run(self, function: Any, module: str, name: str) -> Any:
         """Run what torch does not show to modes as one call of this mode."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -62,33 +62,58 @@ class ModulePaths(threading.local):
             self._names = {id(child): name for name, child in root.named_modules()}
 
 
-def follow_modules(paths: ModulePaths) -> list[Callable[[], None]]:
-    """Install global hooks that keep ``paths``; what is returned removes them."""
+class ModuleHooks:
+    """Global hooks that keep ``paths``. They are off while something is compiled and while that
+    runs: Dynamo traces them with each module, and an export refuses the way that leads to them."""
 
-    def before(module: Any, _inputs: Any) -> None:
+    def __init__(self, paths: ModulePaths) -> None:
+        self._paths = paths
+        self._handles: list[Any] = []
+        self._off = 1
+        """How many have asked for them to be off and not yet for the opposite."""
+        self._over = False
+        # Dynamo warns about global hooks; that these may run once more is all there is to it.
+        warnings.filterwarnings(
+            "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
+        )
+
+    def on(self) -> None:
+        """Install them once nobody wants them off."""
+        self._off -= 1
+        if self._off or self._over:
+            return
+        always = _always_call()
+        self._handles = [
+            register_module_forward_pre_hook(self._before),
+            register_module_forward_hook(self._after, **always),
+        ]
+
+    def off(self) -> None:
+        """Take them away."""
+        self._off += 1
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    def end(self) -> None:
+        """Take them away for good."""
+        self._over = True
+        self.off()
+
+    def _before(self, module: Any, _inputs: Any) -> None:
         if not is_compiling():
-            paths.enter(module)
+            self._paths.enter(module)
 
-    def after(module: Any, _inputs: Any, output: Any) -> None:
+    def _after(self, module: Any, _inputs: Any, output: Any) -> None:
         if is_compiling():
             return
-        paths.leave(module)
+        self._paths.leave(module)
         error = sys.exc_info()[1] if output is None else None
         if error is not None:  # for who reads it without the traceback module, as pytest does
             error.__traceback__ = strip(error.__traceback__)
 
-    # Dynamo warns about global hooks; that these may run once more is all there is to it.
-    warnings.filterwarnings(
-        "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
-    )
-    entered = register_module_forward_pre_hook(before)
-    left = register_module_forward_hook(after, **_always_call())
-    return [entered.remove, left.remove]
-
 
 def _always_call() -> dict[str, bool]:
-    import inspect
-
     parameters = inspect.signature(register_module_forward_hook).parameters
     return {"always_call": True} if "always_call" in parameters else {}
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -21,22 +21,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .calls import CallLog
-from .compat import run_as_it_is
 from .follow import (
+    HiddenMode,
     Undo,
     follow_backward,
     follow_parameters,
     follow_process_groups,
     follow_profilers,
     follow_threads,
-    hide_mode,
 )
 from .frames import Stacks
-from .hiding.graph_lines import hide_from_graphs
+from .hiding.compiled_code import CompiledCode
 from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls, CallMode, has_torch_function, put_over, put_under, take_off
-from .modules import ModulePaths, follow_modules, torch_folder
+from .modules import ModuleHooks, ModulePaths, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use, places_in
 from .rows.seen import Seen
 from .rows.windows import Closed, Windows
@@ -86,8 +85,8 @@ class Recorder(Session):
         self._last_window = False
         self._stopped = False
         """Whether windows are given up for good."""
-        self._has_compiled = False
-        self._show_mode: Undo = lambda: None
+        self._compiled_code = CompiledCode(self._leave_mode, self._see_anew)
+        self._told_compiled = False
         self._aside_ns = 0
         """Since when the program has run a profiler of its own; 0 where it runs none."""
         self._opened_ns = 0
@@ -107,6 +106,8 @@ class Recorder(Session):
         """From when on nothing is wanted any more."""
         self.stacks = Stacks(torch_folder())
         self.paths = ModulePaths()
+        self.hooks = ModuleHooks(self.paths)
+        self._hidden = HiddenMode(has_torch_function)
         self.marking = False
         """Whether a window is open, so that calls are marked in it."""
         self.due = _NEVER
@@ -133,11 +134,12 @@ class Recorder(Session):
         self._base_ns = self._log.base_ns = base_ns
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self.running.open(self._file.path, base_ns)
-        self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
+        self.hooks.on()
+        self._hidden.hide()
+        self._undo = [self.hooks.end, self._hidden.end, *self._compiled_code.follow()]
+        self._undo += [follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         self._undo += follow_process_groups(self)
-        self._show_mode = hide_mode(has_torch_function)
-        self._undo.append(self._show_mode)
         if self._options.memory:
             self._uncount += self._storages.follow()
         self._announcer.start()
@@ -156,15 +158,50 @@ class Recorder(Session):
     def leave_or_enter(self) -> bool:
         """Put the function mode of this thread on while calls are recorded, and take it off when
         they are not any more. False where that must wait for a call or a backward pass to end."""
-        mode: CallMode | None = getattr(self._here, "mode", None)
-        if self.active and mode is None and torch._C._current_graph_task_id() < 0:
+        mode = self._mode_here()
+        if self.active and mode is None and self._may_enter():
             self._here.mode = self._new_mode(top=True)
             put_under(self._here.mode)
         elif not self.active and mode is not None and take_off(mode):
             self._modes.discard(mode)
             self.running.give_back(mode.slot)
             self._here.mode = None
-        return self.active == (getattr(self._here, "mode", None) is not None)
+        return self.active == (self._mode_here() is not None)
+
+    def _may_enter(self) -> bool:
+        return torch._C._current_graph_task_id() < 0 and not self._compiled_code.inside
+
+    def _mode_here(self) -> CallMode | None:
+        """The function mode of this thread, which may be taken off for a while."""
+        mode: CallMode | None = getattr(self._here, "mode", None)
+        return mode
+
+    def _leave_mode(self, frame: FrameType) -> Undo | None:
+        """Compiled code is about to run: all of it is one call of the frame."""
+        mode = self._mode_here()
+        if mode is None or not self.active or not take_off(mode):
+            return None
+        self.hooks.off()
+        self._hidden.show()
+        end = mode.begin_unseen(frame, "torch", "compile")
+
+        def undo() -> None:
+            self._hidden.hide()
+            self.hooks.on()
+            put_under(mode)
+            end()
+
+        return undo
+
+    def _see_anew(self) -> Undo:
+        """It calls what is not compiled."""
+        stack = ExitStack()
+        self.hooks.on()
+        stack.callback(self.hooks.off)
+        self._hidden.hide()
+        stack.callback(self._hidden.show)
+        stack.enter_context(self.mode_of_thread())
+        return stack.close
 
     def _put_or_take(self) -> None:
         self._waits = not self.leave_or_enter()
@@ -202,12 +239,14 @@ class Recorder(Session):
         end_without_destructors()
 
     def _compiles(self) -> None:
-        if not self._has_compiled:
-            self._has_compiled = True
-            self._show_mode()
+        super()._compiles()
+        if not self._told_compiled:
+            self._told_compiled = True
             self.note_elsewhere()  # tensors that are fake are of no device
-            run_as_it_is(CallMode.__torch_function__)
-            self._undo.append(hide_from_graphs())
+            self.note(
+                "compiled code ran without our function mode, as it does untraced: what it ran "
+                "between its graphs has the line that called it; --compiled records its own"
+            )
 
     def _tick(self) -> None:
         self._windows.write_waiting()
@@ -251,7 +290,7 @@ class Recorder(Session):
     @contextmanager
     def mode_of_thread(self) -> Iterator[None]:
         """See the calls of the current thread while the block runs."""
-        mode = self._new_mode()
+        outer, mode = self._mode_here(), self._new_mode()
         self._here.mode = mode
         put_over(mode)
         try:
@@ -260,11 +299,12 @@ class Recorder(Session):
             take_off(mode)
             self._modes.discard(mode)
             self.running.give_back(mode.slot)
+            self._here.mode = outer
 
     def run_backward(self, backward: Callable[[], Any]) -> Any:
         """Run a backward pass; the user's code that it calls is seen by a mode of its own."""
-        outer: CallMode | None = getattr(self._here, "mode", None)
-        if outer is None or not self.active:
+        outer = self._mode_here()
+        if outer is None or not self.active or self._compiled_code.inside:
             return backward()
         if not outer.busy:
             return outer.run(backward, "torch.autograd", "backward")
@@ -273,13 +313,12 @@ class Recorder(Session):
             with self.mode_of_thread():
                 return backward()
         finally:
-            self._here.mode = outer
             args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
             self._file.write([metadata("backward", args, self._pid, outer.thread)])
 
     def run_unseen(self, function: Callable[[], Any], module: str, name: str) -> Any:
         """Run what torch tells no mode of, under the name that the user knows it by."""
-        mode: CallMode | None = getattr(self._here, "mode", None)
+        mode = self._mode_here()
         if mode is None or mode.busy or not self.active:
             return function()
         return mode.run(function, module, name)

@@ -19,6 +19,7 @@ from .compile_log import CompileLog
 from .definitions import Definitions
 from .follow import Undo, follow_steps
 from .limits.options import Limits
+from .modules import ModuleHooks
 from .storages import Storages
 from .tail import remove_tail
 from .writer import TraceFile, metadata
@@ -33,6 +34,8 @@ class Session:
 
     compile_texts = True
     """Whether to record what torch.compile makes of the program, beside when it does."""
+    hooks: ModuleHooks
+    """Keep the module that each thread is in."""
 
     def __init__(self, file: TraceFile, limits: Limits | None = None) -> None:
         self._pid = os.getpid()
@@ -216,7 +219,8 @@ class Session:
         self._file.write([metadata("run", args | facts, self._pid)])
         for told in self.limits.told():
             self.note(told)
-        self._compile_log = CompileLog(self._file, self.compile_texts, self._compiles)
+        compiles = self._compiles, self._has_compiled
+        self._compile_log = CompileLog(self._file, self.compile_texts, *compiles)
         self._compile_log.start()
         self._started = True
         self.active = not self.limits.first
@@ -224,7 +228,12 @@ class Session:
             self._uncount = follow_steps(self.step_ended, self.limits.step)
 
     def _compiles(self) -> None:
-        """torch.compile begins to compile something."""
+        """torch.compile, or an export, begins to compile something."""
+        self.hooks.off()
+
+    def _has_compiled(self) -> None:
+        """It has ended."""
+        self.hooks.on()
 
     def _write_now(self) -> None:
         with self._writing():

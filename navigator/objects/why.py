@@ -5,7 +5,8 @@ which lines of PyTorch say so."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
+from traceback import walk_tb
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -53,10 +54,13 @@ def explain(
 
 def _innermost_file(traceback: TracebackType | None) -> str:
     """The file of the Python that raised an error, or that called the C++ which did."""
-    file = ""
-    while traceback is not None:
-        file, traceback = traceback.tb_frame.f_code.co_filename, traceback.tb_next
-    return file
+    files = [frame.f_code.co_filename for frame, _ in walk_tb(traceback)]
+    return files[-1] if files else ""
+
+
+def _of_program(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
+    """The frames of the program in a traceback with their lines, the innermost last."""
+    return [(frame, line) for frame, line in walk_tb(traceback) if program_frame(frame) is frame]
 
 
 def _given(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -> Iterator[str]:
@@ -74,12 +78,8 @@ def _given(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -
 
 def _raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:
     """The innermost line of the program in a traceback."""
-    found = None
-    while traceback is not None:
-        if program_frame(traceback.tb_frame) is traceback.tb_frame:
-            found = (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return found
+    frames = _of_program(traceback)
+    return (frames[-1][0].f_code.co_filename, frames[-1][1]) if frames else None
 
 
 def _graphs(writes: Writes, names: Mapping[str, torch.Tensor]) -> Iterator[Graph]:
@@ -154,10 +154,6 @@ def _made(
 
 def _near(error: BaseException, names: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The variables of the innermost frame of the program."""
-    found: dict[str, Any] = {}
-    traceback = error.__traceback__
-    while traceback is not None:
-        if program_frame(traceback.tb_frame) is traceback.tb_frame:
-            found = {**traceback.tb_frame.f_locals}
-        traceback = traceback.tb_next
+    frames = _of_program(error.__traceback__)
+    found = frames[-1][0].f_locals if frames else {}
     return {name: one for name, one in found.items() if isinstance(one, torch.Tensor)} or {**names}

@@ -302,8 +302,8 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
 
 
 def _one_line(line: CardLine, place: str, room: int) -> CardRow:
-    """What fits on one line: the path gives way first, then the note, then the text, but a long
-    name of a file before the text. Of a file's name nothing is cut off."""
+    """What fits on one line: the path gives way first, then the note, then the steps of a way, and
+    the file before the name of the function at its end. Of a file's name nothing is cut off."""
     name = _file_name(place)
     for said in (line.note, ""):
         beside = len(said) + 2 if said else 0
@@ -311,10 +311,9 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
             return CardRow(line, line.text, shortened_path(place, left), said)
     left = room - len(name) - 2
     text = shortened_way(line.text, left)
-    is_cut = len(text) > left or text.endswith("...")
-    if is_cut and len(name) > room // 2:
+    if len(text) > left or (text.endswith("...") and len(name) > room // 2):
         return CardRow(line, shortened_way(line.text, room)[:room])
-    return CardRow(line, text if len(text) <= left else f"{text[: left - 3]}...", name)
+    return CardRow(line, text, name)
 
 
 def _file_name(place: str) -> str:

@@ -17,6 +17,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
+from indexes.queries.contribution.pages import pages_naming
 from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
@@ -120,6 +121,10 @@ class OperatorPlaces:
         paths = [s.location.path for s in steps if s.role == "python"]
         for one in (*beside, *types_of(index, [*paths, *(one.location.path for one in beside)])):
             yield Step("python", *one)
+        native = index.native(overload)
+        public = names_of(native, StoredPython(index.facts.store)) if native else ()
+        for where, said in pages_naming(index.source, public):
+            yield Step("docs", PurePosixPath(where.path).name, where, f"the page speaks of {said}")
 
     def _test_rows(self, overload: str) -> Iterator[Step]:
         """Without an OpInfo: the tables of the library's tests that name it or a module of it."""

@@ -257,7 +257,11 @@ class Contributions:
             self.reviewers.covering(touched),
             self.histories(shown, histories),
             self.history.missing,
-            (*self._own_tests(subject), *(self._tests_of(n, device) for n in natives)),
+            (
+                *self._own_tests(subject),
+                *(self._tests_of(n, device) for n in natives),
+                *self._of_files(steps),
+            ),
             self.guides.commands_for(files),
             self.guides.conventions(files),
             self._missing(),
@@ -280,6 +284,13 @@ class Contributions:
         name = subject.python or (subject.name if subject.kind == "symbol" else "")
         if name and (found := self._naming(name, where.path)):
             yield name, OperatorTests((), (), found)
+
+    def _of_files(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
+        """The test files that are called as the library's modules among some places."""
+        for path in dict.fromkeys(s.location.path for s in steps if s.role == "python"):
+            test = f"test/test_{PurePosixPath(path).stem}.py"
+            if path.startswith("torch/") and self._index.source.holds(test):
+                yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
 
     def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
         """The tests that name something, and those whose path has the words of its own."""

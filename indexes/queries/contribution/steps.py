@@ -24,14 +24,16 @@ class Step:
 
 
 def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
-    """At most so many places, in their order; further ones of a file and role are left out
-    first."""
+    """At most so many places, in their order; further ones of a file and role are left out first,
+    then those in files that are named for another role."""
     seen: Counter[tuple[str, str]] = Counter()
+    files: set[str] = set()
     rank = {}
     for at, step in enumerate(steps):
-        key = (step.location.path, step.role)
-        rank[at] = (seen[key], at)
+        path, key = step.location.path, (step.location.path, step.role)
+        rank[at] = (seen[key], path in files, at)
         seen[key] += 1
+        files.add(path)
     kept = sorted(sorted(rank, key=rank.__getitem__)[:most])
     return [steps[at] for at in kept]
 

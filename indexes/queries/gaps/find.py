@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -51,7 +51,7 @@ def find_gaps(
             continue
         lacks = _lacks(kind, tree)
         unknown = {} if lacks else kind.unknown(tree)
-        untold += unknown.items()
+        untold += _named(tree, unknown, wanted.key)
         lacks = lacks or unknown.get(wanted.key, "")
         gaps = [] if lacks else _of_kind(tree, kind)
         fitting = [gap for gap in map(add, gaps) if fits(gap, wanted)]
@@ -60,6 +60,12 @@ def find_gaps(
         found += fitting
     keys = _key_counts(found, untold, wanted)
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)), tuple(keys))
+
+
+def _named(tree: Tree, unknown: Mapping[str, str], asked: str) -> list[tuple[str, str]]:
+    """Of keys that nothing is known of, those that some entry names, and the one that is asked."""
+    named = {key for rows in tree.kernels.values() for key in rows} if unknown else ()
+    return [(key, reason) for key, reason in unknown.items() if key == asked or key in named]
 
 
 def _is_asked(kind: str, wanted: GapFilter) -> bool:

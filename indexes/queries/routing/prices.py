@@ -20,6 +20,7 @@ from indexes.linking.usual import (
     taken,
 )
 from indexes.linking.works import Works, is_check
+from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
@@ -71,9 +72,12 @@ _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
 _FLOAT = regex(r"\bfloat\b")
 _DOUBLE = regex(r"\bdouble\s*[*&]")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+_WORD = 1.0
+"""What it is worth that a class whose method may be meant has a word of an operator's name."""
 _WORDS = regex(r"[a-z]{6,}")
 _FALLBACK = "slow"
 """How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
+_SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
 
@@ -99,6 +103,7 @@ class Prices:
         self.facts = facts
         self.works = works
         self._asks_the_unusual = lru_cache(1024)(self._find_asking)
+        self._loops_over_elements = lru_cache(1024)(self._find_element_loops)
 
     def of(self, step: Step, walk: Walk) -> float:
         price, lower = _STEP, step.lower
@@ -107,10 +112,17 @@ class Prices:
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
         elif lower.kind == "stub":
-            price -= (_STEP - 0.1) * _is_stub_of(str(lower.what), walk.native.name)
+            price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
         elif isinstance(lower.what, int):
             price += self._function_price(lower.what, walk, walk.base[step.upper], step)
         return price
+
+    def _is_own_named(self, stub: str, walk: Walk) -> float:
+        """Whether a stub is named after the operator, and a little more: after its overload too."""
+        name, overload = walk.native.name.strip("_"), walk.native.overload
+        if overload and _is_stub_of(stub, f"{name}_{overload}") and overload in stub:
+            return 1.1
+        return float(_is_stub_of(stub, name))
 
     def _operator_price(self, step: Step, walk: Walk) -> float:
         """What stands aside costs; so does arithmetic element by element, and an operator of
@@ -134,7 +146,8 @@ class Prices:
         within = self.facts.native(walk.operator[step.upper])
         around = (walk.native, within or walk.native)
         price = 0.0
-        if self._is_pointwise(lower) and not self._is_pointwise(walk.native):
+        single = self._is_pointwise(lower) or self._is_sign(step.upper)
+        if single and not self._is_pointwise(walk.native):
             price += _ELEMENTS
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
@@ -179,10 +192,32 @@ class Prices:
         devices = {one.device for one in self.facts.registered_on(stub) if one.target is not None}
         return walk.device in devices and not self.choices(edge)
 
+    def _is_sign(self, node: Node) -> bool:
+        """Whether a node is the function of a sign, ``x + y``, which works on single elements:
+        before 1.13 no operator is tagged so."""
+        known = self._definition(node)
+        return known is not None and bool(_SIGN.fullmatch(known.definition.name))
+
     def _is_pointwise(self, native: NativeFunction) -> bool:
-        """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
+        """Whether PyTorch tags an operator, or another form of it, as one of single elements;
+        before 1.13, which tags none, whether its loop over a TensorIterator is of such."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
-        return any(_POINTWISE in one.tags for one in (native, *overloads))
+        if self._has_tags:
+            return any(_POINTWISE in one.tags for one in (native, *overloads))
+        return any(map(self._loops_over_elements, dict.fromkeys(o.full_name for o in overloads)))
+
+    @cached_property
+    def _has_tags(self) -> bool:
+        return any(_POINTWISE in one.tags for one in self.facts.overloads("mul"))
+
+    def _find_element_loops(self, name: str) -> bool:
+        """Whether a CPU kernel of an operator gives a function of single elements to a loop."""
+        steps = self.works.graph.without_dispatch(Node("operator", name, "CPU"))
+        called = (known for one in steps if (known := self._definition(one.lower)))
+        return any(known.definition.name in ELEMENT_LOOPS for known in called)
+
+    def _definition(self, node: Node) -> Known | None:
+        return self.facts.by_id(node.what) if isinstance(node.what, int) else None
 
     def _any_takes(self, natives: Iterable[NativeFunction], names: frozenset[str]) -> bool:
         return any(self._takes(one, names) for one in natives)
@@ -265,7 +300,7 @@ class Prices:
                 price += UNUSUAL * bool(_OTHER_TENSORS.search(found.scope))
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
-                price -= 0.3 * _words_in(found.scope, walk.native.name)
+                price -= _WORD * _words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)

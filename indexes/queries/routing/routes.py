@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,8 @@ class _Finder:
                 return [nothing]
         found = list(self.search.ways(native, device))
         if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
+            if not found and min(self.search.missing.values(), default=math.inf) < math.inf:
+                return self._unseen(native, device)
             nothing = self._nothing(native, device, bool(found) and self._is_told(*found[0]))
             if nothing is not None:
                 return [nothing]
@@ -133,13 +136,18 @@ class _Finder:
             note = "a view: computes nothing"
         elif works in ("helps", "checks"):
             note = "computes nothing"
-        elif works == "allocates" and not by_copy:
+        elif works == "allocates" and not by_copy and self._is_read(native, device):
             note = "a new tensor: computes nothing"
         else:
             return None
         here = Way(native.full_name, native.location)
         place = _place(self._kernel(native, device), here)
         return Route(device, "none", *place, (here,), note=note)
+
+    def _is_read(self, native: NativeFunction, device: str) -> bool:
+        """Whether a kernel is known, or made by torchgen: else nobody knows what it computes."""
+        rows = self.search.rows(native.full_name, device)
+        return any(row.definitions or row.kind == "generated" for row in rows)
 
     def _kernel(self, native: NativeFunction, device: str) -> Known | None:
         definitions = (

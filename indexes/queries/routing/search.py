@@ -51,6 +51,8 @@ COMPOSITE = (
     "CompositeImplicitAutograd",
 )
 _IMPLICIT = {"CompositeImplicitAutograd"}
+_OF_HOST = frozenset(("FBGEMM", "oneDNN", "MKL", "BLAS", "LAPACK", "pocketfft"))
+"""Libraries that compute in the memory of the CPU."""
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
@@ -193,7 +195,7 @@ class Search:
         """Whether a node is an operator without a kernel for the device."""
         if node.kind != "operator" or self.rows(str(node.what), device):
             return False
-        return self.works.of(node) == "dispatches"
+        return self.works.of(node) in ("dispatches", "allocates")
 
     def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
         if node.kind == "operator":
@@ -202,12 +204,22 @@ class Search:
 
     def _steps(self, node: Node, walk: Walk) -> Iterator[Step]:
         if node.kind != "operator":
-            yield from self._graph.down(node)
+            if not self._is_of_host(node, walk):
+                yield from self._graph.down(node)
             return
         chosen = self.rows(str(node.what), walk.device)
         for step in self._graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
+
+    def _is_of_host(self, node: Node, walk: Walk) -> bool:
+        """Whether a function calls a library of the CPU itself, and the way is for another device:
+        the operators that it calls prepare for that, or finish."""
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        if known is None or walk.device == "CPU" or self._is_of(known, walk.device):
+            return False
+        calls = (edge for edge, kind in self.works.computing_edges(known) if kind == "library")
+        return any(edge.target in _OF_HOST and not edge.branch for edge in calls)
 
     # ------------------------------------------------------------------------ ends
 

@@ -9,6 +9,7 @@ from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import Site
 from indexes.readers.cxx.brackets import Brackets
 from indexes.readers.cxx.marks import (
+    ELEMENT,
     ELEMENTS,
     LISTS,
     UNKNOWN,
@@ -283,7 +284,7 @@ class Expressions:
         if opened is None:
             return None
         begin, mark = self.ending_at(self._before(opened))
-        return begin, ELEMENTS.get(mark, "T" if mark.startswith(".") else UNKNOWN)
+        return begin, ELEMENTS.get(mark, f"{mark}{ELEMENT}" if mark.startswith(".") else UNKNOWN)
 
     def _braced(self, at: int) -> tuple[int, str] | None:
         """``Tensor{}``, ``std::vector<int64_t>{1, 2}``."""

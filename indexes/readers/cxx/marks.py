@@ -4,7 +4,7 @@
 number, ``b`` a truth value, ``I`` a list of integers, ``s`` a string, ``O`` TensorOptions,
 ``D`` a dtype, ``N`` nothing (``nullopt``, ``{}``), ``G`` a Generator, ``?`` not known.
 ``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it,
-``.name.other`` what the method ``other`` of that returns.
+``.name.other`` what the method ``other`` of that returns, ``.name[]`` an element of it.
 Of a name of another type the mark is that type: ``TensorIterator``.
 """
 
@@ -46,6 +46,8 @@ _HOLDS_MANY = frozenset(
 _POINTS = frozenset(("unique_ptr", "shared_ptr", "intrusive_ptr", "weak_ptr"))
 LISTS = {"T": "L", "i": "I", "L": UNKNOWN}
 """What many of something are."""
+ELEMENT = "[]"
+"""Stands behind the mark of what a function returns for an element of that: ``.unbind[]``."""
 ELEMENTS = {"L": "T", "I": "i", "T": "T", "s": "i"}
 """What ``x[i]`` is: of a tensor it is a tensor."""
 

@@ -59,6 +59,7 @@ _NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
 _LONGEST_NAME = 160
 _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
 """A brace that may stand behind a name or its template arguments."""
+_CALLED_OBJECT = regex(r"\}\s*\(")
 _BRACED = regex(rf"[(,=]{_MADE}", ASCII)
 _RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
@@ -121,7 +122,7 @@ class Reader:
         if self.text.brief:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
-        if not sites and not self.text.messages and "Tensor" not in parameters:
+        if not (sites or self.text.messages or "Tensor" in parameters or self._makes(start, end)):
             return Body()
         reading = _Reading(self, start, end, sites)
         rows = reading.rows(parameters)
@@ -141,6 +142,10 @@ class Reader:
             for at, name, qualifier, kind, template, arguments, receiver in rows
         ]
         return Body(calls, branches.needed)
+
+    def _makes(self, start: int, end: int) -> bool:
+        """Whether an object may be made in braces and called."""
+        return _CALLED_OBJECT.search(self.text.plain, start, end) is not None
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
         """Calls as the body's ``using`` says what their names stand for."""
@@ -202,7 +207,7 @@ class _Reading:
             for site in self.sites:
                 self._site(site)
             self._assigned()
-            self._made()
+        self._made()
         self._signs(parameters)
         if self.reader.text.messages:
             self._messages()
@@ -232,13 +237,18 @@ class _Reading:
         given = ""
         if name in self.reader.macros or name.isupper():
             self._macro(site, parts)
-        elif kind != "member" and not qualifier and (mark := self.known.declared(name, start)):
-            self._of_declared(site, mark, parts)
+        elif self._is_declared(site):
+            self._of_declared(site, self.known.declared(name, start) or STANDARD, parts)
             return
         elif parts:
             given = self._given(parts, lists=kind == "member")
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _is_declared(self, site: Site) -> bool:
+        """Whether the body declares what it calls, or makes it: ``vector<int> a(1), b(1);``."""
+        plain = site.kind != "member" and not site.qualifier
+        return plain and self.known.declared(site.name, site.start) is not None
 
     def _of_declared(self, site: Site, mark: str, parts: Sequence[tuple[int, int]]) -> None:
         """Calls what the body declares or is given, which hides functions of its name: a pointer

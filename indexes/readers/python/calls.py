@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.readers.python import expressions, registration_api
@@ -18,6 +17,7 @@ from indexes.readers.python.values import (
     Called,
     Callee,
     Closure,
+    Deferred,
     Function,
     Generator,
     Library,
@@ -25,6 +25,8 @@ from indexes.readers.python.values import (
     Partial,
     Path,
     Pending,
+    Registration,
+    Returned,
     Scope,
     Wraps,
     identity,
@@ -35,42 +37,6 @@ from indexes.readers.python.values import (
 _MAX_DEPTH = 12
 _OF_A_MODULE = regex(r"torch\.(?!ops\.)\w+\.")
 _NOTHING: Mapping[str, object] = {}
-
-
-class Registration(NamedTuple):
-    """A function entered in a table for an operator."""
-
-    kind: str
-    target: str
-    """Empty when which operator it is for is decided at run time."""
-    function: Function | None
-    detail: Mapping[str, str]
-    at: int
-    """Line of the statement or decorator that registers."""
-    site: int
-    """Line of the module's statement: of ``def`` where a function is decorated."""
-    text: str
-    """The operator argument as written, where it is not known which operator that is."""
-    helper: str
-    """The module's own function through which it came, if any."""
-    condition: str = ""
-    """The test, not decided by the source, under which it is registered."""
-
-
-class Returned(NamedTuple):
-    """That a ``return`` was reached; not ``certain`` under a condition that is not known."""
-
-    value: object
-    certain: bool = True
-
-
-class Deferred(NamedTuple):
-    """A call of another module's function that may register something."""
-
-    call: Called
-    applied_to: Function | None
-    at: int
-    site: int
 
 
 class Calls(Expressions):

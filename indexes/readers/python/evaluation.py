@@ -10,18 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from indexes.readers.python import expressions, registration_api
-from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
+from indexes.readers.python.calls import Calls, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
     Class,
     Closure,
+    Deferred,
     Function,
     FunctionNode,
     Op,
     Opaque,
     Path,
     Record,
+    Returned,
     Scope,
     identity,
     path,

@@ -16,10 +16,19 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import registration_api
 from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
-from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.scope import assigned_names, ends_of
-from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
+from indexes.readers.python.values import (
+    UNKNOWN,
+    Called,
+    Closure,
+    Deferred,
+    Function,
+    Op,
+    Opaque,
+    Path,
+    Registration,
+)
 
 _API = (*registration_api.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
 _MARKS = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 
 class Unknown:
@@ -201,6 +202,45 @@ class Wraps:
     """``functools.wraps(fn)``, waiting for the function that takes ``fn``'s identity."""
 
     function: object
+
+
+# ------------------------------------------------------------------ what is found on the way
+
+
+class Registration(NamedTuple):
+    """A function entered in a table for an operator."""
+
+    kind: str
+    target: str
+    """Empty when which operator it is for is decided at run time."""
+    function: Function | None
+    detail: Mapping[str, str]
+    at: int
+    """Line of the statement or decorator that registers."""
+    site: int
+    """Line of the module's statement: of ``def`` where a function is decorated."""
+    text: str
+    """The operator argument as written, where it is not known which operator that is."""
+    helper: str
+    """The module's own function through which it came, if any."""
+    condition: str = ""
+    """The test, not decided by the source, under which it is registered."""
+
+
+class Returned(NamedTuple):
+    """That a ``return`` was reached; not ``certain`` under a condition that is not known."""
+
+    value: object
+    certain: bool = True
+
+
+class Deferred(NamedTuple):
+    """A call of another module's function that may register something."""
+
+    call: Called
+    applied_to: Function | None
+    at: int
+    site: int
 
 
 def identity(value: object) -> Function | None:

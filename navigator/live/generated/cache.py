@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from indexes.source.aside import written_aside
 from indexes.source.files import read_file
 
 _KEPT = 6
@@ -50,15 +51,10 @@ _KINDS = {".py", ".yaml", ".cpp", ".h", ".cu", ".in", ".ini"}
 def save(path: Path, parts: Iterable[dict[str, Any]]) -> None:
     """Writes what the processes answered, and swaps it in whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    draft.unlink(missing_ok=True)
-    try:
-        with sqlite3.connect(draft) as db:
+    with written_aside(path) as draft:
+        with closing(sqlite3.connect(draft)) as db, db:
             _fill(db, list(parts))
-        db.close()
         draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
     _make_room(path.parent)
 
 

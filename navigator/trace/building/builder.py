@@ -197,6 +197,7 @@ class Builder:
     def _open_row(self, row: int) -> None:
         table = self.table
         start, thread, end = table.start[row], table.thread[row], self._end_of(row)
+        inner = self._carried_within(row, end)
         _, parent, frame, module = around = self._around(thread, start)
         if around is _OUTSIDE and table.stack[row] < 0 and self._is_operator(row):
             parent = self._parallel(start, end)
@@ -210,6 +211,24 @@ class Builder:
         if table.kind[row] == ANNOTATION and around.row >= 0:
             end = min(end, around.end)  # work that goes on when its caller returned
         self._open[thread].append(_Open(end, row, table.stack[row], table.module[row]))
+        if inner is not None:
+            self._take_in(row, inner)
+
+    def _carried_within(self, row: int, end: float) -> _Open | None:
+        """What an earlier window has, and this row of a call that has ended since is around of."""
+        open_ = self._open[self.table.thread[row]]
+        carried = self._carried.get(self.table.thread[row])
+        if not open_ or open_[-1].row != carried or open_[-1].end > end:
+            return None
+        return open_.pop() if self.table.start[carried] > self.table.start[row] else None
+
+    def _take_in(self, row: int, inner: _Open) -> None:
+        table = self.table
+        table.adopt(row, inner.row)
+        self._open[table.thread[row]].append(inner)
+        if inner.row in table.roots:
+            self._roots_done -= table.roots.index(inner.row) < self._roots_done
+            table.roots.remove(inner.row)
 
     def _within_print(self, row: int, parent: int, end: float) -> int:
         """Where nothing recorded the call that prints a tensor, its operators tell of it by their

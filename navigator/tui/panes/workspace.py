@@ -199,6 +199,9 @@ class Workspace(Container):
         self.context.next_key = second
         self.screen.query_one(KeyBar).show_chord(chord)
 
+    def on_unmount(self) -> None:
+        self.context.next_key = None  # nobody is left to take a second stroke
+
     # --------------------------------------------------------------- editor, clipboard
 
     def action_edit(self) -> None:

@@ -41,7 +41,7 @@ def next_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
 
 def previous_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
     """The start of the word before, on this line or on an earlier one."""
-    for earlier in range(row, -1, -1):
+    for earlier in range(min(row, len(lines) - 1), -1, -1):
         starts = [match.start() for match in _WORD.finditer(lines[earlier])]
         starts = [start for start in starts if earlier < row or start < column]
         if starts:

@@ -79,6 +79,7 @@ class LineList(LineView):
         .line-list--match { color: $text-accent; text-style: bold; }
 
         &:ansi .line-list--cursor-blurred { background: ansi_bright_black; }
+        &:nocolor .line-list--cursor-blurred { background: $foreground 25%; }
         &:ansi .line-list--dim { text-style: dim; }
         &:ansi .line-list--faint { text-style: dim; }
     }

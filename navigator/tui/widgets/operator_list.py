@@ -132,6 +132,8 @@ def _badges(operator: OperatorSummary, width: int) -> list[Piece]:
     runs = {*operator.keys, *operator.devices}
     words = [key for key in devices if key in runs] or [operator.kind]
     text = shorten_words(words, width - 2)
+    if len(words) > 1 and text == words[0]:
+        text = ""  # one of two would look like the only one
     return [(f"{text} " if text else "", "faint"), (mark, "good")] if width > 0 else []
 
 

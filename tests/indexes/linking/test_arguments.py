@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.arguments import chosen, fitting
+from indexes.linking.arguments import chosen, fitting, operator_base
 from indexes.linking.facts import Call, Known, by_hand
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.yaml.native_functions import read_native_functions
@@ -63,3 +63,10 @@ def test_a_pack_takes_what_is_left_no_worse_than_parameters_do() -> None:
     scalars = function(1, "List& lists, ScalarList scalars, T callable, ArgTypes... args")
     plain = function(2, "List& lists, T callable, ArgTypes... args")
     assert meant("? ? ? ?", scalars, plain) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["pad_symint", "pad_out", "pad_outf", "pad_symint_out", "pad_symint_outf", "pad"]
+)
+def test_a_call_of_an_operator_is_named_as_torchgen_names_it(name: str) -> None:
+    assert operator_base(Call(name, "at", 1, "call", "")) == "pad"

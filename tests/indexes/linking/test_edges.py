@@ -156,6 +156,14 @@ void edges_of_messages(const Tensor& x) {
 }
 static Way edge_pick(const Tensor& x, int64_t n) { return x.defined() ? Way::Fast : Way::Slow; }
 static int64_t edge_size(const Tensor& x) { return 1; }
+template <typename T> struct EdgeCell { Tensor operator()(const Tensor& x) { return x.relu(); } };
+Tensor edges_of_an_object_alone(const Tensor& x) { return EdgeCell<int>{}(x); }
+int64_t edges_of_an_object_and_no_tensor(int64_t n) { return EdgeCell<int>{}(n); }
+void edges_of_a_name_among_several(const Tensor& x) {
+  std::vector<int64_t> mkl_before(1), mkl_behind(2);
+}
+void edges_of_names_of_parts(const Tensor& x) { bool one = x.edge_names()[0] != 3; }
+void edges_of_elements(const Tensor& x) { x.mul(x)[0].relu(); }
 void edges_of_choosers(const Tensor& x) {
   int64_t size = edge_size(x);
   Way way = edge_pick(x, size);
@@ -382,6 +390,22 @@ def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
 
 def test_a_message_to_a_blit_encoder_runs_on_the_device(index: Index) -> None:
     assert said(index, "edges_of_blits") == [("library", "copyFromBuffer", "Metal")]
+
+
+@pytest.mark.parametrize("caller", ["an_object_alone", "an_object_and_no_tensor"])
+def test_an_object_is_called_where_nothing_else_is(index: Index, caller: str) -> None:
+    ((kind, symbol, target),) = said(index, f"edges_of_{caller}")
+    assert (kind, symbol, target.partition(":")[0]) == ("functor", "EdgeCell", "operator()")
+
+
+def test_each_name_of_a_declaration_is_declared(index: Index) -> None:
+    assert said(index, "edges_of_a_name_among_several") == []
+
+
+def test_an_element_is_a_tensor_where_what_it_is_of_holds_tensors(index: Index) -> None:
+    assert "operator!=" not in [symbol for _, symbol, _ in said(index, "edges_of_names_of_parts")]
+    (relu,) = (one for one in edges(index, "edges_of_elements") if one.symbol == "relu")
+    assert (relu.kind, relu.confidence) == ("operator", "exact")
 
 
 def test_a_switch_picks_by_what_a_call_returns(index: Index) -> None:

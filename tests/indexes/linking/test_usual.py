@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual import asked_all, flag_of, holds, taken
+from indexes.linking.usual import asked_all, flag_of, holds, is_of_one_value, taken
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -32,6 +32,12 @@ from indexes.model.vocabulary import Choice, Location
         ("max_seqlen_k > 0", True),
         ("cpu", False),
         ("backend == LinalgBackend::Cusolver", True),
+        ("self._fw_grad(0).defined()", False),
+        ("MemoryFormat::Contiguous", True),
+        ("at::MemoryFormat::ChannelsLast", False),
+        ("ConvBackend::SlowTranspose2d", False),
+        ("AT_POCKETFFT_ENABLED()", False),
+        ("sameDataType", True),
     ],
 )
 def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
@@ -47,10 +53,19 @@ def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
         ("reduction != at::Reduction::Mean", False),
         ("reduction > 1", None),
         ("rate > 0.0", None),
+        ('way == "valid"', True),
+        ('way == "same"', False),
+        ("dim.has_value()", False),
+        ("!dim.has_value()", True),
+        ("out.defined()", False),
+        ("has_out", False),
+        ("_out.has_value()", False),
+        ("bias.defined()", True),
     ],
 )
 def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
-    defaults = (("smoothing", "0.0"), ("train", "True"), ("reduction", "Mean"))
+    values = (("smoothing", "0.0"), ("train", "True"), ("reduction", "Mean"), ("way", '"valid"'))
+    defaults = (*values, ("dim?", "False"), ("out?", "False"))
     assert holds(condition, "CUDA", defaults) is usual
 
 
@@ -96,3 +111,18 @@ def test_the_flag_that_an_arm_depends_on(
 )
 def test_the_functions_that_a_condition_asks(text: str, asked: tuple[str, ...]) -> None:
     assert asked_all(Choice(text, "then", Location("a.cpp", 1))) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "arm", "one"),
+    [
+        ("if (n == -1)", "then", True),
+        ('if (ord == "fro")', "then", True),
+        ("if (mode == Mode::MAX)", "then", True),
+        ("if (n == 1)", "else", False),
+        ("if (n == m)", "then", False),
+        ("if (n == 1 || m == 1)", "then", False),
+    ],
+)
+def test_a_condition_of_one_value_is_like_a_case(text: str, arm: str, one: bool) -> None:
+    assert is_of_one_value(Choice(text, arm, Location("x.cpp", 1))) is one

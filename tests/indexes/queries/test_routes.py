@@ -107,6 +107,7 @@ def test_conditions_are_said_in_words(text: str, arm: str, words: str) -> None:
     assert in_words(Choice(text, arm, Location("x.cpp", 1)), "CPU") == words
 
 
+OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 YAML = """
 - func: factor(Tensor self) -> Tensor
   dispatch:
@@ -150,6 +151,10 @@ YAML = """
 - func: powered(Tensor self, int n, *, str way="plain") -> Tensor
 
 - func: shaped(Tensor self, int? dim=None) -> Tensor
+
+- func: made(int n, *, OPTIONS) -> Tensor
+
+- func: unread(int n, *, OPTIONS) -> Tensor
 
 - func: counted_all(Tensor self) -> Tensor
   dispatch:
@@ -223,6 +228,7 @@ Tensor powered(const Tensor& self, int64_t n, std::string_view way) {
   }
   return self;
 }
+Tensor made(int64_t n, const TensorOptions& options) { return at::factor(at::empty({n}, options)); }
 Tensor shaped(const Tensor& self, std::optional<int64_t> dim) {
   if (dim.has_value()) {
     when_one(self);
@@ -251,7 +257,7 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
     root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
     native = root / "aten/src/ATen/native"
     with (native / "native_functions.yaml").open("a") as file:
-        file.write(YAML)
+        file.write(YAML.replace("OPTIONS", OPTIONS))
     (native / "Factor.cpp").write_text(KERNELS)
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
         route = usual(index, "factor", "CPU")
@@ -274,4 +280,6 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         powered = usual(index, "powered", "CPU")
         assert names(powered)[-1] == "when_plain"  # and not the case of one value
         assert "factor" in names(usual(index, "shaped", "CPU"))  # few callers give a dimension
+        assert "factor" in names(usual(index, "made", "CPU"))  # its options are one, as before 1.8
+        assert not index.routes("unread")  # and not: computes nothing
         assert usual(index, "counted_all", "CPU").symbol.endswith("counted_all_cpu")

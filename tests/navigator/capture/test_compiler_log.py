@@ -1,4 +1,4 @@
-"""What the recorders write of torch.compile's own log, and what they keep out of its graphs."""
+"""What the recorders write of torch.compile's own log."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from torch.fx import Graph
 
-from navigator.capture import mode
 from navigator.capture.compile_log import CompileLog
-from navigator.capture.hiding.graph_lines import hide_from_graphs, without_own_frames
 from navigator.capture.writer import TraceFile
 
 LOGGER = logging.getLogger("torch.__trace")
@@ -47,13 +44,13 @@ def recorded(tmp_path: Path, texts: bool) -> list[tuple[str, dict[str, Any]]]:
     LOGGER.handlers[:] = [Torch()]
     file = TraceFile(str(tmp_path / "trace.json"))
     times: list[int] = []
-    log = CompileLog(file, texts, lambda: times.append(1))
+    log = CompileLog(file, texts, lambda: times.append(1), lambda: times.append(-1))
     log.start()
     tell_all()
     log.stop()
     LOGGER.handlers[:] = before
     file.close()
-    assert len(times) == 3
+    assert times == 3 * [1, -1]
     events = json.loads((tmp_path / "trace.json").read_text())
     return [(event["name"], event["args"]) for event in events]
 
@@ -97,24 +94,9 @@ def test_of_the_texts_those_that_readers_use(
 
 def test_an_entry_of_another_form_does_not_end_the_program(tmp_path: Path) -> None:
     file = TraceFile(str(tmp_path / "trace.json"))
-    log = CompileLog(file, True, lambda: None)
+    log = CompileLog(file, True, lambda: None, lambda: None)
     log.emit(logging.makeLogRecord({"metadata": {"chromium_event": {}}, "payload": "no JSON"}))
     log.emit(logging.makeLogRecord({}))
     file.close()
     names = [event["name"] for event in json.loads((tmp_path / "trace.json").read_text())]
     assert names == ["torchnav_problem", "torchnav_problem", "torchnav_closed"]
-
-
-def test_nodes_of_graphs_have_the_lines_of_the_program() -> None:
-    own = f'  File "{mode.__file__}", line 59, in __torch_function__\n    return func(*args)\n'
-    users = '  File "/home/me/train.py", line 3, in step\n    return x.sin()\n'
-    assert without_own_frames(users + own) == users
-    assert without_own_frames(users) == users
-    assert without_own_frames(None) is None
-    node = Graph().placeholder("x")
-    undo = hide_from_graphs()
-    node.stack_trace = users + own
-    undo()
-    assert node.stack_trace == users
-    node.stack_trace = users + own
-    assert node.stack_trace == users + own

@@ -137,6 +137,57 @@ def test_modules_take_the_way_that_they_take_without_us(tmp_path: Path) -> None:
     assert made.count("aten::_native_multi_head_attention") == 2
 
 
+COMPILES = """\
+import torch
+layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+class Mode(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+@torch.compiler.disable
+def aside(x):
+    return x.cos().sum()
+@torch.compile(backend="eager")
+def f(x, w):
+    y = torch.relu(x @ w)
+    torch._dynamo.graph_break()
+    if y.sum() > 0:
+        y = y * 2
+    return layer(y[None]).sum() + aside(y)
+w = torch.randn(8, 8, requires_grad=True)
+for _ in range(3):
+    f(torch.ones(3, 8), w).backward()
+with Mode():
+    f(torch.ones(3, 8), w).backward()
+with torch.no_grad():
+    layer(torch.ones(2, 3, 8))
+try:
+    f(torch.ones(3, 8), torch.ones(1))
+except Exception as error:
+    print(type(error).__name__)
+net = torch.nn.Sequential(torch.nn.Linear(8, 2))
+print(len(torch.export.export(net, (torch.ones(3, 8),), strict=True).graph.nodes))
+w.sin()
+counters = torch._dynamo.utils.counters
+print(dict(counters["stats"]), dict(counters["frames"]), len(counters["graph_break"]))
+"""
+
+
+def test_compiled_programs_have_the_graphs_that_they_have_without_us(
+    tmp_path: Path, library: str
+) -> None:
+    """Graph breaks, graphs and frames are counted by Dynamo itself."""
+    plain = run(tmp_path, COMPILES, record=False)
+    for options in ((), ("--native", library)):
+        recorded = run(tmp_path, COMPILES, options=options)
+        assert (recorded.returncode, recorded.stdout) == (0, plain.stdout), recorded.stderr
+        ran = [op for op in read_trace(tmp_path / "trace.json").ops() if op.duration_us]
+        made = {op.name: op for op in ran if op.kind == "op"}
+        assert "aten::_transformer_encoder_layer_fwd" in made
+        place = made["aten::sin"].user
+        assert place is not None
+        assert COMPILES.splitlines()[place.line - 1] == "w.sin()"
+
+
 FAILS = """\
 import traceback
 import torch

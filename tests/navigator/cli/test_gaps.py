@@ -17,6 +17,17 @@ def test_counts_come_first_and_each_gap_says_how_to_begin(
     assert "because a TODO" in done.stdout
 
 
+def test_a_kind_begins_with_the_names_that_it_is_about(
+    torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    whole = json.loads(torchnav("gaps", "--json", "--kind", "ref", *small_tree).stdout)
+    names = {gap["op"].partition(".")[0] for gap in whole["gaps"] if gap["op"]}
+    done = torchnav("gaps", "--kind", "ref", "--limit", "1", *small_tree)
+    above = done.stdout.partition("\nref/")[0].replace(",", " ").split()
+    assert len(names) > 1
+    assert names <= {*above}
+
+
 def test_json_holds_every_gap_and_filters_leave_some(
     torchnav: Run, small_tree: tuple[str, ...]
 ) -> None:
@@ -48,7 +59,7 @@ def test_nothing_found_is_code_1_with_what_could_not_be_told(
 def test_an_unknown_kind_is_wrong_usage(torchnav: Run, small_tree: tuple[str, ...]) -> None:
     done = torchnav("gaps", "--kind", "nonsense", *small_tree)
     assert done.returncode == 2
-    assert "batch-rule" in done.stderr
+    assert "ref" in done.stderr
 
 
 def test_a_gap_s_id_is_a_name_for_contribute(torchnav: Run, small_tree: tuple[str, ...]) -> None:

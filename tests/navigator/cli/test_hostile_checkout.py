@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from indexes.source.git import Repository
 from indexes.source.git_history import History
 from indexes.source.source import Source
 from navigator.cli.main import main
@@ -257,6 +258,12 @@ def test_every_key_that_git_lists_is_planted(armed: Trap) -> None:
         "op add.Tensor --link",
         "index --export FOLDER/shared.index",
         "export site FOLDER/site",
+        "kernel add_kernel",
+        "index --list",
+        "index --prune",
+        "table add.Tensor --link",
+        f"impact {CPP}",
+        "lab",
     ],
 )
 @pytest.mark.usefixtures("capfd")
@@ -313,4 +320,55 @@ def test_a_git_folder_that_would_never_end_is_none(tree_copy: Path, name: str) -
     assert Source.find(str(tree_copy)).info.commit is None
     (tree_copy / ".git" / name).unlink()
     (tree_copy / ".git" / name).symlink_to("/dev/zero")
+    assert Source.find(str(tree_copy)).info.commit is None
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """A file that nobody writes to: who opens it waits."""
+    if sys.platform == "win32":
+        pytest.skip("needs FIFOs")
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+@pytest.mark.parametrize(
+    ("key", "command"),
+    [
+        ("core.excludesFile", ("ls-files", "--others", "--exclude-standard")),
+        ("mailmap.file", ("log", "--format=%aN")),
+        ("diff.orderFile", ("log", "--patch")),
+    ],
+)
+def test_git_waits_for_no_file_that_the_configuration_names(
+    trap: Trap, pipe: Path, key: str, command: tuple[str, ...]
+) -> None:
+    git(trap.root, "config", key, str(pipe))
+    try:
+        repository = Repository.at(trap.root)
+        assert repository
+        assert repository.run(*command, timeout=20).status == 0
+    finally:
+        git(trap.root, "config", "--unset", key)
+
+
+def test_a_configuration_that_is_never_read_to_its_end_costs_the_history_alone(
+    tree_copy: Path, cache: Path, pipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexes.source.git._CONFIG_TIMEOUT", 0.5)
+    git(tree_copy, "init", "-q")
+    commit(tree_copy, "first")
+    git(tree_copy, "config", "include.path", str(pipe))
+    repository = Repository.at(tree_copy)
+    assert repository
+    assert "longer than 0.5 s" in repository.run("rev-parse", "HEAD").reason
+    assert main(["op", "add.Tensor", "--tree", str(tree_copy), "--cache", str(cache)]) == 0
+
+
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".mailmap"])
+def test_no_file_of_the_tree_is_waited_for(tree_copy: Path, name: str) -> None:
+    git(tree_copy, "init", "-q")
+    commit(tree_copy, "first")
+    (tree_copy / name).unlink(missing_ok=True)
+    os.mkfifo(tree_copy / name)
     assert Source.find(str(tree_copy)).info.commit is None

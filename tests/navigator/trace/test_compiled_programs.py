@@ -293,3 +293,38 @@ def test_rows_of_a_log_say_what_they_are_too(
     operators = [row for row in rows if row["kind"] == "op"]
     assert roles["operator"] >= len(operators) > 40
     assert any(row.get("inductor") for row in operators)
+
+
+def test_a_call_that_compiles_is_around_what_an_earlier_window_has_of_it(tmp_path: Path) -> None:
+    """The compilation ends in a window before that of the call, which begins before it."""
+    lines = (PROGRAMS / "graph_break.json").read_text().splitlines()
+    at = next(n for n, one in enumerate(lines) if '"torchnav_compile_begin"' in one)
+    begin = json.loads(lines[at].rstrip(","))
+    end = json.loads(next(one for one in lines if '"torchnav_compile_end"' in one).rstrip(","))
+    base = json.loads(next(one for one in lines if '"torchnav_run"' in one).rstrip(","))["args"]
+    start = begin["args"]["at_ns"] - base["base_ns"]
+    length = end["args"]["at_ns"] - begin["args"]["at_ns"]
+    calls = {"count": 1, "closed": True, "call": [1], "called": [9000], "start": [start - 500]}
+    called = {"called": 9000, "function": "torch.compile", "stack": 1}
+    made = [
+        told("called", called),
+        told("calls", calls | {"duration": [length + 10_000]}, begin["tid"]),
+    ]
+    window = told("window", {"window": 1})
+    header = [lines[0]] + [
+        one for one in lines[1:at] if '"torchnav_run"' in one or '"torchnav_stack"' in one
+    ]
+    path = tmp_path / "late.json"
+    ended = json.dumps(end) + ","
+    path.write_text("\n".join([*header, lines[at], window, ended, *made, window]))
+    trace = read_trace(path)
+    (compilation,) = trace.table.compilations
+    parent = trace.op(compilation).parent
+    assert parent is not None
+    assert (trace.op(parent).name, trace.op(parent).phase) == ("torch.compile", "forward")
+    assert list(trace.roots()) == [parent]
+
+
+def told(name: str, args: dict[str, object], thread: int = 0) -> str:
+    event = {"ph": "M", "name": f"torchnav_{name}", "pid": 14524, "tid": thread, "args": args}
+    return json.dumps(event) + ","

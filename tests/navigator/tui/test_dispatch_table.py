@@ -9,10 +9,10 @@ async def test_the_dispatch_table_of_an_operator_and_the_way_back(sit: Sit) -> N
     async with sit(80, 24) as person:
         await person.asks_for("mul.Tensor")
         await person.presses("d")
-        await person.sees("dispatch table of mul.Tensor", "AutogradNestedTensor +7")
+        await person.sees("dispatch table of mul.Tensor", "AutogradCPU +7")
         order = [person.screen().index(key) for key in ("CPU +1", "MPS ", "Meta ", "Autograd")]
         assert order == sorted(order)
-        for key in ("CPU +1", "MPS", "Meta", "AutogradNestedTensor +7"):
+        for key in ("CPU +1", "MPS", "Meta", "AutogradCPU +7"):
             line = person.line(f" {key} ")
             assert line[25] == " ", line
             assert line[26:].startswith(("mul_", "meta ")), line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.help import HelpList
 from navigator.tui.widgets.filter_input import FilterInput
 from tests.navigator.tui.conftest import Person, Sit
@@ -96,3 +97,13 @@ async def test_q_closes_the_help_and_is_a_letter_behind_others(sit: Sit) -> None
         await person.until(lambda: line.value == "aq", "both letters")
         await person.presses("escape", "question_mark", "q")
         await person.until(lambda: person.app.screen is person.browser, "the browser")
+
+
+async def test_nobody_waits_for_a_second_stroke_when_its_screen_is_gone(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        workspace = person.app.screen.query_one(Workspace)
+        workspace.action_chord("go")
+        assert workspace.context.next_key
+        await workspace.remove()
+        assert workspace.context.next_key is None

@@ -65,6 +65,29 @@ async def test_a_slash_before_a_name_is_no_part_of_it(sit: Sit) -> None:
         assert person.pane(OperatorPane).filter.value == "MulBackward0"
 
 
+async def test_files_of_one_name_are_told_apart(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("Activation.cpp")
+        await person.sees("native/Activation.cpp", "cpu/Activation.cpp", "names 4 files")
+
+
+async def test_a_place_beside_a_narrow_list_says_what_it_is(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("cunn_SoftMaxUnused")
+        await person.sees("__global__", "cuda/SoftMax.cu:60", "Enter opens it")
+
+
+async def test_an_empty_box_leads_back_to_the_start_page(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("cunn_SoftMaxUnused")
+        await person.sees("Enter opens it")
+        await person.presses("ctrl+u")
+        await person.until(lambda: person.chain.is_start, "the start page")
+
+
 async def test_near_names_are_offered_as_such(sit: Sit) -> None:
     async with sit(80, 24) as person:
         await person.until(person.has_index, "the index")

@@ -9,6 +9,7 @@ import pytest
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.tui.config import Config
+from navigator.tui.source.source_moves import next_word, previous_word
 from tests.navigator.tui.conftest import Person, Sit
 
 BINARY_OPS = "aten/src/ATen/native/BinaryOps.cpp"
@@ -46,6 +47,11 @@ async def test_vim_keys_move_by_letters_words_lines_and_pages(sit: Sit) -> None:
         assert view.line > 1
         await person.presses("ctrl+u")
         assert view.line == 1
+
+
+def test_there_are_no_words_where_there_is_no_text() -> None:
+    for lines in ((), ("",)):
+        assert previous_word(lines, 0, 0) == next_word(lines, 0, 0) == (0, 0)
 
 
 async def test_the_hop_is_marked_and_in_view(sit: Sit) -> None:

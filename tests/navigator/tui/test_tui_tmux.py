@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -102,17 +103,22 @@ def test_without_colour_the_cursor_is_seen(tmux: Tmux) -> None:
     tmux.sees("Type any name")
     tmux.types("relu")
     tmux.sees("1 CPU")
+    lines = [one for one in tmux.screen("-e").split("\n") if "│" in one]
+    here, below = (grey(one, "relu") for one in lines[1:3])  # below the box, which has the focus
+    assert here > below + 4
     tmux.presses("Enter")
     tmux.sees("c Contribute", "relu(Tensor self)")
-    line = next(one for one in tmux.screen("-e").split("\n") if "relu(Tensor" in one)
-    other = next(one for one in tmux.screen("-e").split("\n") if "1" in one and "CPU" in one)
-    assert background(line) != background(other)
+    lines = tmux.screen("-e").split("\n")
+    here, below = (
+        next(grey(one, text) for one in lines if text in one)
+        for text in ("relu(Tensor", "CPU      ")
+    )
+    assert here > below + 4
 
 
-def background(line: str) -> str:
-    """The last background before the text of a line, or that it is reversed."""
-    codes = [part.partition("m")[0] for part in line.split("\x1b[")[1:4]]
-    return next((code for code in reversed(codes) if code.startswith("48;") or code == "7"), "")
+def grey(line: str, text: str) -> int:
+    """The background of a text in a line, of the 24 greys that are numbered from 232."""
+    return int(re.findall(r"48;5;(\d+)m", line.partition(text)[0])[-1])
 
 
 def test_a_dumb_terminal_gets_words(tmux: Tmux) -> None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 from indexes.model.files import PythonFact
@@ -23,7 +23,6 @@ _ROW = regex(
     r"\s*,|SkipInfo\()\s*(?:[\"'](\w+)[\"'])?\s*(?:,\s*[\"'](\w+)[\"'])?"
     r"([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)"
 )
-_BEFORE = regex(r"((?:[^\S\n]*#[^\n]*\n)+)[^\S\n]*\Z")
 _AFTER = regex(r"[^\S\n]*,?[^\S\n]*#([^\n]*)")
 _DEVICE = regex(r"device_type\s*=\s*[\"'](\w+)[\"']")
 _NO_REASON = frozenset({"", "skipped", "skipped!", "skip"})
@@ -49,8 +48,13 @@ class Row:
     """``cuda``, where it is for that device alone."""
 
 
-def rows(text: str, path: str) -> Iterator[Row]:
+@lru_cache(64)
+def rows(text: str, path: str) -> tuple[Row, ...]:
     """The rows of a file that excuse a test, with the reason that stands beside them."""
+    return tuple(_rows(text, path))
+
+
+def _rows(text: str, path: str) -> Iterator[Row]:
     line, counted = 1, 0
     for found in _ROW.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
@@ -80,8 +84,19 @@ def _reason(text: str, found: re.Match[str], start: int) -> str:
         return said
     if after := _AFTER.match(text, found.end()):
         return after[1].strip()
-    above = _BEFORE.search(text[max(0, start - _BACK) : start])
-    return " ".join(above[1].replace("#", " ").split()) if above else ""
+    return " ".join(" ".join(_above(text, start)).replace("#", " ").split())
+
+
+def _above(text: str, start: int) -> list[str]:
+    """The comment on the lines above a line, up to the end of one with code."""
+    found: list[str] = []
+    for line in reversed(text[max(0, start - _BACK) : start].split("\n")[:-1]):
+        code, sign, comment = line.partition("#")
+        if sign:
+            found.insert(0, comment)
+        if code.strip() or not sign:
+            break
+    return found
 
 
 def find(tree: Tree, excuse: Excuse) -> Iterator[Gap]:

@@ -108,19 +108,19 @@ def _runtime(tree: Tree) -> list[str]:
 
 
 def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
-    """Back ends that the YAML file names and whose kernels are kept elsewhere."""
+    """The keys of back ends whose kernels are kept elsewhere: those that the YAML file names, and
+    those of which this source has no kernel at all."""
     try:
         backends = tree.index.dispatch.keys.backends
     except SourceError:
         return {}
-    elsewhere = {
-        one: one for one in backends if one not in made and any(key.endswith(one) for key in used)
-    }
     reason = "this source has no {} kernel of {}: its kernels are in another repository"
     reason += " (index that too, by --with DIR)"
+    keys = sorted({*used, *_runtime(tree)})
     return {
         key: reason.format(one, _MAKES)
-        for one in elsewhere
-        for key in [one, *(k for k in sorted(used) if k.endswith(one) and k != one)]
-        if not _APART.fullmatch(key.removesuffix(one))
+        for one in backends
+        if one not in made
+        for key in [one, *(k for k in keys if k.endswith(one) and k != one)]
+        if not _APART.fullmatch(key.removesuffix(one)) and not key.endswith(tuple(made))
     }

@@ -46,3 +46,14 @@ def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
         mine = [gap for gap in gaps if one.key in gap.keys]
         assert one.count == len(mine)
         assert one.possible == sum(gap.confidence == "possible" for gap in mine)
+
+
+def test_a_key_of_which_the_source_has_no_kernel_is_unknown_where_it_is_asked(grown: Index) -> None:
+    unknown = kernel_keys(Tree(grown)).unknown
+    used = {key for rows in Tree(grown).kernels.values() for key in rows}
+    unnamed = [key for key in unknown if key not in used]
+    assert unnamed
+    asked = find_gaps(grown, GapFilter(("kernel",), key=unnamed[0]))
+    assert [(one.key, one.lacks) for one in asked.keys] == [(unnamed[0], unknown[unnamed[0]])]
+    every = find_gaps(grown, GapFilter(("kernel",)))
+    assert not {one.key for one in every.keys}.intersection(unnamed)
