@@ -146,7 +146,9 @@ class EdgeResolver:
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
         for inner in self._sites(macro):
-            found = self._known(inner._replace(line=call.line), caller, (*macros, macro))
+            plain = "" if inner.receiver == SWITCHED else inner.receiver  # over dtypes, mostly
+            inner = inner._replace(line=call.line, receiver=plain)
+            found = self._known(inner, caller, (*macros, macro))
             of_c10 = {one.symbol for one in found if self._is_of_c10(one)}
             for one in found:
                 if one.symbol not in of_c10:

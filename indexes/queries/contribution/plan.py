@@ -288,7 +288,7 @@ class Contributions:
     def _of_files(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
         """The test files that are called as the library's modules among some places."""
         for path in dict.fromkeys(s.location.path for s in steps if s.role == "python"):
-            test = f"test/test_{PurePosixPath(path).stem}.py"
+            test = f"test/test_{PurePosixPath(path).stem.lstrip('_')}.py"
             if path.startswith("torch/") and self._index.source.holds(test):
                 yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
 

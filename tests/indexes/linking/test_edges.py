@@ -164,6 +164,8 @@ void edges_of_a_name_among_several(const Tensor& x) {
 }
 void edges_of_names_of_parts(const Tensor& x) { bool one = x.edge_names()[0] != 3; }
 void edges_of_elements(const Tensor& x) { x.mul(x)[0].relu(); }
+#define EDGE_SWITCH(X) switch (edge_pick(X, 1)) { case Way::Fast: break; }
+void edges_of_a_switch_in_a_macro(const Tensor& x) { EDGE_SWITCH(x) }
 void edges_of_choosers(const Tensor& x) {
   int64_t size = edge_size(x);
   Way way = edge_pick(x, size);
@@ -415,6 +417,7 @@ def test_a_switch_picks_by_what_a_call_returns(index: Index) -> None:
         ("chooser", "edge_pick"),
         ("chooser", "edge_pick"),
     ]
+    assert "chooser" not in [kind for kind, _, _ in said(index, "edges_of_a_switch_in_a_macro")]
 
 
 def test_a_shader_stands_in_a_string(index: Index) -> None:

@@ -186,7 +186,7 @@ def test_what_has_no_version_or_no_storage_says_so(calls: Trace, wheel: Index) -
     sparse = told(tensors(calls, wheel, "aten::to_sparse")["result"])
 
     assert "inference mode" in inference["version_counter_"]
-    assert sparse["storage_"].startswith("no storage is recorded")
+    assert sparse["storage_"].startswith("no storage was recorded")
 
 
 def test_who_wrote_is_told_of_what_is_not_given_back(calls: Trace, wheel: Index) -> None:

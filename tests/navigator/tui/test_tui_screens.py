@@ -168,7 +168,7 @@ async def test_back_and_forward_through_operators(sit: Sit) -> None:
         await person.presses("alt+right")
         await person.until(lambda: person.chain.op == "mul.Tensor", "mul again")
         await person.presses("right_square_bracket")
-        await person.sees("nothing further on")
+        await person.sees("this is the last place")
 
 
 async def test_filters(sit: Sit) -> None:
