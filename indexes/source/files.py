@@ -75,6 +75,12 @@ def _too_large(path: str | os.PathLike[str], limit: int) -> OSError:
     return OSError(errno.EFBIG, f"larger than {limit >> 20} MB", str(path))
 
 
+def sync_file(path: str | os.PathLike[str]) -> None:
+    """Has the machine write a file of ours to its disk; OSError where it cannot."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
 def content_hash(data: bytes, algorithm: str = "sha1") -> bytes:
     """git's name for a content, so that contents of a commit are known without being read."""
     blob = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)

@@ -20,7 +20,7 @@ from indexes.model.errors import SourceError, UsageError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
-from indexes.source.files import read_files
+from indexes.source.files import read_files, sync_file
 from indexes.store.tables import (
     FIELD,
     FILE_BITS,
@@ -278,8 +278,7 @@ def put_in_place(made: Path, index: str) -> None:
     SQLite finds a journal by the name of its database. What a refresh left there, killed or on a
     full disk, would be rolled back into the new file: so it is rolled back into its own first.
     """
-    with made.open("rb+") as file:
-        os.fsync(file.fileno())
+    sync_file(made)
     while not _put_over(made, index, _identity(index)):
         pass
 

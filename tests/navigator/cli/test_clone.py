@@ -181,7 +181,7 @@ def test_no_repository_there_is_one_line(address: str, tmp_path: Path) -> None:
 
 def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(SourceError, match="git is not installed"):
+    with pytest.raises(SourceError, match="needs git, which is not installed"):
         clone(plan("main"), tmp_path / "cache")
 
 

@@ -53,4 +53,4 @@ def test_a_lab_runs_and_makes_a_page(
 
 def test_a_page_needs_a_lab_and_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "--markdown", "-"]) == 2
-    assert "give its name" in capsys.readouterr().err
+    assert "name it" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_a_lab_that_crashes_says_how(tmp_path: Path, tree_index: Index) -> None:
     report, _ = statuses(made, tree_index)
 
     assert not report.holds
-    assert "the lab was ended: killed by SIGKILL" in " ".join(lab_lines(report))
+    assert "the lab ended early: killed by SIGKILL" in " ".join(lab_lines(report))
 
 
 def test_processes_that_a_lab_spawns_find_its_functions(tmp_path: Path, tree_index: Index) -> None:

@@ -126,4 +126,4 @@ def test_without_torchgen_the_plan_says_so(
     monkeypatch.setattr(schema_check, "ask", fails)
     plan = plan_operator(tree_index, "abs2(Tensor self) -> Tensor")
     assert plan.good
-    assert "not asked (no Python)" in plan.checks[1].text
+    assert "did not run (no Python)" in plan.checks[1].text

@@ -74,7 +74,7 @@ def test_what_tells_the_library() -> None:
     spelled = library_of(parse("ampere_sgemm_128x64_tn"))
     assert scope is not None and "the scope cudnn" in scope.rule  # noqa: PT018
     assert typed is not None and "cublasGemvParams" in typed.rule  # noqa: PT018
-    assert spelled is not None and "spelled" in spelled.rule  # noqa: PT018
+    assert spelled is not None and "cuBLAS spells" in spelled.rule  # noqa: PT018
 
 
 def test_a_cut_identifier_is_not_told_by_its_spelling() -> None:

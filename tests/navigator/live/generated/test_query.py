@@ -183,7 +183,7 @@ def test_an_edited_generator_is_run_again(tmp_path: Path) -> None:
 
 def test_a_generator_that_fails_is_one_line(tmp_path: Path) -> None:
     tree = _tree(tmp_path / "tree", gen_type="import no_such_module")
-    with pytest.raises(SourceError, match=r"can't be run: ModuleNotFoundError: .*no_such"):
+    with pytest.raises(SourceError, match=r"cannot run: ModuleNotFoundError: .*no_such"):
         _asked(tree, "add", tmp_path)
 
 
@@ -191,7 +191,7 @@ def test_a_generator_can_put_nothing_into_a_file(tmp_path: Path) -> None:
     written = tmp_path / "written"
     start = f"def main():\n    with open({str(written)!r}, 'w') as f:\n        f.write('x')\n"
     tree = _tree(tmp_path / "tree", gen=GEN.replace("def main():\n", start))
-    with pytest.raises(SourceError, match=r"can't be run: OSError"):
+    with pytest.raises(SourceError, match=r"cannot run: OSError"):
         _asked(tree, "add", tmp_path / "cache")
     assert written.read_text() == ""
 
