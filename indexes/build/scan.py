@@ -236,6 +236,8 @@ def _jitted(found: Definition) -> DefinitionFact:
         "",
         "",
         0,
+        "",
+        0,
         [],
         [],
     )
