@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from json import dumps
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
+from indexes.model.schema import Argument
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted
 from indexes.queries.changes.model import Change, ChangeStep, Parts
@@ -17,10 +17,7 @@ from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.rules import Rule, RulePlan
 from indexes.queries.changes.related import shared_code
 from indexes.queries.gaps.batching import batching_keys
-
-if TYPE_CHECKING:
-    from indexes.model.schema import Argument
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _RULE = Rule(Subject("batch-rule", r"vmap|batch"), "batching rule", r"vmap|functorch/test_ops")
 _FUNCTION = regex(r"\b([A-Za-z]\w*(?:batch_rule|_decomp|_plumbing|_batch)\w*)\b")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import DEVICES
 from indexes.linking.python.paths import place_of
+from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.diffs import Edit, edited, margin
@@ -16,11 +16,8 @@ from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, 
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.siblings import siblings
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Suite
-
-if TYPE_CHECKING:
-    from indexes.model.answers import Hop
-    from indexes.queries.gaps.tree import Tree
 
 _CALL = regex(
     r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("

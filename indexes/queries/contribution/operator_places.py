@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import Graph, Node
 from indexes.linking.python.around import names_of
@@ -22,10 +21,8 @@ from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
+from indexes.queries.index import Index
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _ROLES = (
     "schema",

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from indexes.linking.python.around import names_of
 from indexes.linking.python.paths import operator_named
@@ -25,13 +25,11 @@ from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.contribution.steps import Step, by_interest, first_of_files
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
+from indexes.queries.index import Index
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, with_mentions
 from indexes.source.git_history import Changes, History
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 SubjectKind = Literal["operator", "file", "symbol"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
@@ -15,11 +14,9 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.prices import ASIDE, Walk
 from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _MOST = 12
 """Routes of a device that are told."""
@@ -34,14 +31,14 @@ _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
 
-def routes(index: Index, native: NativeFunction) -> tuple[Route, ...]:
+def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     """The ways to what computes, device by device, best first for each."""
     finder = _Finder(index)
     return tuple(one for device in DEVICES for one in finder.of(native, device))
 
 
 class _Finder:
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self.facts = index.facts
         self.search = Search(index.facts)
         self.works = self.search.works

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.errors import NotFound
 from indexes.model.regex import MULTILINE, regex
+from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.model.schema import Schema
-    from indexes.queries.gaps.tree import Tree
 
 _LONGEST = 20
 _DEFINING = ("class", "def", "docs", "functional", "module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import PythonFact, unpack
@@ -17,10 +16,8 @@ from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse, parse_expression
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _LEFT_OUT = ("skips", "decorators")
 """What a neighbour has for reasons of its own."""
