@@ -12,7 +12,6 @@ off by runs without a step. ``kernels`` asks for the lines and operators of Indu
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import socket
 import statistics
@@ -36,6 +35,7 @@ from navigator.trace.rows import trace_rows
 from navigator.trace.table import OP
 from navigator.trace.trace import Trace
 from navigator.trace.views.collectives import collectives_view
+from navigator.trace.views.view import Links
 
 ROOT = Path(__file__).parents[1]
 RECORDERS = ("compiled", "no-compiled")
@@ -76,7 +76,7 @@ class Ground:
 
     def recorded(self, name: str, recorder: str, *options: str) -> list[Trace]:
         """The traces of a program: one of each rank."""
-        self._clear()
+        self.clear()
         trace = ("-m", "navigator", "trace", f"--{recorder}", *options, "-o", "trace.json")
         if name in TWO_RANKS:
             self._ranks(name, trace)
@@ -84,7 +84,8 @@ class Ground:
             self.plain(name, *trace)
         return [read_trace(path) for path in sorted(self.folder.glob("trace*.json"))]
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Traces of before must not be taken for those of now."""
         for path in self.folder.glob("trace*.json"):
             path.unlink()
 
@@ -125,17 +126,16 @@ def ids(ground: Ground, programs: Sequence[str]) -> Iterator[str]:
     """Ids that name no row; operators of a backward pass without their forward operator."""
     for name in programs:
         for recorder in RECORDERS:
-            rows = []
-            for trace in ground.recorded(name, recorder):
-                rows.append(list(trace_rows(trace, Linker(trace, ground.index))))
+            traces = ground.recorded(name, recorder)
+            rows = [list(trace_rows(one, Linker(one, ground.index))) for one in traces]
             lost = sum(lost_ids(some) for some in rows)
             ops = [row for some in rows for row in some if row["kind"] == "op"]
             backward = [row for row in ops if row["phase"] == "backward"]
             without = [row for row in backward if row["forward_id"] is None]
             why = Counter(str(row["forward_note"]) for row in without)
             yield (
-                f"{name:16} {recorder:12} {len(ops):6} operators, {lost} lost ids; {len(without)} of "
-                f"{len(backward)} without forward; {_part(ops)}  {dict(why) or ''}"
+                f"{name:16} {recorder:12} {len(ops):6} operators, {lost} lost ids; {len(without)} "
+                f"of {len(backward)} without forward; {_part(ops)}  {dict(why) or ''}"
             )
 
 
@@ -178,7 +178,7 @@ def collectives(ground: Ground) -> Iterator[str]:
             )
 
 
-def _linker(trace: Trace, index: Index):  # type: ignore[no-untyped-def]
+def _linker(trace: Trace, index: Index) -> Links:
     return lambda: Linker(trace, index)
 
 
@@ -256,8 +256,10 @@ def _ratio(ground: Ground, what: str, recorder: str, width: int, steps: int) -> 
         ours, own = _cpu(ground, trace, width, steps), _cpu(ground, trace, width, 0)
         ratios.append((ours - own) / ((alone - start) / longer))
         whole.append(ours / (start + (alone - start) / longer))
-    ground._clear()
-    timed([sys.executable, *trace, "tiny.py", str(width), str(steps)], ground.folder, _environment())
+    ground.clear()
+    timed(
+        [sys.executable, *trace, "tiny.py", str(width), str(steps)], ground.folder, _environment()
+    )
     path = ground.folder / "trace.json"
     ops = sum(kind == OP for kind in read_trace(path).table.kind)
     return (
@@ -272,7 +274,7 @@ def _shown(ratios: Sequence[float]) -> str:
 
 
 def _cpu(ground: Ground, before: Sequence[str], width: int, steps: int) -> float:
-    ground._clear()
+    ground.clear()
     command = [sys.executable, *before, "tiny.py", str(width), str(steps)]
     return timed(command, ground.folder, _environment()).cpu
 
