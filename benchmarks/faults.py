@@ -331,6 +331,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600.0, help="of all together")
     parser.add_argument("--only", default=",".join(FAULTS), help="kinds, with commas")
     options = parser.parse_args()
+    # A shell starts what is to run in the background deaf to SIGINT, which children inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("| fault | times | wrong |\n|---|---|---|")
     wrong = []
     for one in outcomes(options.only.split(","), options.each, options.seed, options.seconds):
