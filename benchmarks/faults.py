@@ -4,8 +4,8 @@ traceback.
     python -m benchmarks.faults [--each 500] [--seed S] [--seconds S] [--only kills,disk]
 
 Works on copies of tests/tree: builds, refreshes and imports that are killed, get a signal (TERM,
-INT, HUP) or find the disk full, a cache that is only read, no memory or no processes; eight builders
-and readers at once; clocks that are wrong; streams that are closed or full.
+INT, HUP) or find the disk full, a cache that is only read, no memory or no processes; eight
+builders and readers at once; clocks that are wrong; streams that are closed or full.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EDITED = "aten/src/ATen/native/BinaryOps.cpp"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _EXITS = (0, 1, 3, 130, -signal.SIGKILL, *(-one for one in _SIGNALS))
 _PATIENCE_S = 60
-_OURS = re.compile(r"Traceback(.|\n)*File \".*/(navigator|indexes)/|Exception ignored")
+OURS = re.compile(r"Traceback(.|\n)*File \".*/(navigator|indexes)/|Exception ignored")
 
 
 @dataclass(slots=True)
@@ -309,7 +309,7 @@ def _limit(what: int, size: int) -> None:
 def _note(
     outcome: Outcome, what: str, status: int, said: str, exits: tuple[int, ...] = _EXITS
 ) -> None:
-    if _OURS.search(said):  # those of Python before it runs us are not ours to mend
+    if OURS.search(said):  # those of Python before it runs us are not ours to mend
         outcome.wrong.append(f"{what}: a traceback: {said.strip()[-300:]}")
     elif status not in exits:
         outcome.wrong.append(f"{what}: exit {status}: {said.strip()[-200:]}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
+from multiprocessing import active_children
 from typing import Literal
 
 from indexes.build.workers import forking, in_worker, start_workers
@@ -114,6 +115,7 @@ def read_files(
         yield from _until(map(read, files), cancelled)
         return
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
+    others = active_children()
     with start_workers(workers, _start_worker, method=method) as pool:
         try:
             with forking():
@@ -121,8 +123,10 @@ def read_files(
             yield from _until(rows, cancelled)
         except BrokenProcessPool as error:
             raise SourceError(f"a reader process failed: {error}") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+        except BaseException:  # ctrl+c waits for no reader; large files take seconds
+            for child in set(active_children()).difference(others):
+                child.terminate()
+            raise
 
 
 def _method() -> Literal["spawn", "fork"] | None:
