@@ -29,7 +29,7 @@ from tests.repositories import repository
 BAR_S = 1.0
 _PATIENCE_S = 60
 _PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\nloss = (x * 2).sum()\n"
-_LONG = f"{_PROGRAM}for _ in range(200000):\n    y = x + 1\n"
+_LONG = f"{_PROGRAM}for _ in range(20000):\n    y = x + 1\n"
 _FAILS = f"{_PROGRAM}loss.backward()\nloss.backward()\ntorch.ones(2) @ torch.ones(3)\n"
 COMMANDS = {
     "index": "index --force",
