@@ -37,8 +37,8 @@ from indexes.source.walk import SourceFile
 
 def read(places, numbered):
     if numbered[0] >= 24:  # beyond what is handed over at once
-        time.sleep(20)
-        print("a reader went on", flush=True)
+        time.sleep(0.5)
+        print("read", flush=True)
     return scan.FileRows(numbered[0], numbered[1].path, b"", {}, [])
 
 scan.read_rows = read
@@ -77,7 +77,7 @@ def test_they_end_with_their_parent_however_that_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="reads in one process")
-def test_who_stops_waits_for_no_reader(tmp_path: Path) -> None:
+def test_who_stops_waits_for_what_is_read_and_for_no_more(tmp_path: Path) -> None:
     script = tmp_path / "stopped.py"
     script.write_text(STOPPED)
     environment = {**os.environ, "PYTHONPATH": str(TREE.parents[1])}
@@ -89,7 +89,9 @@ def test_who_stops_waits_for_no_reader(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("stopped, 0 left\n", "")
+    *read, last = done.stdout.splitlines()
+    assert (last, done.stderr) == ("stopped, 0 left", "")
+    assert len(read) < 24, "a worker is given 24 at once"
 
 
 def _answer_to_interrupt() -> object:
