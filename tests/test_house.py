@@ -89,7 +89,7 @@ def test_nothing_that_is_kept_is_run() -> None:
     """Indexes and caches hold rows and JSON; pickles are read of memory snapshots alone, by an
     unpickler that makes plain values. Compiled code beside the sources once answered wrongly."""
     runs = {"pickle", "marshal", "shelve", "dbm"}
-    found = {}
+    found: dict[str, set[str]] = {}
     for path in sources():
         tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         names = {a.name for node in tree if isinstance(node, ast.Import) for a in node.names}
