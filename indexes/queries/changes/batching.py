@@ -106,8 +106,8 @@ class _BatchRulePlan(RulePlan):
         for path in tests if "functorch" not in rule.path else ():
             lines = enumerate(self._tree.lines(path), 1)
             at = next((n for n, text in lines if f"{name}(" in text), 0)
-            what = f"Test the rule in C++{f', as that of {name} is' * bool(at)}."
-            yield ChangeStep("add", Location(path, at), what, (), "tests of such rules are there")
+            what = f"See the tests in C++{f', as that of {name}' * bool(at)}."
+            yield ChangeStep("read", Location(path, at), what, (), "tests of such rules are there")
 
     def _registration(self, one: Near, text: str, rule: str) -> str:
         """The neighbour's line for ours: with its rule's name, and its overload."""
