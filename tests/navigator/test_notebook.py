@@ -18,20 +18,9 @@ from tests.tree_marks import TREE
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
 
-CELLS = (
-    "%load_ext navigator",
-    "%torchnav op add.Tensor",
-    "%torchnav callers add_stub",
-    "%torchnav op no_such_name",
-    """%%torchnav
-import torch
-x = torch.ones(3, requires_grad=True)
-(x * 2).sum().backward()
-print('ran')""",
-    "import navigator\nnavigator.inspect(x)",
-    "navigator.graph((x * 2).sum())",
-    "x.grad.tolist()",
-)
+EXAMPLE = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
+MORE = ("x.grad.tolist()", "%torchnav op no_such_name")
+"""Cells that are run behind those of the example."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +28,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     """What each cell showed."""
     cache = tmp_path_factory.mktemp("cache")
     assert main(["--tree", str(TREE), "--cache", str(cache), "index"]) == 0
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    notebook = nbformat.read(EXAMPLE, as_version=4)
+    notebook.cells += map(nbformat.v4.new_code_cell, MORE)
     environment = {
         **os.environ,
         "TORCHNAV_CHECKOUT": str(TREE),
@@ -48,7 +38,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     }
     client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3")
     done = client.execute(cwd=str(Path(__file__).parents[2]), env=environment)
-    return [cell.outputs for cell in done.cells]
+    return [cell.outputs for cell in done.cells if cell.cell_type == "code"]
 
 
 def html(shown: list[Any]) -> str:
@@ -80,18 +70,18 @@ def test_help_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_other_commands_are_text(outputs: list[list[Any]]) -> None:
     assert "calls the stub" in html(outputs[2])
-    assert "nothing is named &#x27;no_such_name&#x27;" in html(outputs[3])
+    assert "nothing is named &#x27;no_such_name&#x27;" in html(outputs[7])
 
 
 def test_a_cell_is_recorded_and_runs_as_always(outputs: list[list[Any]]) -> None:
-    assert any(one.get("text", "").strip() == "ran" for one in outputs[4])
-    assert "aten::mul" in html(outputs[4])
-    assert outputs[7][0].data["text/plain"] == "[2.0, 2.0, 2.0]"
+    assert any(one.get("text", "").strip() == "ran" for one in outputs[3])
+    assert "aten::mul" in html(outputs[3])
+    assert outputs[6][0].data["text/plain"] == "[2.0, 2.0, 2.0]"
 
 
 def test_tensors_and_graphs_show_themselves(outputs: list[list[Any]]) -> None:
-    assert "storage_offset_" in html(outputs[5])
-    assert "MulBackward0" in html(outputs[6])
+    assert "storage_offset_" in html(outputs[4])
+    assert "MulBackward0" in html(outputs[5])
 
 
 def test_places_are_links_where_the_commit_is_known_and_text_stays_text() -> None:
