@@ -53,8 +53,8 @@ _SIGN = regex(
     r"(?=(\d[\d.]*|[A-Za-z_]\w*)(->|\s?[-+*/%&|^<>=(\[.:])?)",
     ASCII,
 )
-_LEFT = regex(r"(?<![\w.>:])[A-Za-z_]\w*$|[)\]]$", ASCII)
-_BESIDE = regex(r"[-+*/%&|^<>=)]\s", ASCII)
+_LEFT = regex(r"(?<![\w.>:])(?:[A-Za-z_]\w*|\d[\d.]*)$|[)\]]$", ASCII)
+_BESIDE = regex(r"[-+*/%&|^<>)]\s", ASCII)
 _NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
 _LONGEST_NAME = 160
 _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
@@ -299,11 +299,21 @@ class _Reading:
         tensor makes a tensor of it, and of anything else it is not known what it is."""
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
+        if beside == ":" and name == "at":
+            return self._called_at(at)
         mark = word_mark(name) if name[0].isdecimal() else self.known.declared(name, at)
         goes_on = (beside or "").endswith(("->", ".", ":", "(", "["))
         if mark is None or len(mark) > 1 or (beside and (mark != "T" or goes_on)):
             return UNKNOWN
         return mark
+
+    def _called_at(self, at: int) -> str:
+        """The mark of ``at::name(...)``, which begins at an offset and goes on no further."""
+        site = next((one for one in self.sites if one.start == at), None)
+        closed = self.brackets.close(site.opened) if site else -1
+        if site is None or closed < 0 or self.plain[closed + 1 : closed + 2] in ".-":
+            return UNKNOWN
+        return one_letter(self.known.result(site)[1])
 
     def _made(self) -> None:
         """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,

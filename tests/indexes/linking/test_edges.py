@@ -45,6 +45,10 @@ struct Tensor {
 namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
 namespace complex_math { template <typename T> complex<T> sqrt(const complex<T>& x) { return x; } }
 using complex_math::sqrt;
+namespace at {
+Tensor operator-(const Scalar& x, const Tensor& y) { return y.neg(); }
+Tensor operator*(const Scalar& x, const Tensor& y) { return y.neg(); }
+}
 """,
     f"{NATIVE}/Edges.cpp": """
 #include <ATen/native/Edges.h>
@@ -213,6 +217,10 @@ void edges_of_results(const Tensor& x) {
   held->plain(1);
   made_of(x, 1).sub(1);
 }
+Tensor edges_of_numbers(const Tensor& x) {
+  auto y = 1 - x;
+  return 1.5 * at::sub(x, y);
+}
 void edges_of_void_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "turned"); }
 void edges_of_blits(id<MTLBlitCommandEncoder> encoder) {
   [encoder copyFromBuffer:from toBuffer:to size:1];
@@ -348,6 +356,14 @@ def test_signs_behind_calls_that_return_tensors(index: Index) -> None:
     assert times
     assert times.definition.name == "operator*"
     assert times.definition.parameters == "const Tensor& x, const Tensor& y"
+
+
+def test_signs_behind_numbers_are_calls(index: Index) -> None:
+    found = edges(index, "edges_of_numbers")
+    called = [index.facts.by_id(e.target) for e in found if isinstance(e.target, int)]
+    signs = [(one.definition.name, one.definition.parameters) for one in called if one]
+    taking = "const Scalar& x, const Tensor& y"
+    assert signs == [("operator-", taking), ("operator*", taking)]
 
 
 def test_which_operators_signs_call(index: Index) -> None:
