@@ -121,7 +121,26 @@ class _Finder:
             return f"{name}: {_UNREAD}"
         if self.search.only_checks(kernel):
             return f"{name}: {_CHECKED}"
-        return f"{name}: {_UNSEEN if keeps_whole_bodies(path) else _UNFOLLOWED}"
+        if keeps_whole_bodies(path):
+            return f"{name}: {_UNSEEN}"
+        return f"{name}: {self._overriders(kernel) or _UNFOLLOWED}"
+
+    def _overriders(self, kernel: Known) -> str:
+        """The classes of which one, by the object, runs a virtual method that a kernel calls;
+        empty where it calls none."""
+        found: dict[str, list[Known]] = {}
+        for edge in self.facts.edges(kernel.id):
+            target = edge.target if edge.candidates > 1 else ""
+            if isinstance(target, int) and (one := self.facts.by_id(target)):
+                found.setdefault(edge.symbol, []).append(one)
+        for methods in found.values():
+            # Those that are defined inside their class are interfaces and stand-ins, mostly.
+            methods.sort(key=lambda one: one.definition.virtual)
+            classes = dict.fromkeys(one.definition.scope.rpartition("::")[2] for one in methods)
+            if len(classes) > 1:
+                named = [*classes][:2] + [f"{len(classes) - 2} more"] * (len(classes) > 2)
+                return f"one of {', '.join(named)}"
+        return ""
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
         """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
