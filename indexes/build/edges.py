@@ -69,8 +69,12 @@ def link_edges(
 
 
 def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]]]:
-    """What the bodies of some files lead to."""
-    sql = "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? ORDER BY caller,rowid"
+    """What the bodies of some files lead to, macros apart, which are no steps on a way: what they
+    hold has edges of its own."""
+    sql = (
+        "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? AND kind!='macro'"
+        " ORDER BY caller,rowid"
+    )
     return (store.query(sql, numbers_of(number)) for number in files)
 
 

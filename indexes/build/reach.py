@@ -45,7 +45,8 @@ def reach_inputs(store: Store) -> Iterable[object]:
 _INPUTS = (
     (
         "SELECT full_name,derivative NOT NULL,"
-        "json_remove(data,'$.location','$.field_lines','$.dispatch') FROM ops ORDER BY position"
+        "json_remove(data,'$.location','$.field_lines','$.dispatch','$.variants')"
+        " FROM ops ORDER BY position"
     ),
     "SELECT op,key,kind,definitions,source_op FROM kernels ORDER BY id",
     "SELECT DISTINCT stub,device,target FROM registrations ORDER BY stub,device,target",

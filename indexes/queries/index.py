@@ -26,8 +26,7 @@ from indexes.model.vocabulary import (
     Work,
 )
 from indexes.queries.card import card, surroundings
-from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.opening import open_current, unchanged
+from indexes.queries.indexed_tree import IndexedTree, open_current, unchanged
 from indexes.queries.routing.routes import routes
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source, cache_folder, index_file

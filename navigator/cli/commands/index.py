@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indexes.queries.opening import info_of, open_current
+from indexes.queries.indexed_tree import info_of, open_current
 from indexes.serialize.answers import Object, envelope
 from indexes.source.source import cache_folder, index_file
 from navigator.cli.session import Settings, json_option, pass_settings

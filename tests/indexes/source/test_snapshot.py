@@ -12,7 +12,7 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
-from indexes.queries.opening import unchanged
+from indexes.queries.indexed_tree import unchanged
 from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
 from tests.indexing import opened
