@@ -1,17 +1,20 @@
 """What recordings of programs of many kinds hold: ids, backward passes, collectives, memory, cost.
 
-    python -m benchmarks.live [--tree TREE] [--only ids,collectives,memory,cost,kernels]
-        [--programs NAME,...] [--keep FOLDER]
+    python -m benchmarks.live [--tree TREE] [--only ids,collectives,memory,cost,kernels,traces]
+        [--programs NAME,...] [--keep FOLDER] [--traces FOLDER]
 
 ``ids`` and ``collectives`` run the programs of ``live_programs`` under both recorders, those with
 two ranks over gloo. ``memory`` records allocations and compares them with torch.profiler's.
 ``cost`` takes user and system time of whole processes in turns, the start of Python and torch taken
-off by runs without a step. ``kernels`` asks for the lines and operators of Inductor's kernels.
+off by runs without a step. ``kernels`` asks for the lines and operators of Inductor's kernels,
+``traces`` how many ``aten`` rows of others' traces are resolved, as they are and without shapes.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import os
 import socket
 import statistics
@@ -33,7 +36,7 @@ from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import trace_rows
 from navigator.trace.table import OP
-from navigator.trace.trace import Trace
+from navigator.trace.trace import BadTrace, Trace
 from navigator.trace.views.collectives import collectives_view
 from navigator.trace.views.view import Links
 
@@ -288,7 +291,7 @@ def kernels(ground: Ground) -> Iterator[str]:
         (trace,) = ground.recorded("compiled", recorder)
         rows = list(trace_rows(trace, Linker(trace, ground.index)))
         made = [row for row in rows if (row.get("compiled") or {}).get("role") == "kernel"]
-        lines = sum(bool(row["compiled"]["lines"]) for row in made)
+        lines = sum(bool(row["compiled"]["lines"] or row["user"]) for row in made)
         by_id = {row["id"]: row for row in rows if row["kind"] == "op"}
         nodes = [by_id[one] for row in made for one in row["compiled"]["operator_ids"]]
         named = sum("::" in row["name"] for row in nodes)
@@ -299,12 +302,53 @@ def kernels(ground: Ground) -> Iterator[str]:
         )
 
 
+# ------------------------------------------------------------------------------- traces
+
+_INPUTS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+
+
+def traces(ground: Ground, folder: Path) -> Iterator[str]:
+    """Rows of ``aten`` in traces of others that are resolved, or have what candidates share."""
+    for path in sorted(folder.rglob("*.json.gz")):
+        try:
+            yield f"{path.name[:48]:48} {_statuses(path, ground.index)}"
+            yield f"{'  without shapes':48} {_statuses(_shapeless(path, ground), ground.index)}"
+        except (BadTrace, ValueError, TypeError, KeyError) as error:
+            yield f"{path.name[:48]:48} not read: {error}"
+
+
+def _shapeless(path: Path, ground: Ground) -> Path:
+    """A copy without what profilers record of inputs."""
+    whole = json.loads(gzip.decompress(path.read_bytes()))
+    for event in whole["traceEvents"]:
+        for name in _INPUTS:
+            event.get("args", {}).pop(name, None)
+    target = ground.folder / "shapeless.json"
+    target.write_text(json.dumps(whole))
+    return target
+
+
+def _statuses(path: Path, index: Index) -> str:
+    trace = read_trace(path)
+    rows = trace_rows(trace, Linker(trace, index))
+    aten = [row for row in rows if row["kind"] == "op" and row["name"].startswith("aten::")]
+    states = Counter(row["status"] for row in aten)
+    known = states["exact"] + states["candidates"]
+    lost = Counter(row["name"] for row in aten if row["status"] == "unknown")
+    part = known / max(len(aten), 1)
+    return (
+        f"{len(aten):7,} aten rows, {part:7.2%} known ({states['candidates']:,} by candidates) "
+        f"{dict(lost.most_common(4)) or ''}"
+    )
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tree", help="a checkout with the kernels; the wheel has none")
-    parser.add_argument("--only", default="ids,collectives,memory,cost,kernels")
+    parser.add_argument("--only", default="ids,collectives,memory,cost,kernels,traces")
     parser.add_argument("--programs", help="for ids and memory; else all")
+    parser.add_argument("--traces", type=Path, default=ROOT / "tests" / "data" / "traces")
     parser.add_argument("--keep", type=Path, help="the folder that programs run in")
     options = parser.parse_args()
     index = Index.open(Source.find(options.tree))
@@ -317,6 +361,7 @@ def main() -> int:
             "memory": lambda: memory(ground, chosen or [*ONE_PROCESS]),
             "cost": lambda: cost(ground),
             "kernels": lambda: kernels(ground),
+            "traces": lambda: traces(ground, options.traces),
         }
         for part in options.only.split(","):
             for line in parts[part]():

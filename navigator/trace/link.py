@@ -311,6 +311,7 @@ class Linker:
     ) -> KernelRow | None:
         """The kernel that serves the key; for several keys, the one that serves them all."""
         found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
+        found = [row for row in found if row] or found  # it ran: not where there is no kernel
         first = found[0]
         if first is None and any(row.rule == RULE for row in rows.values()):
             reasons.append(f"no kernel for {keys[0]}: there are those for {', '.join(rows)}")

@@ -35,25 +35,25 @@ class Sheet:
     rows: Sequence[Row]
     cells: Sequence[Sequence[str]]
     widths: Sequence[int]
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        return self.view.columns
+    columns: Sequence[Column]
+    """Those in which something stands."""
 
 
 def sheet_of(view: View, words: str = "") -> Sheet:
     """The rows of a view in which all words stand."""
     rows: list[Row] = []
     cells: list[list[str]] = []
+    filled = {key for row in view.rows for key, value in row.items() if value is not None}
+    columns = [one for one in view.columns if one.key in filled]
     for row in view.rows:
-        texts = [one_line(one.text(row.get(one.key))) for one in view.columns]
+        texts = [one_line(one.text(row.get(one.key))) for one in columns]
         line = "\t".join(texts).lower()
         if all(word in line for word in words.lower().split()):
             rows.append(row)
             cells.append(texts)
-    titles = [column.title for column in view.columns]
+    titles = [column.title for column in columns]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
-    return Sheet(view, rows, cells, widths)
+    return Sheet(view, rows, cells, widths, columns)
 
 
 def fitted(sheet: Sheet, width: int) -> list[int]:

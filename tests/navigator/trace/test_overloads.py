@@ -110,6 +110,21 @@ def test_an_overload_that_would_have_called_another_operator_did_not_run(
     assert link.candidates == ("add.Tensor", "add.out")  # add.Scalar calls at::add
 
 
+def test_an_operator_did_not_run_on_a_device_that_has_no_kernel_for_it(
+    tree_index: Index, tmp_path: Path
+) -> None:
+    """Where nothing tells on which of the trace's devices it ran."""
+    calls: list[Nested] = [("abs", []), ("miopen_convolution", []), ("sin", [])]
+    work = {"ph": "X", "pid": 1, "tid": 1, "ts": 1.0, "dur": 1.0, "args": {"correlation": 1}}
+    launch = {**work, "cat": "cuda_runtime", "name": "cudaLaunchKernel"}
+    kernel = {**work, "cat": "kernel", "name": "k", "args": {"correlation": 1, "device": 0}}
+    found = links([*events(calls, 0.0, 100.0), launch, kernel], tree_index, tmp_path)
+    assert found["miopen_convolution"].keys == ("CPU", "CUDA")
+    row = found["miopen_convolution"].kernel
+    assert row is not None
+    assert row.key == "CUDA"
+
+
 def test_where_the_call_is_there_the_overload_stays(tree_index: Index, tmp_path: Path) -> None:
     found = shapeless(tree_index, tmp_path, ("add", [("add", [])]))
     assert "add.Scalar" in found["add"].candidates
