@@ -251,6 +251,8 @@ def _jitted(found: Definition) -> DefinitionFact:
         "",
         "",
         0,
+        "",
+        0,
         [],
         [],
     )
