@@ -69,7 +69,7 @@ def _fuzzed(seconds: float, seed: int) -> Iterator[tuple[str, str, str]]:
     yield (
         f"executions over {len(names)} readers",
         "10,000,000, no find",
-        f"{count:,}, {least:,} at least of each, {finds} finds, {slowest:.1f} s, {peak:,} MB at most",
+        f"{count:,}, {least:,} at least of each, {finds} finds, {slowest:.1f} s, {peak:,} MB",
     )
 
 
