@@ -2,26 +2,35 @@
 
     python -m benchmarks.hardness [--seconds 600] [--seed S] [--native LIBRARY]
 
-Runs the fuzzer, the faults, the thirty programs and the tests of hostile checkouts and texts,
-each within a share of the seconds, and prints what came of them beside the bar.
+Runs the fuzzer and the faults, each within a share of the seconds, an interrupt of every command,
+the thirty programs, a sitting of as many actions as seconds, and the tests of hostile checkouts and
+texts; prints what came of them beside the bar.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.faults import FAULTS, outcomes
 from benchmarks.fuzz.running import run_target
 from benchmarks.fuzz.targets import targets
+from benchmarks.interrupts import COMMANDS, results
 from benchmarks.programs import PROGRAMS, differences
+from benchmarks.sitting import sitting
 
 _TESTS = {
-    "git's configuration, every key with a program": "tests/navigator/cli/test_hostile_checkout.py",
-    "hostile texts through every face": "tests/navigator/test_hostile_texts.py",
-    "random edits against a cold build": "tests/indexes/build/test_edits.py",
+    "git's configuration, every key with a program": (
+        "tests/navigator/cli/test_hostile_checkout.py",
+        "tests/navigator/test_hostile_checkout_faces.py",
+    ),
+    "hostile texts through every face": ("tests/navigator/test_hostile_texts.py",),
+    "random edits against a cold build": ("tests/indexes/build/test_edits.py",),
 }
 
 
@@ -31,25 +40,36 @@ def rows(seconds: float, seed: int, native: str | None) -> Iterator[tuple[str, s
     yield from _fuzzed(share, seed)
     for one in outcomes([*FAULTS], 500, seed, share):
         yield one.name, "0 wrong", f"{one.count} times, {len(one.wrong)} wrong"
+    seen = [*results([*COMMANDS], 1, seed)]
+    late = [words for one in seen for words in one.wrong]
+    yield "ctrl+c", "within 1 s", f"{sum(one.count for one in seen)} times, {len(late)} wrong"
     recorders: list[tuple[str, ...]] = [(), *([("--native", native)] if native else [])]
     same = [not wrong for _, wrong in differences([*PROGRAMS], recorders)]
     yield "traced programs as without us", f"{len(same)}", f"{sum(same)} of {len(same)}"
-    for name, path in _TESTS.items():
-        command = [sys.executable, "-m", "pytest", "-q", path]
+    yield "memory of a sitting", "flat", _sat(int(seconds), seed)
+    for name, paths in _TESTS.items():
+        command = [sys.executable, "-m", "pytest", "-q", *paths]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         yield name, "0 failed", (done.stdout.strip().splitlines() or ["no tests"])[-1]
+
+
+def _sat(actions: int, seed: int) -> str:
+    with tempfile.TemporaryDirectory(prefix="torchnav-sitting") as folder:
+        found = asyncio.run(sitting(Path(folder), actions, max(actions // 10, 1), seed))
+    return ", ".join(f"{one.memory >> 20}" for one in found) + " MB"
 
 
 def _fuzzed(seconds: float, seed: int) -> Iterator[tuple[str, str, str]]:
     names = [*targets()]
     found = [run_target(name, seed, 10**9, seconds / len(names)) for name in names]
     count, finds = sum(one.executions for one in found), sum(len(one.finds) for one in found)
+    least = min(one.executions for one in found)
     slowest = max(one.slowest_s for one in found)
     peak = max(one.peak for one in found) >> 20
     yield (
         f"executions over {len(names)} readers",
         "10,000,000, no find",
-        f"{count:,}, {finds} finds, the slowest {slowest:.1f} s of CPU, {peak:,} MB at most",
+        f"{count:,}, {least:,} at least of each, {finds} finds, {slowest:.1f} s, {peak:,} MB",
     )
 
 

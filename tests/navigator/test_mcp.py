@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +29,7 @@ from tests.tree_marks import TREE
 mcp = pytest.importorskip("mcp")
 
 ADAM_INIT = "torch/optim/_adam.py:24"
+CLIENT = {"name": "a test", "version": "1"}
 TOOLS = {"locate", "chain", "dispatch", "users", "tests", "trace"}
 
 
@@ -260,3 +263,18 @@ def test_a_trace_is_read_again_when_its_file_changes(
     assert read == [loop, loop]
     with pytest.raises(NotFound, match="no call of aten::mul"):
         traces.lines(loop, "aten::mul", tree_index)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_ctrl_c_ends_it_while_a_client_is_there(server: Any) -> None:
+    asks = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asks}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([server.command, *server.args], stdin=pipe, stdout=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(first).encode() + b"\n")
+        process.stdin.flush()
+        assert b"torchnav" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT

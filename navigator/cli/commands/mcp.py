@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import click
 
 from indexes.model.errors import UsageError
@@ -21,4 +23,6 @@ def mcp(settings: Settings) -> None:
         from navigator.agents.server import server_for
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is missing: pip install 'torchnav[mcp]'") from error
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python waits for stdin before it ends
     server_for(settings).run()
