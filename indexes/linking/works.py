@@ -300,10 +300,15 @@ def _schema_of(native: NativeFunction) -> Schema:
 
 
 def makes_new(schema: Schema) -> bool:
-    """Whether it makes a tensor from options, and at most the shape of another."""
+    """Whether it makes a tensor from options, be it of the shape or the parts of others."""
     names = {one.name for one in schema.arguments}
+    return names >= _OPTIONS and "non_blocking" not in names
+
+
+def is_put_together(schema: Schema) -> bool:
+    """Whether it makes a tensor of given parts, as a sparse one of its indices and values."""
     tensors = {one.name for one in schema.arguments if one.base_type == "Tensor"}
-    return names >= _OPTIONS and tensors <= {"self"} and "non_blocking" not in names
+    return makes_new(schema) and bool(tensors - {"self"})
 
 
 def _fills_new(schema: Schema, overloads: Iterable[Schema]) -> bool:
