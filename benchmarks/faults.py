@@ -3,9 +3,9 @@ traceback.
 
     python -m benchmarks.faults [--each 500] [--seed S] [--seconds S] [--only kills,disk]
 
-Works on copies of tests/tree: builds, refreshes and imports that are killed (KILL, TERM, INT,
-HUP) or find the disk full, a cache that is only read, no memory or no processes; eight builders
-and readers at once; clocks that are wrong; streams that are closed or full.
+Works on copies of tests/tree: builds, refreshes and imports that are killed, get a signal (TERM,
+INT, HUP) or find the disk full, a cache that is only read, no memory or no processes; eight
+builders and readers at once; clocks that are wrong; streams that are closed or full.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tests.indexing import contents
 
 TREE = Path(__file__).parents[1] / "tests" / "tree"
 EDITED = "aten/src/ATen/native/BinaryOps.cpp"
-_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_EXITS = (0, 1, 3, 130, *(-one for one in _SIGNALS))
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_EXITS = (0, 1, 3, 130, -signal.SIGKILL, *(-one for one in _SIGNALS))
 _PATIENCE_S = 60
-_OURS = re.compile(r"Traceback(.|\n)*File \".*/(navigator|indexes)/|Exception ignored")
+OURS = re.compile(r"Traceback(.|\n)*File \".*/(navigator|indexes)/|Exception ignored")
 
 
 @dataclass(slots=True)
@@ -60,6 +60,7 @@ class Bench:
         self.cold_s = time.monotonic() - begun
         assert self.run("index", "--export", str(self.shared)).returncode == 0
         self.wanted = self.run("op", "add.Tensor", "--json").stdout
+        self.at_start = self.files()
 
     def start(
         self, *words: str, prepare: Callable[[], None] | None = None, python: tuple[str, ...] = ()
@@ -123,9 +124,12 @@ class Bench:
         done = self.run("index")
         if done.returncode or done.stderr:
             yield f"the next build says {done.returncode} {done.stderr.strip()[-200:]}"
-        left = [one.name for one in (self.cache / "indexes").iterdir() if "building" in one.name]
-        if left:
-            yield f"left behind: {', '.join(left)}"
+        if left := self.files() - self.at_start:
+            yield f"left behind: {', '.join(sorted(left))}"
+
+    def files(self) -> set[str]:
+        """The names of the cache's files."""
+        return {one.name for one in self.cache.rglob("*") if one.is_file()}
 
     def rows_after(self, *words: str) -> object:
         """What the index holds after a command that nothing disturbs."""
@@ -141,10 +145,21 @@ class Bench:
 
 
 def kills(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
+    """Killed at random points."""
+    yield _ended(bench, each, until, "kills while an index is written", (signal.SIGKILL,))
+
+
+def signals(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
     """Signals at random points."""
-    outcome = Outcome("kills and signals while an index is written")
+    yield _ended(bench, each, until, "signals while an index is written", _SIGNALS)
+
+
+def _ended(
+    bench: Bench, each: int, until: float, name: str, hows: tuple[signal.Signals, ...]
+) -> Outcome:
+    outcome = Outcome(name)
     while outcome.count < each and time.monotonic() < until:
-        words, how = bench.choice(), bench.chance.choice(_SIGNALS)
+        words, how = bench.choice(), bench.chance.choice(hows)
         process = bench.start(*words)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(bench.chance.uniform(0.0, 1.2 * bench.cold_s))
@@ -157,7 +172,7 @@ def kills(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         if outcome.count % 10 == 0:
             outcome.wrong += bench.wrong()
     outcome.wrong += [*bench.wrong(), *bench.answers_as_before()]
-    yield outcome
+    return outcome
 
 
 def disk(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
@@ -261,7 +276,7 @@ def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
         process = bench.start("trace", "--no-screen", "-o", str(file), str(program))
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(bench.chance.uniform(0.5, 8))
-        how = bench.chance.choice(_SIGNALS)
+        how = bench.chance.choice((signal.SIGKILL, *_SIGNALS))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, how)
         _, said = process.communicate(timeout=_PATIENCE_S)
@@ -277,6 +292,7 @@ def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
 
 FAULTS = {
     "kills": kills,
+    "signals": signals,
     "disk": disk,
     "limits": limits,
     "crowds": crowds,
@@ -293,7 +309,7 @@ def _limit(what: int, size: int) -> None:
 def _note(
     outcome: Outcome, what: str, status: int, said: str, exits: tuple[int, ...] = _EXITS
 ) -> None:
-    if _OURS.search(said):  # those of Python before it runs us are not ours to mend
+    if OURS.search(said):  # those of Python before it runs us are not ours to mend
         outcome.wrong.append(f"{what}: a traceback: {said.strip()[-300:]}")
     elif status not in exits:
         outcome.wrong.append(f"{what}: exit {status}: {said.strip()[-200:]}")
@@ -315,6 +331,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600.0, help="of all together")
     parser.add_argument("--only", default=",".join(FAULTS), help="kinds, with commas")
     options = parser.parse_args()
+    # A shell starts what is to run in the background deaf to SIGINT, which children inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("| fault | times | wrong |\n|---|---|---|")
     wrong = []
     for one in outcomes(options.only.split(","), options.each, options.seed, options.seconds):

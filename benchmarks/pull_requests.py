@@ -77,24 +77,25 @@ def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str
 def _asked(index: Index, name: str, wanted: str) -> tuple[set[str], set[str], set[str], str]:
     """The same of one name."""
     note = ""
-    read, tests = set[str](), set[str]()
+    read, tests, edited = set[str](), set[str](), set[str]()
     if wanted:
         try:
             plan = Changes(index, histories=0).of_op(name, wanted)
             read = {step.location.path for step in plan.steps}
             read |= {step.location.path for step in plan.related}
             tests = {*read, *(test.path for test in plan.tests)}
+            edited = set(plan.files)
             if plan.there is None:
-                return read, set(plan.files), tests, ""
+                return read, edited, tests, ""
             note = f"it is there: {plan.there}"
         except (NotFound, UsageError) as error:
             note = f"--for {wanted}: {error}"
     try:
         answer = Contributions(index).of(name, histories=0)
     except NotFound as error:
-        return read, read, tests, f"{note} {error}"
+        return read, edited, tests, f"{note} {error}"
     files = {*read, *answer.files}
-    return files, read or set(answer.will_change), {*tests, *_tests(answer)}, note
+    return files, edited or set(answer.will_change), {*tests, *_tests(answer)}, note
 
 
 def _tests(answer: Contribution) -> Iterator[str]:

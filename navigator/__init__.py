@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as typing has it, whose import ctrl+c could end with a traceback
 if TYPE_CHECKING:
     from typing import Any
 

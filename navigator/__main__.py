@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-from typing import NoReturn
+import signal  # and nothing else: until run is called ctrl+c would print a traceback
 
 
-def run() -> NoReturn:
+def run() -> None:
     """The command line. Until it is loaded ctrl+c ends the process without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -83,3 +83,33 @@ def test_what_an_index_is_valid_for_holds_all_the_code_that_makes_it() -> None:
     # Of linking the store takes the class in which it gives definitions back.
     assert scan - given - {"linking"} <= set(SCAN_ROOMS)
     assert stages - given <= set(STAGE_ROOMS)
+
+
+def test_nothing_that_is_kept_is_run() -> None:
+    """Indexes and caches hold rows and JSON; pickles are read of memory snapshots alone, by an
+    unpickler that makes plain values. Compiled code beside the sources once answered wrongly."""
+    runs = {"pickle", "marshal", "shelve", "dbm"}
+    found: dict[str, set[str]] = {}
+    for path in sources():
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names = {a.name for node in tree if isinstance(node, ast.Import) for a in node.names}
+        found |= {path.name: names & runs} if names & runs else {}
+    assert found == {"memory_snapshot.py": {"pickle"}}
+
+
+_MEANT_TO_END = {"test_python_process.py", "test_schema_check.py"}
+"""Tests of time limits."""
+
+
+def test_tests_wait_as_long_as_a_busy_machine_needs() -> None:
+    """A limit of a few seconds fails beside other work; what comes is waited for, not slept for."""
+    short = [
+        f"{path.name}:{node.value.lineno}"
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name not in _MEANT_TO_END and not {"tree", "extension"} & {*path.parts}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.keyword) and node.arg == "timeout"
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, int | float)
+        if node.value.value < 20
+    ]
+    assert short == []

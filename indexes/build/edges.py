@@ -159,8 +159,8 @@ _CALLED = (
 _APPLE = (".metal", ".mm", ".m")
 _NAMED = (
     (
-        f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base"
-        " FROM definitions WHERE id BETWEEN ? AND ? ORDER BY id"
+        f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base,"
+        "returns,is_virtual FROM definitions WHERE id BETWEEN ? AND ? ORDER BY id"
     ),
     (
         f"SELECT d.id>>{FILE_BITS},c.name,c.qualifier,c.kind,c.template FROM definitions d"

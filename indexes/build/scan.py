@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from typing import Literal
 
 from indexes.build.workers import forking, in_worker, start_workers
@@ -114,14 +116,16 @@ def read_files(
         yield from _until(map(read, files), cancelled)
         return
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
-    with start_workers(workers, _start_worker, method=method) as pool:
+    stopped = get_context(method).Event()
+    with start_workers(workers, _start_worker, stopped, method=method) as pool:
         try:
             with forking():
-                rows = pool.map(read, files, chunksize=_CHUNK)
+                rows = pool.map(partial(_unless_stopped, read), files, chunksize=_CHUNK)
             yield from _until(rows, cancelled)
         except BrokenProcessPool as error:
             raise SourceError(f"a reader process failed: {error}") from error
         finally:
+            stopped.set()  # ctrl+c waits for the file that a reader is at, and for no more
             pool.shutdown(cancel_futures=True)
 
 
@@ -134,9 +138,20 @@ def _method() -> Literal["spawn", "fork"] | None:
     return "fork" if hasattr(os, "fork") and threading.active_count() == 1 else None
 
 
-def _start_worker() -> None:
+_stopped: list[Event] = []
+"""In a reader process: set when nobody waits for it any more."""
+
+
+def _start_worker(stopped: Event) -> None:
+    _stopped.append(stopped)
     gc.disable()  # readers make nothing that holds itself
     _repository.cache_clear()  # a git process serves one of us alone
+
+
+def _unless_stopped(read: Callable[[Numbered], FileRows], numbered: Numbered) -> FileRows:
+    if _stopped[0].is_set():
+        raise Cancelled("stopped")
+    return read(numbered)
 
 
 def _until(read: Iterator[FileRows], cancelled: Callable[[], bool]) -> Iterator[FileRows]:
@@ -234,6 +249,8 @@ def _jitted(found: Definition) -> DefinitionFact:
         1,
         "",
         "",
+        "",
+        0,
         "",
         0,
         [],

@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Facts, Known, by_hand
+from indexes.linking.visible import plain_scope
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, PACK, UNKNOWN
+from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, PACK, UNKNOWN, one_letter
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -141,7 +142,7 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     if len(mark) > 1:
         mark = (mark.partition("=")[2] or mark).removeprefix(LIST)
         if mark[0] == ".":
-            mark = returned(mark[1:])
+            mark = one_letter(returned(mark[1:]))
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
     if wanted == _OTHER:
         return 1 if mark == UNKNOWN else 2 if mark == "N" and optional else -1
@@ -171,15 +172,21 @@ def operator_base(call: Call) -> str:
 
 
 def mark_of_result(facts: Facts, name: str) -> str:
-    """The mark of what an operator returns, by its name; ``name#1`` for one of several, ``name[]``
-    for an element, ``name.other`` for what ``other`` returns, where ``name`` returns a tensor."""
+    """The mark of what an operator or function returns, by its name; ``name#1`` for one of several,
+    ``name[]`` for an element, ``name.other`` for what the method ``other`` of that returns,
+    ``Type::name`` for what the method of a class does."""
     if name.endswith(ELEMENT):
         return ELEMENTS.get(mark_of_result(facts, name.removesuffix(ELEMENT)), UNKNOWN)
     first, _, name = name.rpartition(".")
-    if first and mark_of_result(facts, first) != "T":
+    owner = mark_of_result(facts, first) if first else name.rpartition("::")[0]
+    if len(owner) > 1:
+        return _declared_mark(facts, name.rpartition("::")[2], owner)
+    if first and owner != "T":
         return UNKNOWN
     name, _, place = name.partition("#")
     overloads = facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
+    if not overloads:
+        return UNKNOWN if first or place else _declared_mark(facts, name)
     returned = {
         tuple(one.type for one in parse_schema(overload.schema).returns) for overload in overloads
     }
@@ -191,6 +198,18 @@ def mark_of_result(facts: Facts, name: str) -> str:
     if len(parts) != 1:
         return UNKNOWN
     return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), UNKNOWN)
+
+
+def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
+    """The mark that all functions of a name return, or all methods of it of classes of a name."""
+    found = (one.definition for one in facts.named(name))
+    marks = {
+        one.returns
+        for one in found
+        if one.kind == "function"
+        and (not owner or plain_scope(one.scope).rpartition("::")[2] == owner)
+    }
+    return marks.pop() if len(marks) == 1 else UNKNOWN
 
 
 def fitting(

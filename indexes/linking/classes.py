@@ -38,10 +38,12 @@ class Classes:
         classes = _own_class(caller) if mark == "this" else self._classes_meant(mark, caller)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
         scopes = self._by_scope(call.name)
-        # Or it is declared in the class, and defined in those that derive from it.
-        return _others(scopes, wanted & scopes.keys(), caller) or _others(
-            scopes, (one for one in scopes if self._derives(one, classes)), caller
-        )
+        found = _others(scopes, wanted & scopes.keys(), caller)
+        if found and not any(one.definition.virtual for one in found):
+            return found
+        # It is virtual, or only declared in the class: those that derive from it define it.
+        deriving = (one for one in scopes if one not in wanted and self._derives(one, classes))
+        return [*found, *_others(scopes, deriving, caller)]
 
     def others(self, call: Call, caller: Known) -> list[Known]:
         """The functions of the name that a call has, but for its caller."""

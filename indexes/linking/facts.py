@@ -171,7 +171,7 @@ class Edge(NamedTuple):
         if self.macro:
             said += f", in the macro {self.macro}"
         if self.candidates > 1:
-            said += f"; one of {self.candidates}, the argument types decide"
+            said += f"; one of {self.candidates}, by the object's class or the argument types"
         return said
 
 

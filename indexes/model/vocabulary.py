@@ -256,6 +256,10 @@ class Definition(NamedTuple):
     """A ``__global__`` function."""
     template: bool = False
     """A function template."""
+    returns: str = ""
+    """The mark (``cxx.marks``) of what a function returns."""
+    virtual: bool = False
+    """A method that is written as virtual, or as overriding one."""
 
     @property
     def qualified(self) -> str:

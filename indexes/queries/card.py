@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
@@ -34,10 +33,8 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Role,
 )
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.store.registrations import StoredPython, written_for
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
@@ -48,11 +45,10 @@ _UNREAD = "gradient unknown"
 _USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
 
 
-def card(
-    index: Index, native: NativeFunction, summary: OperatorSummary, found: Sequence[Route]
-) -> Card:
+def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> Card:
     """The card of one overload, from its routes and what stands around it."""
-    around = index.surroundings(native.full_name)
+    (summary,) = index.facts.summaries([native.full_name])
+    around = surroundings(index, native)
     entry, said = _derivative(index, native, found)
     if entry is None and summary.kind == "unknown":
         said = _UNREAD
@@ -86,7 +82,7 @@ def _device_lines(
 
 
 def _runtime_lines(
-    index: Index, native: NativeFunction, summary: OperatorSummary
+    index: IndexedTree, native: NativeFunction, summary: OperatorSummary
 ) -> Iterator[CardLine]:
     """The kernel of a runtime besides PyTorch's: on no device that its dispatcher knows."""
     rows = index.facts.kernels(native.full_name) if RUNTIME_KEY in summary.keys else ()
@@ -132,7 +128,7 @@ def _of_vendor(symbol: str) -> str:
 
 
 def _derivative(
-    index: Index, native: NativeFunction, found: Sequence[Route]
+    index: IndexedTree, native: NativeFunction, found: Sequence[Route]
 ) -> tuple[DerivativeEntry | None, str]:
     """The entry that makes an operator differentiable, its own or one on its way; in a word,
     what it is."""
@@ -152,26 +148,26 @@ def _derivative(
     return None, "differentiable"
 
 
-def _is_implicit(index: Index, native: NativeFunction) -> bool:
+def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
     return any(
         row.key == "CompositeImplicitAutograd" for row in index.facts.kernels(native.full_name)
     )
 
 
-def _autograd_kernel(index: Index, native: NativeFunction) -> KernelRow | None:
+def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
     """What is registered for autograd, for an operator that has no entry in the YAML."""
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
     return next((r for r in rows if r.key.startswith("Autograd") and r.definitions), None)
 
 
-def _operators(index: Index, found: Iterable[Route]) -> Iterator[str]:
+def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
     """The operators on the usual ways, in order."""
     for route in found:
         yield from (one.symbol for one in route.via[1:] if index.native(one.symbol))
 
 
 def _gradient(
-    native: NativeFunction, entry: DerivativeEntry | None, said: str, index: Index
+    native: NativeFunction, entry: DerivativeEntry | None, said: str, index: IndexedTree
 ) -> CardLine:
     opens = f"torchnav op {native.full_name} --role derivative"
     if entry is None and (row := _autograd_kernel(index, native)):
@@ -261,7 +257,7 @@ def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
 # ------------------------------------------------------------------ what stands around
 
 
-def surroundings(index: Index, native: NativeFunction) -> Surroundings:
+def surroundings(index: IndexedTree, native: NativeFunction) -> Surroundings:
     """What stands around one overload. The tests are those named for it that call it."""
     facts = index.facts
     python = StoredPython(facts.store)
@@ -319,7 +315,7 @@ def _test_count(named: Sequence[NamedTest]) -> TestCount:
 # ------------------------------------------------------------------- compilers
 
 
-def _inductor(index: Index, native: NativeFunction, compilers: Compilers) -> Inductor:
+def _inductor(index: IndexedTree, native: NativeFunction, compilers: Compilers) -> Inductor:
     """What Inductor does. It gets graphs of functional operators, so that an in-place or out=
     overload without anything of its own is as its functional one."""
     own = compilers.inductor()
@@ -332,7 +328,7 @@ def _inductor(index: Index, native: NativeFunction, compilers: Compilers) -> Ind
     return replace(found, note=f"as {functional.full_name}, once functionalized")
 
 
-def _functional(index: Index, native: NativeFunction) -> NativeFunction | None:
+def _functional(index: IndexedTree, native: NativeFunction) -> NativeFunction | None:
     schema = parse_schema(native.schema)
     if schema.kind is SchemaKind.FUNCTIONAL:
         return None

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexes.model.answers import Route
 from indexes.model.code_map import CallMap, CallStep, FolderMap, MapEntry, Words
 from indexes.model.errors import NotFound, SourceError
 from indexes.queries.dispatch_path.walk import SwitchedPaths
+from indexes.queries.index import Index
 from indexes.queries.naming.near import near
 from indexes.readers.project.prose import first_sentence, package_sentence, read_structure
 from indexes.store.folders import ORDER, calls_into, counts_by_file
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _DOORS = 5
 _DISPATCHER = "ATen/core/dispatch/Dispatcher.h"

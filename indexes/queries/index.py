@@ -6,29 +6,14 @@ count from 1, and an end line of 0 means that it is not known."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexes.model.answers import (
-    Card,
-    Chain,
-    DeviceKernelAnswer,
-    EngineFunction,
-    Hit,
-    Member,
-    NameMatch,
-    Place,
-    Route,
-)
-from indexes.model.errors import (
-    CancelCallback,
-    NotFound,
-    Progress,
-    ProgressCallback,
-    Report,
-    SourceError,
-)
+from indexes.linking.registrations import stub_row
+from indexes.model.answers import Card, Chain, Hit, NameMatch, Place, Route, Surroundings
+from indexes.model.errors import CancelCallback, Progress, ProgressCallback, Report, SourceError
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
@@ -36,45 +21,33 @@ from indexes.model.vocabulary import (
     KernelRow,
     NativeFunction,
     OperatorSummary,
-    Problem,
     Role,
-    SourceInfo,
     StubRow,
     Work,
 )
-from indexes.queries.opening import info_of, open_current, unchanged
+from indexes.queries.card import card, surroundings
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.opening import open_current, unchanged
+from indexes.queries.routing.routes import routes
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store
-from indexes.store.lookup import Lookup
+from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from indexes.linking.device_names.resolver import Resolver
-    from indexes.linking.dtypes import Dtypes
-    from indexes.model.answers import Surroundings
     from indexes.model.dispatch import DispatchTable
     from indexes.model.python import PythonCard
-    from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
 
 __all__ = ["Index", "Progress", "Report"]
 
 
-class Index:
+class Index(IndexedTree):
     """An open index of one tree: ``Index.open(Source.find())``.
 
     Safe to ask from several threads. Close it with ``close`` when done. Answers are frozen
     dataclasses of ``indexes.model``, each with the place in the tree that it was read from.
     """
-
-    def __init__(self, source: Source, store: Store, report: Report) -> None:
-        self.source = source
-        self.report = report
-        """What bringing it up to date did, in counts of files."""
-        self._store = store
-        self._facts = Lookup(store)
 
     @classmethod
     def open(
@@ -139,52 +112,18 @@ class Index:
 
     def is_current(self) -> bool:
         """Whether no file of the tree has changed since the index was brought up to date."""
-        return unchanged(self.source, self._store.path) is not None
+        return unchanged(self.source, self.facts.store.path) is not None
 
     def close(self) -> None:
         """Close the index file."""
-        self._store.close()
-
-    @cached_property
-    def info(self) -> SourceInfo:
-        """Which tree the answers are from, and what they lack."""
-        return info_of(self.source, self.report)
+        self.facts.store.close()
 
     @property
     def cache(self) -> Path:
         """The cache folder that the index is kept in."""
-        from pathlib import Path
-
-        return Path(self._store.path).parent.parent
-
-    def problems(self) -> tuple[Problem, ...]:
-        """What could not be read of the tree, each with its place."""
-        return self._store.problems()
-
-    def problems_of(self, full_name: str) -> tuple[Problem, ...]:
-        """Those of the entries that an overload rests on: its own, its delegate's and that of its
-        derivative."""
-        native = self._native(full_name)
-        out = self.native(native.structured_delegate) if native.structured_delegate else None
-        entries = (native, out, self.derivative(full_name))
-        places = [one.location for one in entries if one]
-        return tuple(p for p in self.problems() if any(map(p.concerns, places)))
-
-    @property
-    def facts(self) -> Lookup:
-        """The facts of the index, as the linker asks for them."""
-        return self._facts
+        return Path(self.facts.store.path).parent.parent
 
     # -------------------------------------------------------------- operators
-
-    @cached_property
-    def _operators(self) -> tuple[OperatorSummary, ...]:
-        return tuple(self._facts.summaries())
-
-    def operators(self) -> tuple[OperatorSummary, ...]:
-        """Every overload in YAML order, those that torchgen generates too, then the operators that
-        have no entry there."""
-        return self._operators
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
         """Filter the operator list by what a person typed.
@@ -202,18 +141,8 @@ class Index:
     @cached_property
     def _filter(self) -> OperatorFilter:
         from indexes.queries.search import OperatorFilter
-        from indexes.store.registrations import StoredPython
 
-        return OperatorFilter(self._operators, StoredPython(self._facts.store).documented())
-
-    def summary(self, full_name: str) -> OperatorSummary | None:
-        """The row of ``operators`` for one overload; None when there is none of that name."""
-        return next(iter(self._facts.summaries([full_name])), None)
-
-    def native(self, full_name: str) -> NativeFunction | None:
-        """An overload, as native_functions.yaml or what else defines it says; None when there is
-        none."""
-        return self._facts.native(full_name)
+        return OperatorFilter(self._operators, StoredPython(self.facts.store).documented())
 
     def chain(
         self,
@@ -247,12 +176,8 @@ class Index:
         from indexes.queries.chains.chain import Filter, build_chain
         from indexes.queries.chains.steps import Extent
 
-        summary = self.summary(full_name)
-        native = self.native(full_name)
-        if summary is None or native is None:
-            raise NotFound(f"no operator {full_name}", self._near(full_name))
-        extent = Extent(full, depth, limit)
-        return Filter(role, work).of(build_chain(self, self._facts, summary, native, extent))
+        native = self.operator(full_name)
+        return Filter(role, work).of(build_chain(self, native, Extent(full, depth, limit)))
 
     def routes(self, full_name: str) -> tuple[Route, ...]:
         """The ways from one overload to what computes, device by device, the usual first.
@@ -260,9 +185,7 @@ class Index:
         Raises:
             NotFound: There is no such overload.
         """
-        from indexes.queries.routing.routes import routes
-
-        return routes(self, self._native(full_name))
+        return routes(self, self.operator(full_name))
 
     def card(self, full_name: str, found: Sequence[Route] | None = None) -> Card:
         """One overload in a few lines: what computes it, its gradient, what stands around it.
@@ -274,17 +197,8 @@ class Index:
         Raises:
             NotFound: There is no such overload.
         """
-        from indexes.queries.card import card
-
-        native = self._native(full_name)
-        (summary,) = self._facts.summaries([full_name])
-        return card(self, native, summary, self.routes(full_name) if found is None else found)
-
-    def _native(self, full_name: str) -> NativeFunction:
-        native = self.native(full_name)
-        if native is None:
-            raise NotFound(f"no operator {full_name}", self._near(full_name))
-        return native
+        native = self.operator(full_name)
+        return card(self, native, self.routes(full_name) if found is None else found)
 
     def surroundings(self, full_name: str) -> Surroundings:
         """What stands around one overload: Python's names, decompositions, Inductor, docs, tests.
@@ -292,14 +206,7 @@ class Index:
         Raises:
             NotFound: There is no such overload.
         """
-        from indexes.queries.card import surroundings
-
-        return surroundings(self, self._native(full_name))
-
-    def _near(self, text: str) -> tuple[str, ...]:
-        from indexes.queries.naming.near import near
-
-        return near(text, self._facts.operator_names, 5)
+        return surroundings(self, self.operator(full_name))
 
     # ------------------------------------------------------------ names, places
 
@@ -381,15 +288,7 @@ class Index:
         """
         from indexes.queries.places import at
 
-        return at(self, self._facts, path, line)
-
-    def definitions(self, symbol: str) -> tuple[Definition, ...]:
-        """The C++ definitions of a name, ``add_kernel`` or ``at::native::add_kernel``."""
-        simple = symbol.rpartition("::")[2]
-        found = (k.definition for k in self._facts.named(simple))
-        return tuple(
-            d for d in found if d.qualified == symbol or d.qualified.endswith(f"::{symbol}")
-        )
+        return at(self, path, line)
 
     def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
         """List the uses of a symbol: calls, registrations, formulas, operators that reach it.
@@ -405,103 +304,6 @@ class Index:
 
         return uses(self, symbol, limit)
 
-    def read(self, path: str) -> str:
-        """The text of one file of the tree. Raises SourceError when it cannot be read."""
-        return self.source.read(path).decode("utf-8", "replace")
-
-    # ------------------------------------------------------- tensors and autograd
-
-    def tensorimpl(self) -> tuple[Member, ...]:
-        """The data members of TensorImpl, in the order of the header."""
-        return tuple(self._facts.document("tensorimpl"))
-
-    def engine(self) -> tuple[EngineFunction, ...]:
-        """The functions of the autograd engine."""
-        return tuple(self._facts.document("engine"))
-
-    def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
-        """The derivative entries behind a Node class: ``AddmmBackward0``, qualified or not."""
-        name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
-        return tuple(self._facts.node_entries(name))
-
-    def node_operators(self, grad_fn: str) -> tuple[str, ...]:
-        """The overloads that record a Node class, in YAML order."""
-        return tuple(self._facts.node_operators(grad_fn))
-
-    def derivative(self, full_name: str) -> DerivativeEntry | None:
-        """The entry of derivatives.yaml that differentiates an overload, its own or the one that
-        torchgen falls back to, in its own argument names; None when there is none."""
-        entry, native = self._facts.derivative(full_name)[0], self.native(full_name)
-        if entry is None or native is None or not full_name.startswith("_foreach_"):
-            return entry
-        from indexes.codegen.derivatives import repeated
-
-        return repeated(entry, native)
-
-    @cached_property
-    def dtypes(self) -> Dtypes:
-        """Reads which dtypes a function is made for."""
-        from indexes.linking.dtypes import Dtypes
-
-        return Dtypes(lambda names: self._store.macros(*names), self.lines)
-
-    @cached_property
-    def lines(self) -> Callable[[str], list[str]]:
-        """Gives the lines of a file, with one character for each byte, as the C++ readers take
-        it; the last files are kept. Raises SourceError."""
-
-        def read(path: str) -> list[str]:
-            return self.source.read(path).decode("latin-1").split("\n")
-
-        return lru_cache(32)(read)
-
-    # ------------------------------------------------------------------- exports
-
-    def kernel_rows(self) -> Iterator[KernelRow]:
-        """Every (overload, dispatch key) pair of native_functions.yaml with its kernel."""
-        yield from self._facts.all_kernels()
-
-    def library_kernel_rows(self) -> Iterator[KernelRow]:
-        """The same for the operators that have no entry there, with the lines that register."""
-        yield from self._facts.library_kernels()
-
-    def stub_rows(self) -> Iterator[StubRow]:
-        """Every registration of a stub with the function it registers."""
-        from indexes.linking.registrations import stub_row
-
-        for use in self._facts.all_registrations():
-            yield stub_row(use, self._facts)
-
-    def derivative_rows(self) -> Iterator[DerivativeEntry]:
-        """Every entry of derivatives.yaml."""
-        yield from self._facts.entries()
-
-    def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
-        """The C++ functions that an entry's formulas call."""
-        from indexes.linking.formulas import formula_functions
-
-        return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
-
-    def kernel_files(self) -> tuple[str, ...]:
-        """The C++ files in which kernels can stand."""
-        from indexes.readers.cxx.facts import holds_operators
-
-        return tuple(filter(holds_operators, self._facts.paths("cpp")))
-
-    def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
-        """Every function that switches over dtypes, with each of its switches."""
-        for known in self._facts.callers_of_macros(self.dtypes.dispatches):
-            for dispatch in self.dtypes.of(known.definition):
-                yield known.definition, dispatch
-
-    def all_natives(self) -> Iterator[NativeFunction]:
-        """Every entry, in YAML order."""
-        yield from self._facts.natives()
-
-    def library_operators(self) -> Iterator[NativeFunction]:
-        """Every operator that has no entry: what TORCH_LIBRARY blocks and torch.library define."""
-        yield from self._facts.library_operators()
-
     def table(self, op: str) -> DispatchTable:
         """Compute the dispatch table of an operator from the source alone.
 
@@ -516,27 +318,47 @@ class Index:
         """
         return self.dispatch.table(op)
 
-    @cached_property
-    def dispatch(self) -> Dispatch:
-        """The dispatch tables of all operators."""
-        from indexes.queries.dispatch_table import Dispatch
+    # ------------------------------------------------------------------- exports
 
-        return Dispatch(self.source, self._facts)
+    def kernel_rows(self) -> Iterator[KernelRow]:
+        """Every (overload, dispatch key) pair of native_functions.yaml with its kernel."""
+        yield from self.facts.all_kernels()
 
-    def kernel_name(self, name: str) -> DeviceKernelAnswer:
-        """Tell where a device kernel comes from.
+    def library_kernel_rows(self) -> Iterator[KernelRow]:
+        """The same for the operators that have no entry there, with the lines that register."""
+        yield from self.facts.library_kernels()
 
-        Parameters:
-            name: As a profiler prints it, mangled or not.
+    def stub_rows(self) -> Iterator[StubRow]:
+        """Every registration of a stub with the function it registers."""
+        for use in self.facts.all_registrations():
+            yield stub_row(use, self.facts)
 
-        Returns:
-            Its launcher and source, or the vendor's library; with a reason where neither is known.
-        """
-        return self._device_names.resolve(name)
+    def derivative_rows(self) -> Iterator[DerivativeEntry]:
+        """Every entry of derivatives.yaml."""
+        yield from self.facts.entries()
 
-    @cached_property
-    def _device_names(self) -> Resolver:
-        from indexes.linking.device_names.resolver import Resolver
-        from indexes.store.symbols import Symbols
+    def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
+        """The C++ functions that an entry's formulas call."""
+        from indexes.linking.formulas import formula_functions
 
-        return Resolver(Symbols(self._facts), has_sources=self.source.kind != "wheel")
+        return tuple(f.definition for f in formula_functions(entry, self.facts) if f.definition)
+
+    def kernel_files(self) -> tuple[str, ...]:
+        """The C++ files in which kernels can stand."""
+        from indexes.readers.cxx.facts import holds_operators
+
+        return tuple(filter(holds_operators, self.facts.paths("cpp")))
+
+    def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
+        """Every function that switches over dtypes, with each of its switches."""
+        for known in self.facts.callers_of_macros(self.dtypes.dispatches):
+            for dispatch in self.dtypes.of(known.definition):
+                yield known.definition, dispatch
+
+    def all_natives(self) -> Iterator[NativeFunction]:
+        """Every entry, in YAML order."""
+        yield from self.facts.natives()
+
+    def library_operators(self) -> Iterator[NativeFunction]:
+        """Every operator that has no entry: what TORCH_LIBRARY blocks and torch.library define."""
+        yield from self.facts.library_operators()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
@@ -18,6 +17,7 @@ from indexes.model.files import PythonFact, module_name
 from indexes.model.idioms import close, meaning_of
 from indexes.model.vocabulary import Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
 from indexes.readers.cxx.facts import keeps_bodies
 from indexes.readers.cxx.lexer import lex
@@ -26,16 +26,13 @@ from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-
-
 _USERS = 5
 """Functions that are named of those that use a place which no operator reaches."""
 
 
-def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
+def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
     """What stands at ``path:line``, innermost first."""
+    facts = index.facts
     if path.endswith(".pyi") and (generated := stub_places(index, facts, path, line)):
         return generated
     path = facts.whole_path(path)
@@ -50,7 +47,7 @@ def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
+def _yaml(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:
     if path == index.source.locate("native_functions.yaml"):
         found = [one for one in facts.natives() if one.location.covers(line)]
         return [
@@ -78,7 +75,7 @@ def _derivative_places(facts: Lookup, line: int) -> list[Place]:
     return []
 
 
-def _members(index: Index, path: str, line: int) -> list[Place]:
+def _members(index: IndexedTree, path: str, line: int) -> list[Place]:
     if path != index.source.locate("TensorImpl.h"):
         return []
     return [
@@ -236,7 +233,7 @@ _HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call", "
 """Rows that serve the joining, or whose extent is read from the file when asked."""
 
 
-def python_places(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
+def python_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:
     """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
     outline = outline_of(facts.store, path)
     rows = StoredPython(facts.store).in_file(path)
@@ -257,7 +254,7 @@ def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
     return Place(fact.kind, fact.symbol or fact.target, where, fact.detail, operators)
 
 
-def _block(index: Index, outline: list[PythonFact], path: str, line: int) -> list[Place]:
+def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) -> list[Place]:
     found = innermost(blocks(index.source.read(path)), line)
     if found is None:
         return []
@@ -283,7 +280,7 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
     return tuple(f.full_name for f in facts.overloads(name))
 
 
-def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
+def stub_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     """The template and the generator behind a line of a generated ``.pyi``; else nothing."""
     found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
     if found is None:
@@ -296,7 +293,7 @@ def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Plac
     )
 
 
-def _text(index: Index, path: str) -> bytes | None:
+def _text(index: IndexedTree, path: str) -> bytes | None:
     """The generated file itself, where there is one: in the tree, or as named."""
     try:
         return index.source.read(path.replace("\\", "/").removeprefix("./"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
@@ -12,17 +11,16 @@ from indexes.model.answers import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import reaching, starts_of, uses_of
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming.resolve import resolve
 from indexes.queries.places import registrations_of
 from indexes.queries.written_operators import WrittenOperators
 from indexes.store.lookup import Lookup
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
-
-def uses(index: Index, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
+def uses(index: IndexedTree, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     """Direct uses first, then the operators that reach the symbol, with the way."""
-    facts, match = index.facts, index.resolve(symbol)
+    facts, match = index.facts, resolve(symbol, index)
     known = _definitions(facts, match)
     stubs = stub_names(facts, match.text) if match.kind == "stub" else []
     edges = [edge for one in known for edge in uses_of(facts, one)]
@@ -97,7 +95,7 @@ def _registration(use: StubUse, detail: str) -> Hit:
     return Hit("registration", f"{use.macro}({use.arguments})", use.location, detail)
 
 
-def _of_library(index: Index, op: str) -> Iterator[Hit]:
+def _of_library(index: IndexedTree, op: str) -> Iterator[Hit]:
     """The kernels that are registered for an operator of a library, and where it is named."""
     native = index.native(op)
     if native is None or not native.defined_by:

@@ -116,7 +116,8 @@ class Store:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
         try:
-            yield from self.db.execute(sql, parameters)
+            for row in self.db.execute(sql, parameters):  # noqa: UP028 that would close the cursor,
+                yield row  # an error where ctrl+c has closed the file before
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 

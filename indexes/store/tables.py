@@ -57,7 +57,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, kind TEXT, hash BLOB);
 CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
   kind TEXT, line INTEGER, end_line INTEGER, parameters TEXT, guard TEXT, is_global INTEGER,
-  base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER);
+  base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER,
+  returns TEXT, is_virtual INTEGER);
 CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
   template TEXT, arguments TEXT, receiver TEXT, branch INTEGER);
 CREATE TABLE branches(definition INTEGER, number INTEGER, parent INTEGER, text TEXT, arm TEXT,
@@ -170,7 +171,7 @@ _T = TypeVar("_T")
 
 DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
-    "d.macro,d.macro_path,d.macro_line,d.base"
+    "d.macro,d.macro_path,d.macro_line,d.base,d.returns,d.is_virtual"
 )
 """Of ``definitions d`` and its ``files f``."""
 DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
@@ -179,7 +180,7 @@ DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 def known(row: tuple[Any, ...]) -> Known:
     """A definition with its number, from ``DEFINITION_COLUMNS``."""
     (number, name, scope, path, kind, line, end_line, parameters, guard, *rest) = row
-    is_global, macro, macro_path, macro_line, base = rest
+    is_global, macro, macro_path, macro_line, base, returns, is_virtual = rest
     placed = Location(macro_path, macro_line) if macro_path else None
     is_template = base == TEMPLATE and kind == "function"
     place = Location(intern(path), line, end_line)  # one text for all that stand there
@@ -194,6 +195,8 @@ def known(row: tuple[Any, ...]) -> Known:
         placed,
         bool(is_global),
         is_template,
+        returns,
+        bool(is_virtual),
     )
     return Known(number, made)
 

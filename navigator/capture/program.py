@@ -92,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", default="", metavar="A:B", help="record steps A to B - 1")
     parser.add_argument("--step-name", default="", metavar="NAME", help="of record_function")
     parser.add_argument("--only", default="", metavar="module:PATTERN", help="in these modules")
-    parser.add_argument("--max-ops", default="", metavar="N", help="end after N operators")
+    parser.add_argument(
+        "--max-ops", default="", metavar="N", help="end after N operators, Nodes"
+    )
     parser.add_argument("--summary", action="store_true", help="say at the end what there is")
     parser.add_argument("--max-size", default="", metavar="SIZE", help="end at 100MB")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")

@@ -444,7 +444,7 @@ class Recorder(Session):
         calls = self._options.window_calls
         if not self._windows.count:
             calls = min(calls, _CALLS_IN_FIRST)
-        left = self.limits.operators - self._file.operators
+        left = self.limits.operators - self._file.rows
         return min(calls, max(left, 1)) if self.limits.operators else calls
 
     def _write_window(self, window: Window, closed_ns: int) -> None:
@@ -460,7 +460,7 @@ class Recorder(Session):
         if not (limits.only or limits.operators or self._cut_ns != _NEVER):
             return None
         until = (self._cut_ns - self._base_ns) / 1000
-        left = limits.operators - self._file.operators if limits.operators else _NEVER
+        left = limits.operators - self._file.rows if limits.operators else _NEVER
         return Part(until, left, limits)
 
     def _after_unfinished(self, count: int) -> None:

@@ -158,8 +158,8 @@ class Session:
             self._end()
         elif file.full:
             self._full(f"{limits.size:,} bytes", f"--max-size {limits.size}")
-        elif self._left_out or 0 < limits.operators <= file.operators:
-            self._full(f"{limits.operators:,} operators", f"--max-ops {limits.operators}")
+        elif self._left_out or 0 < limits.operators <= file.rows:
+            self._full(f"{limits.operators:,} operators and Nodes", f"--max-ops {limits.operators}")
 
     def _full(self, what: str, option: str) -> None:
         """A limit is reached: say so, and let the program go on as if it were not recorded."""

@@ -16,7 +16,13 @@ from .names import open_free
 
 _KEPT_FREE = 16_000
 """Bytes of a limited file, at most a tenth, that are kept for how the recording ends."""
-_ROWS = re.compile(rb'"name":"torchnav_ops",[^{]*\{"count":(\d+)')
+_ROWS = re.compile(rb'"name":"torchnav_ops",[^{]*\{"count":(\d+),"kind":\[([\d,]*)\]')
+_NAME = rb'"[A-Za-z_]\w*::(?:[^":\s]|:(?!:))*"'
+"""Of an operator, as readers tell it from Nodes and regions: one namespace, no spaces."""
+_EVENT = re.compile(rb'"cat": "cpu_op", "name": ' + _NAME)
+_KIND = re.compile(
+    rb'"name":"torchnav_kind",[^{]*\{"kind":(\d+),"name":' + _NAME + rb'(?!,"annotation")'
+)
 
 
 class TraceFile:
@@ -37,6 +43,10 @@ class TraceFile:
         self._closed = False
         self.operators = 0
         """How many were written."""
+        self.rows = 0
+        """The same with Nodes, what the engine does around them, and regions."""
+        self._kinds: set[bytes] = set()
+        """Numbers of kinds in which operators stand."""
         self.size = 0
         """Bytes written."""
         self.since_ns = time_ns()
@@ -116,8 +126,15 @@ class TraceFile:
             self.problem = error.strerror or str(error)
         whole = data.rfind(b"\n", 0, done) + 1  # of a line that is cut no reader knows
         self.size += done
-        self.operators += data.count(b'"cpu_op"', 0, whole)
-        self.operators += sum(int(found[1]) for found in _ROWS.finditer(data, 0, whole))
+        self._count(data, whole)
+
+    def _count(self, data: bytes, whole: int) -> None:
+        self._kinds.update(found[1] for found in _KIND.finditer(data, 0, whole))
+        self.rows += data.count(b'"cpu_op"', 0, whole)
+        self.operators += sum(1 for _ in _EVENT.finditer(data, 0, whole))
+        for found in _ROWS.finditer(data, 0, whole):
+            self.rows += int(found[1])
+            self.operators += sum(map(self._kinds.__contains__, found[2].split(b",")))
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from indexes.model.errors import SourceError
@@ -19,21 +21,37 @@ def ask(python: str, *arguments: str, words: str = "", timeout: float | None = N
     SourceError
         In one line, when it cannot run, fails, or takes more than ``timeout`` seconds.
     """
-    try:
-        done = subprocess.run(
-            [python, *arguments],
-            input=words,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=True,
-        )
-        return json.loads(done.stdout)
-    except subprocess.CalledProcessError as error:
-        said = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
-        raise SourceError(f"{python}: {said[-1]}") from error
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        raise SourceError(f"{python}: {error}") from error
+    return ask_each(python, arguments, words=words, timeout=timeout)[0]
+
+
+def ask_each(
+    python: str, *commands: Sequence[str], words: str = "", timeout: float | None = None
+) -> list[Any]:
+    """The same of several processes beside each other. None outlives an error or ctrl+c."""
+    with ExitStack() as stack:
+        try:
+            started = [stack.enter_context(_process([python, *one])) for one in commands]
+            return [_answer(one, words, timeout) for one in started]
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            raise SourceError(f"{python}: {error}") from error
+
+
+@contextmanager
+def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _answer(process: subprocess.Popen[str], words: str, timeout: float | None) -> Any:
+    out, err = process.communicate(words, timeout)
+    if process.returncode:
+        said = err.strip().splitlines() or [f"status {process.returncode}"]
+        raise ValueError(said[-1])
+    return json.loads(out)
 
 
 def own_command(python: str, module: str, *arguments: str) -> list[str]:

@@ -35,6 +35,8 @@ def main(arguments: list[str]) -> int:
     except (TorchnavError, TypeError, ValueError) as error:
         print(clean(f"torchnav: {error}"), file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     try:
         print(answer, flush=True)
     except BrokenPipeError:  # whoever reads has seen enough

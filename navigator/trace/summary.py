@@ -9,7 +9,7 @@ from navigator.text.answers import wrap
 from navigator.trace.figures.blocks import ledgers
 from navigator.trace.groups import gather
 from navigator.trace.readers.torch_trace import LOG
-from navigator.trace.table import PHASES
+from navigator.trace.table import COMPILE, OP, PHASES
 from navigator.trace.trace import Trace
 from navigator.trace.views.collectives import collectives_line
 from navigator.trace.views.memory import peak_line
@@ -51,7 +51,10 @@ def _compiler(trace: Trace) -> Iterator[str]:
     table = trace.table
     if times := len(rows := table.compiler_rows()):
         took = duration(sum(table.duration[row] for row in rows))
-        yield f"compiler   {times} time{'s' * (times != 1)}, {took}: --view compiled"
+        pairs = zip(table.kind, table.phase, strict=True)
+        ran = sum(kind == OP and phase == COMPILE for kind, phase in pairs)
+        more = f" and {ran} operators of its own" * bool(ran)
+        yield f"compiler   {times} time{'s' * (times != 1)}, {took}{more}: --view compiled"
 
 
 def _torch(trace: Trace) -> str:

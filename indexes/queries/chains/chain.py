@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from heapq import heappop
 
 from indexes.codegen.variants import signature_of
-from indexes.linking.facts import HopList
 from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import Choice, NativeFunction, OperatorSummary, Role, Work
+from indexes.model.vocabulary import Choice, NativeFunction, Role, Work
+from indexes.queries.chains.functions import Functions
+from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.sides import add_around, add_derivative
 from indexes.queries.chains.steps import Extent
+from indexes.queries.chains.stubs import Stubs
 from indexes.queries.chains.walk import ChainWalk
-from indexes.store.lookup import Lookup
+from indexes.queries.indexed_tree import IndexedTree
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
+_PLACES = 3
+"""Places of calls whose target is not known that are told where not everything is."""
 
 
-def build_chain(
-    index: Index,
-    facts: Lookup,
-    summary: OperatorSummary,
-    native: NativeFunction,
-    extent: Extent | None = None,
-) -> Chain:
+def build_chain(index: IndexedTree, native: NativeFunction, extent: Extent) -> Chain:
     """The chain of one overload."""
-    hops = HopList()
-    walk = ChainWalk(index, facts, hops, extent or Extent())
-    root = walk.operator(native)
-    _add_siblings(native, root, walk)
-    add_derivative(native, root, facts, hops, index.source)
-    add_around(native, root, facts, hops, index.source)
+    (summary,) = index.facts.summaries([native.full_name])
+    walk = walked(index, native, extent)
+    _add_siblings(native, walk.root, walk)
+    add_derivative(native, walk.root, index.facts, walk.hops, index.source)
+    add_around(native, walk.root, index.facts, walk.hops, index.source)
     entry = index.derivative(native.full_name)
     ordered, unresolved = _display_order(walk)
     problems = index.problems_of(native.full_name)
     return Chain(index.info, summary, native, entry, ordered, unresolved, problems)
+
+
+def walked(index: IndexedTree, native: NativeFunction, extent: Extent) -> ChainWalk:
+    """All that an overload leads to, place by place, until none is left."""
+    walk = ChainWalk(index, native, extent)
+    functions, kernels = Functions(walk), Kernels(walk)
+    stubs = Stubs(walk, kernels)
+    while walk.places:
+        place = heappop(walk.places)[-1]
+        node = place.nodes[0]
+        walk.expanded.setdefault(place.hop, []).extend(place.nodes)
+        if isinstance(node.what, int):
+            if known := walk.facts.by_id(node.what):
+                functions.of(place, known)
+        elif node.kind == "stub":
+            stubs.of(place, node.what)
+        elif operator := walk.facts.native(node.what):
+            kernels.of(place, operator)
+    _say_unknown(walk)
+    return walk
+
+
+def _say_unknown(walk: ChainWalk) -> None:
+    for (hop, reason), calls in walk.unknown.items():
+        names = Counter(name for name, _ in calls)
+        told = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())
+        places = list(dict.fromkeys(str(place) for _, place in calls))
+        shown = len(places) if walk.extent.full else _PLACES
+        where = ", ".join(places[:shown])
+        more = len(places) - shown
+        where += f" and {more} more: --full lists them" if more > 0 else ""
+        walk.hops.miss(hop, "call", told, f"{reason}: at {where}")
 
 
 def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:

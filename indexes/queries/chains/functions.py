@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import BY_HAND, TO_DEFINITIONS, Details, Edge, Known, by_hand
 from indexes.linking.graph import DEVICES, Node, node_kind
@@ -12,9 +11,7 @@ from indexes.linking.visible import APPLE, is_header, path_device
 from indexes.model.vocabulary import Choice, Confidence, Definition, Role, Work
 from indexes.queries.chains.steps import MAIN_KEYS, ON_THE_WAY, Place, Use, at, other_lines
 from indexes.queries.chains.stubs import lines_of
-
-if TYPE_CHECKING:
-    from indexes.queries.chains.walk import ChainWalk
+from indexes.queries.chains.walk import ChainWalk
 
 
 class Functions:

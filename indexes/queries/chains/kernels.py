@@ -4,15 +4,12 @@ torchgen makes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Details
 from indexes.linking.graph import Node, device_of_key
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.queries.chains.steps import MAIN_KEYS, SPECIAL, UNUSUAL, Place, Row, nodes_of
-
-if TYPE_CHECKING:
-    from indexes.queries.chains.walk import ChainWalk
+from indexes.queries.chains.walk import ChainWalk
 
 _UFUNC_TEMPLATES = {"CPU": "UfuncCPU.cpp", "CUDA": "UfuncCUDA.cu"}
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import StubEntry, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.vocabulary import KernelRow
+from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.steps import Place, Row
+from indexes.queries.chains.walk import ChainWalk
 from indexes.store.lookup import Lookup
-
-if TYPE_CHECKING:
-    from indexes.queries.chains.walk import ChainWalk
 
 
 class Stubs:
     """Lists what is registered on stubs, for a walk."""
 
-    def __init__(self, walk: ChainWalk) -> None:
+    def __init__(self, walk: ChainWalk, kernels: Kernels) -> None:
         self.walk = walk
+        self.kernels = kernels
         self.facts = walk.facts
         self.hops = walk.hops
         self.extent = walk.extent
@@ -53,7 +52,7 @@ class Stubs:
             steps = [step for node in place.nodes for step in self.graph.row_steps(node, one)]
             row = Row([one], steps, place.hop)
             for found in one.definitions if steps else ():
-                self.walk.kernels.inner_loop(place, row, found, rule)
+                self.kernels.inner_loop(place, row, found, rule)
 
     def _registrations(self, entries: Sequence[StubEntry]) -> list[list[list[StubEntry]]]:
         """The lines that register something, each with its targets; those of one device that

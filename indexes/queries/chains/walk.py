@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from heapq import heappush
 from itertools import count
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import Graph, Node
@@ -24,29 +23,20 @@ from indexes.model.vocabulary import (
     Role,
     Work,
 )
-from indexes.queries.chains.functions import Functions
-from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.steps import ON_THE_WAY, Extent, Place
-from indexes.queries.chains.stubs import Stubs
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-    from indexes.store.lookup import Lookup
-
-_PLACES = 3
-"""Places of calls whose target is not known that are told where not everything is."""
+from indexes.queries.indexed_tree import IndexedTree
 
 
 class ChainWalk:
-    """Lists hops from an operator on, the nearest first."""
+    """The hops that are listed from an operator on, and the places to go on from, nearest first."""
 
-    def __init__(self, index: Index, facts: Lookup, hops: HopList, extent: Extent) -> None:
+    def __init__(self, index: IndexedTree, native: NativeFunction, extent: Extent) -> None:
         self.index = index
-        self.facts = facts
-        self.hops = hops
+        self.facts = index.facts
+        self.hops = HopList()
         self.extent = extent
-        self.graph = Graph(facts)
-        self.works = Works(facts)
+        self.graph = Graph(index.facts)
+        self.works = Works(index.facts)
         self.folded: dict[int, Counter[Work]] = {}
         """Of each hop, what is not listed below it."""
         self.continues: dict[int, str] = {}
@@ -57,27 +47,18 @@ class ChainWalk:
         """What is called and not known, by reason, with where; in full by hop too."""
         self.expanded: dict[int, list[Node]] = {}
         """Of each hop whose steps are listed or folded, where it is."""
-        self._root: NativeFunction | None = None
+        self.places: list[tuple[int, int, Place]] = []
+        """Those that are still to be expanded, a heap."""
         self._first: dict[Node, int] = {}
-        self._places: list[tuple[int, int, Place]] = []
         self._number = count()
         self.listed = ON_THE_WAY
-        self.kernels = Kernels(self)
-        self._functions = Functions(self)
-        self._stubs = Stubs(self)
-
-    def operator(self, native: NativeFunction) -> int:
-        """Lists an overload with all that it leads to; the number of its hop."""
+        self._root = native.full_name
         node = Node("operator", native.full_name)
-        self._root = native
         if not self.works.leads(node):
             self.listed = ON_THE_WAY | {"allocates", "moves", "helps"}
-        root = self._schema(native, None)
-        self.enter(Place(root, (node,), True, 0))
-        while self._places:
-            self._expand(heappop(self._places)[-1])
-        self._say_unknown()
-        return root
+        self.root = self._schema(native, None)
+        """The hop of the operator."""
+        self.enter(Place(self.root, (node,), True, 0))
 
     def enter(self, place: Place) -> None:
         """Notes a place, to be expanded unless another hop shows it."""
@@ -88,7 +69,7 @@ class ChainWalk:
             return
         for node in place.nodes:
             self._first.setdefault(node, place.hop)
-        heappush(self._places, (place.cost, next(self._number), place))
+        heappush(self.places, (place.cost, next(self._number), place))
 
     def shown(self, nodes: Sequence[Node]) -> int | None:
         """The hop that shows all of these; what is for every device shows those for one."""
@@ -97,20 +78,6 @@ class ChainWalk:
         ]
         return None if None in every else every[0]
 
-    def _expand(self, place: Place) -> None:
-        node = place.nodes[0]
-        self.expanded.setdefault(place.hop, []).extend(place.nodes)
-        if isinstance(node.what, int):
-            known = self.facts.by_id(node.what)
-            if known is not None:
-                self._functions.of(place, known)
-        elif node.kind == "stub":
-            self._stubs.of(place, node.what)
-        else:
-            native = self.facts.native(node.what)
-            if native is not None:
-                self.kernels.of(place, native)
-
     @property
     def is_full(self) -> bool:
         """Whether no more hops are wanted."""
@@ -118,25 +85,14 @@ class ChainWalk:
 
     def fold(self, place: Place, work: Work, count: int = 1) -> None:
         self.folded.setdefault(place.hop, Counter())[work] += count
-        if self._root and self.is_full:
-            self.continues.setdefault(place.hop, f"{self._root.full_name} --full")
+        if self.is_full:
+            self.continues.setdefault(place.hop, f"{self._root} --full")
 
     def note_unknown(self, place: Place, edge: Edge, where: Location) -> None:
         """Notes a call whose target is not known: in full it is said of each function, otherwise
         once for each reason."""
         hop = place.hop if self.extent.full else None
         self.unknown.setdefault((hop, str(edge.target)), []).append((edge.symbol, where))
-
-    def _say_unknown(self) -> None:
-        for (hop, reason), calls in self.unknown.items():
-            names = Counter(name for name, _ in calls)
-            told = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())
-            places = list(dict.fromkeys(str(place) for _, place in calls))
-            shown = len(places) if self.extent.full else _PLACES
-            where = ", ".join(places[:shown])
-            more = len(places) - shown
-            where += f" and {more} more: --full lists them" if more > 0 else ""
-            self.hops.miss(hop, "call", told, f"{reason}: at {where}")
 
     def _schema(self, native: NativeFunction, parent: int | None) -> int:
         if "generated" in native.tags:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from json import dumps
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
+from indexes.model.schema import Argument
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted
 from indexes.queries.changes.model import Change, ChangeStep, Parts
@@ -17,10 +17,7 @@ from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.rules import Rule, RulePlan
 from indexes.queries.changes.related import shared_code
 from indexes.queries.gaps.batching import batching_keys
-
-if TYPE_CHECKING:
-    from indexes.model.schema import Argument
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _RULE = Rule(Subject("batch-rule", r"vmap|batch"), "batching rule", r"vmap|functorch/test_ops")
 _FUNCTION = regex(r"\b([A-Za-z]\w*(?:batch_rule|_decomp|_plumbing|_batch)\w*)\b")
@@ -34,7 +31,6 @@ _TYPES = {
     "SymInt": "c10::SymInt",
     "float": "double",
     "bool": "bool",
-    "Scalar": "const Scalar&",
     "str": "c10::string_view",
 }
 _ASKED = 12
@@ -84,9 +80,13 @@ class _BatchRulePlan(RulePlan):
         lines = self._tree.lines_of(where)
         one, text = near[0], "\n".join(lines)
         rule = next((n for n in _FUNCTION.findall(text) if one.name in n), "")
+        registered = self._registration(one, text, rule)
+        if not (one.is_like or rule) and "VMAP_SUPPORT(" in self._tree.text(where.path):
+            registered = self._of_its_own()  # a macro would say how it is batched: that is unknown
+            yield from self._written(self._rules_in(where.path)[:1], "as the others are written.")
         yield from self._function(one, rule)
         what = f"Register the batching rule of {self._name}, after that of {one.name}."
-        code = inserted(self._tree, where, self._registration(one, text, rule).split("\n"))
+        code = inserted(self._tree, where, registered.split("\n"))
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
         yield from shared_code(self._tree, self._rules_in(where.path))
@@ -103,8 +103,8 @@ class _BatchRulePlan(RulePlan):
         for path in tests if "functorch" not in rule.path else ():
             lines = enumerate(self._tree.lines(path), 1)
             at = next((n for n, text in lines if f"{name}(" in text), 0)
-            what = f"Test the rule in C++{f', as that of {name} is' * bool(at)}."
-            yield ChangeStep("add", Location(path, at), what, (), "tests of such rules are there")
+            what = f"See the tests in C++{f', as that of {name}' * bool(at)}."
+            yield ChangeStep("read", Location(path, at), what, (), "tests of such rules are there")
 
     def _registration(self, one: Near, text: str, rule: str) -> str:
         """The neighbour's line for ours: with its rule's name, and its overload."""
@@ -123,11 +123,19 @@ class _BatchRulePlan(RulePlan):
 
     def _function(self, one: Near, name: str) -> Iterator[ChangeStep]:
         """The rule itself, where the neighbour has one of its own."""
-        for definition in self._tree.index.definitions(name)[:1] if name else ():
-            where = definition.location
-            what = f"Write {self._own_rule}, as {name} is written for {one.name}."
+        found = self._tree.index.definitions(name)[:1] if name else ()
+        yield from self._written([d.location for d in found], f"as {name} is for {one.name}.")
+
+    def _written(self, like: Sequence[Location], how: str) -> Iterator[ChangeStep]:
+        for where in like:
             code = self._signature(self._tree.text(where.path))
+            what = f"Write {self._own_rule}, {how}"
             yield ChangeStep("add", Location(where.path, where.end_line), what, code, "", where)
+
+    def _of_its_own(self) -> str:
+        overload = self._native.overload
+        macro, named = ("2", f"{self._name}, {overload}") if overload else ("", self._name)
+        return f"  VMAP_SUPPORT{macro}({named}, {self._own_rule});"
 
     def _signature(self, text: str) -> tuple[str, ...]:
         """The head of the rule: each tensor with its batch dimension."""
@@ -162,13 +170,19 @@ def registration(tree: Tree, path: str, line: int) -> Location:
 
 def _parameter(argument: Argument, optional: str) -> str:
     """A parameter of a rule, in C++."""
+    written = f"{cxx_type(argument, optional)} {argument.name}"
+    if argument.base_type == "Tensor" and "[" not in argument.type:
+        return f"{written}, {optional}<int64_t> {argument.name}_bdim"
+    return written
+
+
+def cxx_type(argument: Argument, optional: str = "std::optional") -> str:
+    """The type of a parameter of a kernel, in C++."""
     base, kind = argument.base_type, argument.type
-    if base == "Tensor" and "[" not in kind:
-        given = f"const {optional}<Tensor>&" if kind.endswith("?") else "const Tensor&"
-        return f"{given} {argument.name}, {optional}<int64_t> {argument.name}_bdim"
+    if base in ("Tensor", "Scalar") and "[" not in kind:  # what is given by reference
+        return f"const {optional}<{base}>&" if kind.endswith("?") else f"const {base}&"
     written = _TYPES.get(base, f"at::{base}")
     if "[" in kind:
-        written = {"int": "IntArrayRef", "SymInt": "c10::SymIntArrayRef"}.get(
-            base, f"ArrayRef<{base}>"
-        )
-    return f"{f'{optional}<{written}>' if kind.endswith('?') else written} {argument.name}"
+        arrays = {"int": "IntArrayRef", "SymInt": "c10::SymIntArrayRef", "Tensor": "TensorList"}
+        written = arrays.get(base, f"ArrayRef<{base}>")
+    return f"{optional}<{written}>" if kind.endswith("?") else written

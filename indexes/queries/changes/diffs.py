@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 
 class Edit(NamedTuple):

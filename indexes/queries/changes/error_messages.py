@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import DEVICES
 from indexes.linking.python.paths import place_of
+from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.diffs import Edit, edited, margin
@@ -16,11 +16,8 @@ from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, 
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.siblings import siblings
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Suite
-
-if TYPE_CHECKING:
-    from indexes.model.answers import Hop
-    from indexes.queries.gaps.tree import Tree
 
 _CALL = regex(
     r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("
@@ -165,35 +162,38 @@ def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     functions with messages that these call; then the Python function that people call."""
     seen: set[str] = set()
     named = [hit for hit in tree.index.meant(change.name).hits if "." in change.name]
-    found = [(hit.location, f"{hit.name} is called first.") for hit in named[:1]]
+    found = [ChangeStep("edit", hit.location, f"{hit.name} is called first.") for hit in named[:1]]
     if change.op:
         found += [*_native_places(tree, change.op), *_python_places(tree, change.op)]
-    for where, what in found:
-        if where.path not in seen and len(seen) < _MOST_FILES:
-            seen.add(where.path)
-            yield ChangeStep("edit", where, what)
+    for step in found:
+        if step.location.path not in seen and len(seen) < _MOST_FILES:
+            seen.add(step.location.path)
+            yield step
 
 
-def _native_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:
-    """Where it begins, what is computed for ordinary tensors, and the helpers that it uses and
-    little else does, as far as they check anything."""
+def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
+    """Where it begins, and the helpers that it uses and little else does, as far as they check
+    anything; what computes for ordinary tensors and checks too is to be read: a check stands before
+    the device is chosen."""
     hops = [h for one in _variants(tree, op) for h in tree.index.chain(one).hops]
     own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
     computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
     for found in _functions(tree, op)[:1] if not own else ():
-        yield found.location, f"{found.qualified} is its function: check the argument here."
+        what = f"{found.qualified} is its function: check the argument here."
+        yield ChangeStep("edit", found.location, what)
     for hop in own[:1]:
         assert hop.location
-        yield hop.location, f"{op} begins here: check the argument before it is used."
+        what = f"{op} begins here: check the argument before it is used."
+        yield ChangeStep("edit", hop.location, what)
     for hop in (*own[1:], *computing):
         assert hop.location
         if _checks(tree, hop.location):
-            yield hop.location, f"{hop.symbol} checks arguments for it."
+            yield ChangeStep("read", hop.location, f"{hop.symbol} checks arguments too.")
     starts = [hop.location for hop in (*own, *computing) if hop.location]
     for helper in helpers(tree.index.facts, starts):
         if _checks(tree, helper.definition.location):
-            where = helper.definition.location
-            yield where, f"{helper.definition.name} checks arguments for it."
+            what = f"{helper.definition.name} checks arguments for it."
+            yield ChangeStep("edit", helper.definition.location, what)
 
 
 def _functions(tree: Tree, op: str) -> list[Definition]:
@@ -225,11 +225,12 @@ def _checks(tree: Tree, where: Location) -> bool:
     return bool(_CHECKED.search("\n".join(lines)))
 
 
-def _python_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:
+def _python_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
     for name in tree.names(op):
         for path, fact in tree.python.definitions(name):
             if path.startswith("torch/") and "overrides" not in path:
-                yield Location(path, fact.line), f"{name} is called first."
+                where = Location(path, fact.line)
+                yield ChangeStep("edit", where, f"{name} is called first.")
 
 
 # ------------------------------------------------------------------------------- twins
@@ -257,7 +258,7 @@ def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 def _alike(tree: Tree, steps: list[ChangeStep]) -> Iterator[ChangeStep]:
     """The files of the same shape, which may lack the check too."""
-    paths = [step.location.path for step in steps if step.touches]
+    paths = [step.location.path for step in steps]
     for one in islice(siblings(paths, tree.native_files), _MOST_ALIKE):
         what = f"It is of the same shape as {one.of}: it may need the same."
         yield ChangeStep("read", Location(one.path, 1), what)

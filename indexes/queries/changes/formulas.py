@@ -87,7 +87,7 @@ class _NewFormula:
         where a wrong gradient is mended."""
         formulas = _known(self.entry, self.mode)
         for one in formulas:
-            yield ChangeStep("read", one.location, f"{', '.join(one.inputs)}: {one.text}")
+            yield ChangeStep("edit", one.location, f"{', '.join(one.inputs)}: {one.text}")
         for found in self._called(self.entry):
             yield ChangeStep("read", found.location, f"{found.name} is called there")
             if place := self._declared(found):

@@ -31,10 +31,10 @@ def plan(tree: Tree, change: Change) -> Parts:
     if there := _there(tree, change.op, change.key):
         steps = tuple(_what_there_is(tree, change.op, change.key, there))
         tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
-        title = f"{change.op} has a {change.key} kernel"
+        title = f"{change.op} has a kernel for {change.key}"
         return Parts(steps, tests=tests, title=title, there=there)
     if home := _registered(homes, change.op, change.key):
-        where, title = home.kernel.location, f"{change.op} has a {change.key} kernel"
+        where, title = home.kernel.location, f"{change.op} has a kernel for {change.key}"
         step = ChangeStep("read", where, f"{home.kernel.name} is that kernel")
         return Parts((step,), tests=operator_runs(tree, change.op), title=title, there=where)
     if tree.is_composite(change.op) and not tree.index.derivative(change.op):
@@ -70,14 +70,14 @@ def _what_there_is(tree: Tree, op: str, key: str, row: Location) -> Iterator[Cha
 def _of_operator(homes: Homes, op: str, key: str) -> Parts:
     new = NewKernel(homes, op, key)
     if not new.votes:
-        return Parts((), missing=(f"no operator of this tree has a {key} kernel: no model",))
+        return Parts((), missing=(f"no operator of this tree has a kernel for {key}: no model",))
     missing: tuple[str, ...] = ()
     title, tests = f"{key} kernel of {op}", tuple(kernel_tests.runs(new))
     if new.model_key != key:
-        said = f"no operator of this tree has a {key} kernel, so that none shows in which file they"
-        missing = (f"{said} belong: the model is for {new.model_key}",)
+        said = f"no operator of this tree has a kernel for {key}, so that none shows in which file"
+        missing = (f"{said} they belong: the model is for {new.model_key}",)
     elif new.near.likeness < _LITTLE:
-        said = f"no operator similar to {op} has a {key} kernel"
+        said = f"no operator similar to {op} has a kernel for {key}"
         missing = (f"{said}: {new.near.base} is the nearest, and its file a guess",)
     return Parts(tuple(_steps(new)), tuple(new.neighbours()), tests, missing, title)
 
@@ -93,7 +93,7 @@ def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
     place = tree.natives[op].location
     below = missing_below(tree, op, key)
     if not below:
-        said = f"{op} is composite, and all that it calls has a {key} kernel"
+        said = f"{op} is composite, and all that it calls has a kernel for {key}"
         if device_of_key(key) == key:
             return Parts((), there=place, title=said)
         own = _of_operator(homes, op, key)

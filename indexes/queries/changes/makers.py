@@ -6,7 +6,6 @@ gets the plain plan of the place that shows its gap."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import (
@@ -21,10 +20,8 @@ from indexes.queries.changes import (
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
 from indexes.queries.changes.python import arguments, docs, opinfo, rows, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Suite
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 MAKERS: Mapping[str, Maker] = {
     "kernel": kernels.plan,

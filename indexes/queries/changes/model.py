@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexes.model.impact import Tier
 from indexes.model.vocabulary import Location, SourceInfo
@@ -12,10 +12,8 @@ from indexes.queries.contribution.guides import Command
 from indexes.queries.contribution.reviewers import Review
 from indexes.queries.contribution.steps import Step
 from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.tree import Tree
 from indexes.source.git_history import Change as Commit
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 Action = Literal["edit", "add", "remove", "run", "read"]
 

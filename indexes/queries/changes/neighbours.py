@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.model import Neighbour
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _LONGEST = 30
 """Lines that are shown where it isn't said how many."""

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from indexes.linking.graph import DEVICES, device_of_key
+from indexes.model.regex import regex
+from indexes.model.schema import Schema
 from indexes.model.vocabulary import Definition, NativeFunction
 from indexes.queries.changes import entries
+from indexes.queries.changes.batching import cxx_type
 from indexes.queries.changes.entries import NewRow
 from indexes.queries.changes.homes import Home, Homes, base_name
 from indexes.queries.changes.model import Neighbour
@@ -17,6 +20,7 @@ from indexes.queries.changes.nearest import FileVote, Near, Nearest, stem
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.gaps.tree import Tree
 
+_PARAMETER = regex(r"(?<=[\s&*])\w+(?=\s*[,)])")
 CODE = 40
 """Lines of a neighbour's kernel that are shown."""
 _NEIGHBOURS = 3
@@ -183,10 +187,11 @@ class NewKernel:
             head = _head_lines(self.tree, own)
             if _is_opened(head):
                 return _with_name(head, own.name, symbol)
-        head = _head_lines(self.tree, model)
+        head, schema = _head_lines(self.tree, model), self.tree.schemas[row.native.full_name]
         if _is_opened(head):
-            return _with_name(head, model.name, symbol)
-        return _with_name(head[:1], self.near.base, self.base)  # the use of a macro
+            return with_parameters(_with_name(head, model.name, symbol), schema)
+        used = _with_name(head[:1], self.near.base, self.base)  # of a macro
+        return used if used != head[:1] else [plain_head(schema, symbol)]
 
     def _is_structured(self, native: NativeFunction) -> bool:
         """Whether TORCH_IMPL_FUNC declares the kernels of an entry for this key."""
@@ -240,6 +245,24 @@ def _is_opened(head: Sequence[str]) -> bool:
 def _with_name(lines: Sequence[str], old: str, new: str) -> list[str]:
     name = re.compile(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])")
     return [name.sub(new, line) for line in lines]
+
+
+def with_parameters(head: Sequence[str], schema: Schema) -> list[str]:
+    """The head of a function with the names of a schema's arguments, where it has as many."""
+    text = "\n".join(head)
+    start, names = text.rfind("(") + 1, [one.name for one in schema.arguments]
+    if len(_PARAMETER.findall(text, start)) != len(names):
+        return list(head)
+    given = iter(names)
+    return (text[:start] + _PARAMETER.sub(lambda _: next(given), text[start:])).split("\n")
+
+
+def plain_head(schema: Schema, symbol: str) -> str:
+    """The head of a kernel that returns one tensor, by its schema."""
+    out = {one.name for one in schema.arguments if one.annotation and "!" in one.annotation}
+    typed = (("Tensor&" if one.name in out else cxx_type(one), one) for one in schema.arguments)
+    parameters = ", ".join(f"{kind} {one.name}" for kind, one in typed)
+    return f"{'Tensor&' if out else 'Tensor'} {symbol}({parameters}) {{"
 
 
 def _head_lines(tree: Tree, definition: Definition) -> list[str]:

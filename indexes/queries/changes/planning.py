@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.arrivals import Arrivals
@@ -21,13 +20,11 @@ from indexes.queries.gaps.find import find_gap, find_gaps, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import Gap, GapFilter
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.index import Index
 from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.near import near
 from indexes.queries.python_names.public import public_names
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *MAKERS]))
 """Every kind of change that can be asked for."""

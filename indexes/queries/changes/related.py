@@ -5,16 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.steps import Step
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _MOST = 30
 """Files."""

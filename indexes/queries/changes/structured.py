@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, Location, NativeFunction
@@ -12,9 +11,7 @@ from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.nearest import nearest
 from indexes.queries.changes.test_runs import operator_runs
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _LONGEST = 20
 _KINDS = (SchemaKind.FUNCTIONAL, SchemaKind.INPLACE)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.queries.changes.model import TestRun
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import with_mentions
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:

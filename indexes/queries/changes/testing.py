@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import OperatorTests, Suite
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 
 def test(tree: Tree, change: Change) -> Parts:

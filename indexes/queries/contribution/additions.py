@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.answers import Hop
 from indexes.model.regex import regex
@@ -24,9 +24,7 @@ from indexes.queries.contribution.family import (
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.impact.rebuild import NATIVE
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
+from indexes.queries.index import Index
 
 _LONGEST_SHAPE = 14
 _CHAINS = 3

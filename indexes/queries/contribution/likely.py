@@ -19,8 +19,9 @@ _COMPUTING = ("kernel", "registration", "device_kernel")
 _COMPUTED = regex(r"/native/(|cuda/)[^/]+\.(?:cpp|cu)$")
 """Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU; loops for the
 CPU change less often than either."""
-_OTHERS = ("docs", "operator", "around", "sibling", "cpp_api")
+_OTHERS = ("docs", "operator", "around", "sibling", "cpp_api", "types", "table", "expect")
 """Of a file or symbol: what leads to it, or is beside it."""
+_WAYS_IN = ("function", "class", "python")
 _LISTS = "overrides.py"
 
 
@@ -32,12 +33,12 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
     for match in filter(None, map(_COMPUTED.search, _files(steps, *_COMPUTING))):
         devices.setdefault(match[1], match.string)
     kernels = list(devices.values()) or islice(_files(steps, "kernel"), 1)
-    defined = (path for path in _files(steps, "python") if _defines(path))
+    defined = (path for path in _files(steps, *_WAYS_IN) if defines(path))
     found = {*kernels, *islice(defined, 1)}
     return frozenset(found or islice(_files(steps, "delegate", "derivative", "decomposition"), 1))
 
 
-def _defines(path: str) -> bool:
+def defines(path: str) -> bool:
     """Whether a way in from Python is written there: not listed, and not filled in by code
     generation, nor what does that."""
     return "/torch/" in f"/{path}" and path.endswith(".py") and not path.endswith(_LISTS)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
@@ -19,11 +18,9 @@ from indexes.queries.contribution.neighbours import Neighbour, neighbours
 from indexes.queries.contribution.precedents import Precedent, precedents
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import DERIVATIVES, NATIVE, Cost, Rebuild
+from indexes.queries.index import Index
 from indexes.queries.operator_tests import Suite
 from indexes.source.git_history import History
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 @dataclass(frozen=True, slots=True)

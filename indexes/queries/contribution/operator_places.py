@@ -8,24 +8,23 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import Graph, Node
 from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.contribution.by_name import expected_outputs, tables_of
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
+from indexes.queries.contribution.likely import defines
 from indexes.queries.contribution.pages import pages_naming
 from indexes.queries.contribution.python_beside import namesakes, types_of
-from indexes.queries.contribution.steps import Step
+from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
+from indexes.queries.index import Index
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _ROLES = (
     "schema",
@@ -57,6 +56,10 @@ _COMPUTING = (
     "batch_rule",
 )
 _CALL = regex(r"(?<![\w.])(\w+_backward\w*)\(")
+_REGISTERED = (
+    "SELECT k.key,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
+    " WHERE k.op=? ORDER BY k.rowid"
+)
 _MAX_AROUND = 3
 _MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
@@ -91,6 +94,7 @@ class OperatorPlaces:
             *self._compatibility,
             *(self._namesakes(overloads[0]) if bare else ()),
         ]
+        steps += self._in_libraries(names, {step.location.path for step in steps})
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
@@ -100,10 +104,7 @@ class OperatorPlaces:
             steps.append(Step("cxx_test", symbol, row.location, rule))
         steps += beside_operator(self._index.facts, overloads[0], steps)
         steps += shader_math(self._corpus, steps)
-        first: dict[tuple[str, int], Step] = {}
-        for step in steps:
-            first.setdefault((step.location.path, step.location.line), step)
-        return list(first.values())
+        return each_place(steps)
 
     def _gradients(self, overload: str) -> Iterator[str]:
         """The operators of its name that its formulas call: ``tanh_backward``."""
@@ -119,12 +120,22 @@ class OperatorPlaces:
         index, name = self._index, overload.partition(".")[0].strip("_")
         beside = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
-        for one in (*beside, *types_of(index, [*paths, *(one.location.path for one in beside)])):
-            yield Step("python", *one)
+        paths += [one.location.path for one in beside]
+        yield from (Step("python", *one) for one in beside)
+        for path in filter(defines, dict.fromkeys(paths)):
+            yield from self.of_module(path, name)
         native = index.native(overload)
         public = names_of(native, StoredPython(index.facts.store)) if native else ()
         for where, said in pages_naming(index.source, public):
             yield Step("docs", PurePosixPath(where.path).name, where, f"the page speaks of {said}")
+        yield from expected_outputs(index.source, [name])
+
+    def of_module(self, path: str, name: str = "") -> Iterator[Step]:
+        """What knows a module's functions, or one of them, by their names: tables, expected outputs
+        of tests, and the file with their types."""
+        yield from (Step("types", *one) for one in types_of(self._index, [path]))
+        yield from tables_of(self._corpus, path, name)
+        yield from expected_outputs(self._index.source, [name])
 
     def _test_rows(self, overload: str) -> Iterator[Step]:
         """Without an OpInfo: the tables of the library's tests that name it or a module of it."""
@@ -133,6 +144,16 @@ class OperatorPlaces:
         for row in test_rows(self._corpus, overload.partition(".")[0], public):
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
+
+    def _in_libraries(self, names: Sequence[str], there: set[str]) -> Iterator[Step]:
+        """The kernels that blocks of further files register, as back ends without entries in the
+        dispatch tables of the YAML file do."""
+        for name in names:
+            for key, path, line in self._index.facts.store.query(_REGISTERED, (name,)):
+                if path not in there:
+                    there.add(path)
+                    rule = f"registers its kernel for {key}"
+                    yield Step("kernel", PurePosixPath(path).name, Location(path, line), rule)
 
     def around(self, operators: Sequence[str], own: Sequence[Step]) -> Iterator[Step]:
         """What else computes a few of the operators that reach a place: what is wrong there may

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from indexes.linking.python.around import names_of
 from indexes.linking.python.paths import operator_named
@@ -17,21 +17,20 @@ from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
+from indexes.queries.contribution.by_name import private
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.kin import in_library
-from indexes.queries.contribution.likely import will_change
+from indexes.queries.contribution.likely import defines, will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.reviewers import Review, Reviewers
-from indexes.queries.contribution.steps import Step, by_interest, first_of_files
+from indexes.queries.contribution.steps import Step, by_interest, each_place, first_of_files
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
+from indexes.queries.index import Index
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, with_mentions
 from indexes.source.git_history import Changes, History
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 SubjectKind = Literal["operator", "file", "symbol"]
 
@@ -150,11 +149,14 @@ class Contributions:
         return self._make(subject, device, histories)
 
     def _of_name(self, name: str) -> _Subject:
+        match = self._index.resolve(name)
+        if match.kind == "none" and (own := private(self._corpus, name)):
+            return self._of_file(own.path, own.line)
         match = self._index.meant(name)
         if match.kind in ("operator", "grad_fn", "python") and match.overloads:
             op = match.overloads[0]
             steps = self._python_steps(match) if match.kind == "python" else []
-            steps += self._places_of_operators.of(match.overloads)
+            steps = each_place([*steps, *self._places_of_operators.of(match.overloads)])
             return _Subject("operator", op, steps, python=match.text if match.hits else "")
         if match.kind == "python":
             places = [hit.location for hit in match.hits]
@@ -171,8 +173,13 @@ class Contributions:
         rule = f"the page names {match.text}"
         pages = card.documents if card else ()
         listed = (Step("docs", PurePosixPath(at.path).name, at, rule) for at in pages)
-        library = in_library(self._index.facts, match.text.rpartition(".")[2])
-        return [*_places_of(match.hits), *listed, *library]
+        last = match.text.rpartition(".")[2]
+        own = _places_of(match.hits)
+        modules = filter(defines, {step.location.path for step in own})
+        tables = (
+            one for path in modules for one in self._places_of_operators.of_module(path, last)
+        )
+        return [*own, *listed, *in_library(self._index.facts, last), *tables]
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -194,6 +201,7 @@ class Contributions:
         steps = [Step(p.kind, p.name, p.location, p.rule or "it is at this line") for p in places]
         steps = steps or [Step("file", path, Location(path, line), "the file itself")]
         if not line:
+            steps += self._places_of_operators.of_module(path) if defines(path) else ()
             return _Subject("file", path, steps, self._operators_in(path))
         operators = tuple(dict.fromkeys(op for p in places for op in p.operators))
         steps += self._places_of_operators.around(operators, steps)
@@ -286,11 +294,13 @@ class Contributions:
             yield name, OperatorTests((), (), found)
 
     def _of_files(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
-        """The test files that are called as the library's modules among some places."""
-        for path in dict.fromkeys(s.location.path for s in steps if s.role == "python"):
-            test = f"test/test_{PurePosixPath(path).stem.lstrip('_')}.py"
-            if path.startswith("torch/") and self._index.source.holds(test):
-                yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
+        """The test files that are called as the library's modules among some places, or as the
+        packages these are in."""
+        for path in dict.fromkeys(s.location.path for s in steps if s.role in ("python", "table")):
+            for word in PurePosixPath(path).with_suffix("").parts[-1:-3:-1]:
+                test = f"test/test_{word.lstrip('_')}.py"
+                if path.startswith("torch/") and self._index.source.holds(test):
+                    yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
 
     def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
         """The tests that name something, and those whose path has the words of its own."""

@@ -4,14 +4,12 @@ say the types of what others define."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
+from indexes.queries.index import Index
 from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _TYPES = ("i", "i.in")
 """What is added to the path of a module for the file with its types: ``functional.pyi.in``."""

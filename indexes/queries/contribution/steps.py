@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,14 @@ class Step:
     """Why it belongs to it."""
     change: Literal["will", "may"] = "may"
     """Whether a change most likely edits its file, or may."""
+
+
+def each_place(steps: Iterable[Step]) -> list[Step]:
+    """The first step at each place, in their order."""
+    first: dict[tuple[str, int], Step] = {}
+    for step in steps:
+        first.setdefault((step.location.path, step.location.line), step)
+    return list(first.values())
 
 
 def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import Node
 from indexes.linking.reverse import ways_to
+from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction
 from indexes.queries.diff.bodies import Bodies
 from indexes.queries.diff.formulas import deprecated_changes, formula_changes
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
@@ -18,13 +18,10 @@ from indexes.queries.diff.operators import operator_changes
 from indexes.queries.diff.public_names import api_changes
 from indexes.queries.diff.surroundings import SURROUNDINGS, surroundings_changes
 from indexes.queries.diff.surroundings import lacks as surroundings_lack
+from indexes.queries.index import Index
 from indexes.queries.uses import stub_names
 from indexes.readers.project.allow_list import Allowed, read_allow_list
 from indexes.readers.yaml.derivatives import Deprecated, read_deprecated
-
-if TYPE_CHECKING:
-    from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction
-    from indexes.queries.index import Index
 
 _CHECK = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
 _IN_SOURCES: tuple[Facet, ...] = ("kernel", "stub", "dtypes")

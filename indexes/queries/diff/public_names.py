@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location, Problem
 from indexes.queries.diff.model import Change, Side, side_change
+from indexes.queries.index import Index
 from indexes.readers.python.blocks import Text, parse
 from indexes.readers.python.scope import NEVER, Function, Scope, read_scope
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LONGEST_HEAD = 80

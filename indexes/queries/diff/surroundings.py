@@ -8,18 +8,16 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.diff.model import Change, Facet, Side, side_change
+from indexes.queries.index import Index
 from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse
 from indexes.store.registrations import UNSEEN, StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _KINDS: dict[Facet, tuple[str, ...]] = {
     "decomposition": ("decomposition",),

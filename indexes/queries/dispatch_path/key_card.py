@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexes.model.dispatch import KeyCard, KeyKind, KeyRegistration, KeyUse, KeyUseKind
 from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, RuntimeKey
 from indexes.readers.cxx.key_sets import named_sets
 from indexes.source.source import Source
 from indexes.store.registrations import UNSEEN
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _HEADER, _KEY_SETS = "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h"
 _NOTE = regex(r"\bNote:? ?\[[^\]]+\]|\[Note:[^\]]+\]|\bNote:? \[[^\]]+\]")
@@ -50,7 +48,7 @@ _FURTHER = 800
 class KeyCards:
     """Answers for the dispatch keys of one tree."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self._index = index
         self._source: Source = index.source
 

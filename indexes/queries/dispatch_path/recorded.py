@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.continuations import BACKEND, Continuation, Continuations
 from indexes.queries.dispatch_path.key_sources import KeySources
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.readers.cxx.key_sets import UnknownSetError
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class DispatchPath:
 class DispatchPaths:
     """Answers for the operators of one tree."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self._dispatch = index.dispatch
         self._sources = KeySources(index.source, index.dispatch)
         self._continuations = Continuations(self._sources)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from indexes.model.dispatch import DispatchSlot, KeyCause, PathStep, SwitchPath, SwitchPaths
 from indexes.model.errors import SourceError, UsageError
@@ -19,10 +18,8 @@ from indexes.queries.dispatch_path.switches import (
     Switched,
     Switches,
 )
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.readers.cxx.key_sets import KeyNames, UnknownSetError
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _INTERPRETER = "aten/src/ATen/functorch/Interpreter.cpp"
 _OWN_KEYS = r"TransformType::{}\b[^{{}};]*\{{[^{{}}]*?return\s+([^;]+);"
@@ -32,7 +29,7 @@ _MOST_CALLS = 6
 class SwitchedPaths:
     """Answers for the operators of one tree."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self._index, self._dispatch = index, index.dispatch
         self.sources = KeySources(index.source, index.dispatch)
         self._continuations = Continuations(self.sources)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
@@ -25,10 +24,8 @@ from indexes.queries.gaps.model import (
     KindCount,
 )
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.index import Index
 from indexes.source.git_history import History
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 def find_gaps(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.linking.graph import device_of_key
 from indexes.model.regex import regex
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap
 
 BUILD = "build"
 """C++ has to be compiled: for Python and docs a nightly binary is enough."""

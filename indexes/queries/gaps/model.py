@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexes.model.vocabulary import Definition, Location, SourceInfo
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 Difficulty = Literal["easy", "medium", "hard"]
 Confidence = Literal["likely", "possible"]

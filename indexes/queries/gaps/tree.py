@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
 from indexes.model.errors import SourceError
@@ -17,12 +16,10 @@ from indexes.model.regex import regex
 from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.queries.corpus import Corpus
+from indexes.queries.index import Index
 from indexes.queries.test_mentions import TestMentions
 from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 OVERRIDES = "torch/overrides.py"
 _KINDS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from indexes.linking.facts import Known, StubUse
 from indexes.linking.visible import is_header
@@ -29,14 +29,12 @@ from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.queries.impact.walk import DISPATCHES, Start
+from indexes.queries.index import Index
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.opinfo import is_opinfo_file
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import read_file
 from indexes.source.git_diff import FileChange, TreeChange, changes
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _CPP = (".cpp", ".cc", ".c", ".h", ".hpp", ".cuh", ".cu", ".hip", ".mm", ".metal", ".m", ".inl")
 _GENERATORS = ("torchgen/", "tools/autograd/", "tools/pyi/", "aten/src/ATen/templates/")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
 from indexes.linking.formulas import formula_calls
@@ -22,11 +21,9 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
+from indexes.queries.index import Index
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d+)\Z")
 

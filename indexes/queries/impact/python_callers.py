@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexes.model.files import MARK
 from indexes.model.impact import Step
 from indexes.model.vocabulary import Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.index import Index
 from indexes.queries.python_names.callers import PythonUse, PythonUses
 from indexes.queries.python_names.finding import Finder
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 def add_callers(

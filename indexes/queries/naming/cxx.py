@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
-
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definitions of a symbol whose scope ends as it was written."""
     for symbol in query.symbols:
         named = index.facts.named(symbol.rpartition("::")[2])
@@ -38,12 +35,12 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     return next(filter(None, (_inherited(one, index) for one in query.symbols)), None)
 
 
-def find_first(query: NameQuery, index: Index) -> NameMatch | None:
+def find_first(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The symbol as it was pasted; looser readings come after operators."""
     return find(replace(query, symbols=query.symbols[:1]), index)
 
 
-def _inherited(symbol: str, index: Index) -> NameMatch | None:
+def _inherited(symbol: str, index: IndexedTree) -> NameMatch | None:
     """A method that a class has from one that it derives from: ``TensorIterator::build``."""
     owner, _, method = symbol.rpartition("::")
     named = index.facts.named(method) if owner else ()
@@ -61,7 +58,7 @@ def _inherited(symbol: str, index: Index) -> NameMatch | None:
     return None
 
 
-def _bound(name: str, index: Index) -> Iterator[Hit]:
+def _bound(name: str, index: IndexedTree) -> Iterator[Hit]:
     """The functions that modules of pybind11 give Python under a name, and those in texts that
     ``load_inline`` compiles."""
     if not name.isidentifier():
@@ -79,7 +76,7 @@ def definition_hit(definition: Definition) -> Hit:
     return Hit(kind, definition.qualified, definition.location, definition.parameters)
 
 
-def namesakes(name: str, index: Index, most: int = 5) -> tuple[Hit, ...]:
+def namesakes(name: str, index: IndexedTree, most: int = 5) -> tuple[Hit, ...]:
     """Definitions of a name, whatever scope they are in: one for each scope."""
     named: dict[str, Definition] = {}
     for known in index.facts.named(name):
@@ -99,7 +96,7 @@ def _ends_with(definition: Definition, symbol: str) -> bool:
     return plain == wanted or plain.endswith(f"::{wanted}")
 
 
-def find_stub(query: NameQuery, index: Index) -> NameMatch | None:
+def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The lines that define, declare and register a dispatch stub."""
     for symbol in query.symbols:
         simple = symbol.rpartition("::")[2]
@@ -115,7 +112,7 @@ def find_stub(query: NameQuery, index: Index) -> NameMatch | None:
 # --------------------------------------------------------------------- device kernels
 
 
-def with_source(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
+def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
     """A ``__global__`` function, behind the functor or lambda that this name of it runs, and the
     operators that reach it. Functions of the host that are called alike stand below the kernel,
     and are left out where only a kernel is spelled so."""
@@ -134,7 +131,7 @@ def with_source(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
     return replace(found, hits=hits, note=answer.rule, confidence=answer.confidence)
 
 
-def of_library(query: NameQuery, index: Index) -> NameMatch | None:
+def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A name that no source of the tree defines, but that is spelled as a library's kernels are."""
     answer = index.kernel_name(query.raw.strip())
     if answer.source or answer.launcher or not answer.library:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery
@@ -24,10 +24,8 @@ from indexes.queries.pasted import (
     operators_on_stack,
     pasted,
 )
+from indexes.queries.places import at
 from indexes.readers.messages import DISPATCH
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _LOOKED_AT = 5
 """Lines of which is told what is around them and what reaches them."""
@@ -36,7 +34,7 @@ _FOR_ALL = "torchCheckMsgImpl"
 """What makes the text of each TORCH_CHECK that is given none."""
 
 
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The lines that can say ``query.raw``, then the operators that reach the first of them."""
     if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
         return match
@@ -55,7 +53,7 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     return _match(found, index, query.raw)
 
 
-def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatch | None:
+def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> NameMatch | None:
     """The lines, what is around the first of them, and the operators that get there or that the
     text names."""
     if not found:
@@ -73,7 +71,7 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     return match if several == 1 else replace(match, confidence="ambiguous")
 
 
-def _raised_elsewhere(text: str, index: Index) -> NameMatch | None:
+def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
     """What a C++ stack tells of a message that no line of this source says."""
     error, hits = pasted(text), tuple(_on_stack(index, text))
     if error.raised_from is None or not hits:
@@ -83,12 +81,12 @@ def _raised_elsewhere(text: str, index: Index) -> NameMatch | None:
     return NameMatch("error", error.text, hits=hits, note=note, confidence="by rule")
 
 
-def find_dispatch(query: NameQuery, index: Index) -> NameMatch | None:
+def find_dispatch(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The macros that dispatch dtypes under exactly this name, ``geqrf_cpu``."""
     return _match(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
 
 
-def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch | None:
+def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
     """The line of a failed assertion; by its condition, since files change between versions."""
     paths = files_named(re.sub(r"^(?:\.\.?/)+", "", path), index)
     if len(paths) != 1:
@@ -106,7 +104,7 @@ def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch 
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
 
-def _failed(condition: str, text: str, index: Index) -> NameMatch | None:
+def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     """The assertions of a condition: those in the kernel or in a file that the text names, where
     there are any."""
     match = _checks(condition, index)
@@ -119,7 +117,7 @@ def _failed(condition: str, text: str, index: Index) -> NameMatch | None:
     return _match_checks(condition, own) or match
 
 
-def _of_kernel(condition: str, name: str, index: Index) -> NameMatch | None:
+def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | None:
     """The kernels of a name, where none of them checks a condition by the letter."""
     kernels = (k.definition for k in index.facts.named(name) if k.definition.cuda_global)
     hits = [Hit("error", one.qualified, one.location, f"checks {condition}") for one in kernels]
@@ -128,7 +126,7 @@ def _of_kernel(condition: str, name: str, index: Index) -> NameMatch | None:
     return replace(match, confidence="by rule", note=note) if match else None
 
 
-def _checks(condition: str, index: Index) -> NameMatch | None:
+def _checks(condition: str, index: IndexedTree) -> NameMatch | None:
     """The checks without a text of their own, of which only the condition is told."""
     found = _places_checking(condition, index)
     return _match_checks(condition, [_check_hit(condition, where, index) for where in found])
@@ -141,7 +139,7 @@ def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
     return NameMatch("error", condition, hits=tuple(hits), note=_note(len(hits)), confidence=sure)
 
 
-def _places_checking(condition: str, index: Index) -> list[Location]:
+def _places_checking(condition: str, index: IndexedTree) -> list[Location]:
     """The lines of a tree that check a condition."""
     longest = max(re.findall(r"\w+", condition), key=len, default="").encode()
     found = []
@@ -153,7 +151,7 @@ def _places_checking(condition: str, index: Index) -> list[Location]:
     return found
 
 
-def _check_hit(condition: str, where: Location, index: Index) -> Hit:
+def _check_hit(condition: str, where: Location, index: IndexedTree) -> Hit:
     places = _around(index, where)
     name = places[0].name if places else where.path
     return Hit("error", name, where, f"checks {condition}", _first(places))
@@ -166,7 +164,7 @@ def _lines_asserting(condition: str, text: str) -> list[int]:
     return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 
-def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
+def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> NameMatch:
     """The macro that says it, where none of its uses gives the name as a literal."""
     note = f'no macro that dispatches dtypes is given "{name}" as a literal; this is what says it'
     hits = tuple(_hit(index, one, ()) for one in found)
@@ -179,10 +177,10 @@ def _note(several: int) -> str:
     return f"{several} lines raise this message; its values or the traceback show which one"
 
 
-def _around(index: Index, where: Location) -> tuple[Place, ...]:
+def _around(index: IndexedTree, where: Location) -> tuple[Place, ...]:
     """What stands around a line, innermost first."""
     try:
-        return index.at(where.path, where.line)
+        return at(index, where.path, where.line)
     except NotFound:
         return ()
 
@@ -198,7 +196,7 @@ def _in_turn(reaching: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in turns if name))
 
 
-def _hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
+def _hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
     if one.kind == DISPATCH:
         return _dispatch_hit(index, one, places)
     where = one.location
@@ -212,7 +210,7 @@ def _first(places: tuple[Place, ...]) -> str | None:
     return next(iter(_operators(places)), None)
 
 
-def _dispatch_hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
+def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
     """The macro that knows no such dtype, with those that it does."""
     where = one.location
     known = index.facts.definitions_at(where.path, where.line)
@@ -224,7 +222,7 @@ def _dispatch_hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
     return Hit("error", name, where, f'"{one.text}": {told}', _first(places))
 
 
-def _named(index: Index, one: Message, text: str) -> list[Hit]:
+def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     """The operators that a text names: ``Could not run 'aten::add.out'``, ``linear(): got``."""
     called = [value for value in one.values if value.startswith("aten::")]
     called += [value for value in one.values[:1] if f"{value}():" in text]
@@ -239,7 +237,7 @@ def _named(index: Index, one: Message, text: str) -> list[Hit]:
     ]
 
 
-def _on_stack(index: Index, text: str) -> list[Hit]:
+def _on_stack(index: IndexedTree, text: str) -> list[Hit]:
     """The operators on the C++ stack behind a message, the outermost first."""
     natives = (_of_class(index, name) for name in operators_on_stack(text))
     return [
@@ -258,13 +256,13 @@ def _of_last(
     return (tuple(o for o, _ in told), [p for _, p in told]) if told else (found, around)
 
 
-def _of_class(index: Index, name: str) -> NativeFunction | None:
+def _of_class(index: IndexedTree, name: str) -> NativeFunction | None:
     """The operator of a class in ``at::_ops``: ``add_.Tensor`` of ``add__Tensor``."""
     parts = (f"{name[:at]}.{name[at + 1 :]}" for at, sign in enumerate(name) if sign == "_")
     return next(filter(None, map(index.native, (name, *parts))), None)
 
 
-def operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
+def operator_hits(index: IndexedTree, operators: tuple[str, ...]) -> list[Hit]:
     """Operators that get to the line, those that people call first."""
     hits: list[Hit] = []
     for name in sorted(operators, key=lambda name: (name[0] == "_", "backward" in name)):
@@ -276,6 +274,6 @@ def operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
     return hits
 
 
-def hits_reaching(index: Index, where: Location) -> list[Hit]:
+def hits_reaching(index: IndexedTree, where: Location) -> list[Hit]:
     """The operators that reach the function at a place."""
     return operator_hits(index, _operators(_around(index, where)))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.cxx import definition_hit
+from indexes.queries.naming.resolve import resolve
 from indexes.queries.naming.spelling import parse_name
 from indexes.queries.search import Wanted
 from indexes.store.lookup import Lookup
 from indexes.store.names import Names
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 _OTHERS = 5
@@ -37,7 +35,11 @@ KINDS = (
 
 
 def find(
-    text: str, index: Index, limit: int, kinds: Sequence[str] = (), match: NameMatch | None = None
+    text: str,
+    index: IndexedTree,
+    limit: int,
+    kinds: Sequence[str] = (),
+    match: NameMatch | None = None,
 ) -> tuple[Hit, ...]:
     """What a text means, then operators, Node classes, symbols, stubs and files whose name holds
     it, best first; of the words of a message the lines that say it. Of some kinds only, where any
@@ -45,7 +47,7 @@ def find(
     word = text.strip()
     if not word or limit < 1:
         return ()
-    match = match or index.resolve(word)
+    match = match or resolve(word, index)
     hits = [*_meant(match, index.facts)]
     if match.kind != "error":
         hits += _holding(word, index.facts, limit, kinds)

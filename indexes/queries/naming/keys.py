@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import SourceError, UsageError
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.query import NameQuery
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
-
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Where DispatchKey.h declares a key."""
     name = query.base
     if not name[:1].isupper() or name not in (places := _places(index)):
@@ -23,14 +20,14 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     return NameMatch("key", name, hits=(Hit("key", name, places[name]),))
 
 
-def known_key(text: str, index: Index) -> str:
+def known_key(text: str, index: IndexedTree) -> str:
     """The dispatch key or device that is meant. Raises UsageError with near names."""
     places = _places(index)
     name = _in_any_case(text, places)
     return name or _known(text, "dispatch key", [*places, *_written(index)])
 
 
-def known_device(text: str, index: Index) -> str:
+def known_device(text: str, index: IndexedTree) -> str:
     """The device that is meant, ``cuda`` or ``cuda:0``. Raises UsageError with near names."""
     try:
         devices = [name.lower() for name in index.dispatch.keys.backends]
@@ -52,7 +49,7 @@ def _in_any_case(text: str, names: Iterable[str]) -> str | None:
     return next((name for name in names if name.casefold() == wanted), None)
 
 
-def _places(index: Index) -> dict[str, Location]:
+def _places(index: IndexedTree) -> dict[str, Location]:
     """The keys that the tree's DispatchKey.h declares, those for several keys included."""
     try:
         keys = index.dispatch.keys
@@ -63,6 +60,6 @@ def _places(index: Index) -> dict[str, Location]:
     return places | synonyms
 
 
-def _written(index: Index) -> dict[str, None]:
+def _written(index: IndexedTree) -> dict[str, None]:
     """The keys that operators of the tree have kernels for."""
     return dict.fromkeys(key for op in index.operators() for key in (*op.keys, *op.devices))

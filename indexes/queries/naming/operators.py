@@ -4,22 +4,19 @@ namespaces, and those that record a Node class."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.files import canonical, unpack
 from indexes.model.vocabulary import Confidence
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import bound_to, in_order
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
-
-def find_library_operator(query: NameQuery, index: Index) -> NameMatch | None:
+def find_library_operator(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The operator ``namespace::name.overload``, or those of a bare name in any namespace."""
     if not query.namespace:
         return _bare(query, index)
@@ -30,7 +27,7 @@ def find_library_operator(query: NameQuery, index: Index) -> NameMatch | None:
     return NameMatch("operator", name, in_order(found)) if found else None
 
 
-def _bare(query: NameQuery, index: Index) -> NameMatch | None:
+def _bare(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Where one namespace alone has the name, what it means there."""
     found = index.facts.named_in_libraries(query.base)
     spaces = dict.fromkeys(one.space for one in found)
@@ -41,7 +38,7 @@ def _bare(query: NameQuery, index: Index) -> NameMatch | None:
     return NameMatch("operator", query.base, in_order(found), note=note, confidence="by rule")
 
 
-def find_node(query: NameQuery, index: Index) -> NameMatch | None:
+def find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The operators that record a Node class, and its entries in derivatives.yaml."""
     facts = index.facts
     for name in query.grad_fns:
@@ -54,7 +51,7 @@ def find_node(query: NameQuery, index: Index) -> NameMatch | None:
     return None
 
 
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The operators that a name means; a Python path those whose generated binding it is."""
     return named_operator(query, index.facts) or _bound(query, index.facts)
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
+from indexes.queries.places import at
 
 
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The files of that name with what stands at the line, and the operators that reach the line
     of the only one."""
     named = query.base if query.kind == "place" else query.raw.strip()
@@ -50,15 +48,15 @@ def _hit(where: Location, places: tuple[Place, ...]) -> Hit:
     return Hit("file", where.path, where, detail, next(iter(operators), None))
 
 
-def _standing(path: str, line: int, index: Index) -> tuple[Place, ...]:
+def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
     """The innermost thing at a line."""
     try:
-        return index.at(path, line)[:1] if line else ()
+        return at(index, path, line)[:1] if line else ()
     except NotFound:
         return ()
 
 
-def files_named(path: str, index: Index) -> tuple[str, ...]:
+def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
     """The indexed files with this path, or whose path ends so, the shortest first; of a path in
     another checkout or in an installed torch, as in a traceback, the file that it ends like."""
     written = path.replace("\\", "/").removeprefix(f"{index.info.root}/")

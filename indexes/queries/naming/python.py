@@ -6,21 +6,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.operators import leads_to, named_operator, passing_on
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names.finding import Finder
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-
 
 _LIKE = 0.85
 """How like the name asked for a whole name must be."""
@@ -28,7 +24,7 @@ _PREFIX = "name:"
 """Of the targets by which public names are kept, each by its last part."""
 
 
-def near_python(path: str, index: Index, limit: int = 3) -> tuple[str, ...]:
+def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...]:
     """The public names, at most so many, that are nearly a dotted one, the likest first."""
     sql = "SELECT DISTINCT target FROM python WHERE target>? AND target<?"
     bounds = (_PREFIX, f"{_PREFIX}\x7f")
@@ -49,7 +45,7 @@ def near_python(path: str, index: Index, limit: int = 3) -> tuple[str, ...]:
     return tuple(sorted(like, key=lambda one: (-found[one], one))[:limit])
 
 
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definition of a name, with the operators that it passes its call on to."""
     for path in query.paths or (query.base,):
         answer = python_names.find(path, index)
@@ -58,7 +54,7 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     return None
 
 
-def _match(answer: PythonAnswer, query: NameQuery, index: Index) -> NameMatch:
+def _match(answer: PythonAnswer, query: NameQuery, index: IndexedTree) -> NameMatch:
     places = (*answer.places, *answer.others)
     overloads = answer.operators or leads_to(answer.name, index.facts)
     if overloads and answer.kind == "bound":  # by hand, which may call any overload
@@ -70,7 +66,7 @@ def _match(answer: PythonAnswer, query: NameQuery, index: Index) -> NameMatch:
     return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)
 
 
-def _all_overloads(names: Iterable[str], index: Index) -> Iterator[str]:
+def _all_overloads(names: Iterable[str], index: IndexedTree) -> Iterator[str]:
     for name in dict.fromkeys(name.partition(".")[0] for name in names):
         yield from in_order(index.facts.overloads(name))
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming import cxx, errors, keys, operators, places, python, variables
+from indexes.queries.naming.cxx import namesakes, with_source
+from indexes.queries.naming.near import near
+from indexes.queries.naming.python import near_python
+from indexes.queries.naming.query import NameKind, NameQuery
 from indexes.queries.naming.spelling import parse_name
 from indexes.store.lookup import Lookup
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-    from indexes.queries.naming.query import NameKind, NameQuery
-
-World = Callable[["NameQuery", "Index"], NameMatch | None]
+World = Callable[[NameQuery, IndexedTree], NameMatch | None]
 """What a name means in one world; None where it means nothing there."""
 
 
-def resolve(text: str, index: Index) -> NameMatch:
+def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
     query = parse_name(text)
@@ -36,33 +36,27 @@ def not_found(match: NameMatch, message: str) -> NotFound:
     return NotFound(message, match.suggestions, tuple(said))
 
 
-def _with_more(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
+def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
     """A bare name that is Python's may be C++'s too; that of a device kernel tells what it runs."""
     if found.kind == "symbol":
-        from indexes.queries.naming.cxx import with_source
-
         return with_source(found, query, index)
     if found.kind != "python" or query.kind != "bare":
         return found
     return replace(found, namesakes=_namesakes(query, index))
 
 
-def _unknown(query: NameQuery, index: Index) -> NameMatch:
+def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
     near = tuple(dict.fromkeys((*_near_python(query, index), *_near(query, index.facts))))
     namesakes = _namesakes(query, index)
     text = query.raw.strip()
     return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
 
 
-def _namesakes(query: NameQuery, index: Index) -> tuple[Hit, ...]:
-    from indexes.queries.naming.cxx import namesakes
-
+def _namesakes(query: NameQuery, index: IndexedTree) -> tuple[Hit, ...]:
     return namesakes(query.base, index) if query.base.isidentifier() else ()
 
 
-def _near_python(query: NameQuery, index: Index) -> tuple[str, ...]:
-    from indexes.queries.naming.python import near_python
-
+def _near_python(query: NameQuery, index: IndexedTree) -> tuple[str, ...]:
     return near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
 
 
@@ -71,8 +65,6 @@ _LIKE = 0.85
 
 
 def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
-    from indexes.queries.naming.near import near
-
     if query.kind in ("text", "place"):
         return ()
     if query.overload and (overloads := facts.overloads(query.base)):
@@ -86,45 +78,31 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
     return near(query.base, first, 5) or near(query.base, (*operators, *facts.node_names), 5)
 
 
-# ------------------------------------------------------- worlds, loaded when they are asked
-
-
-def _world(where: str) -> World:
-    """The function ``module.name`` of this folder."""
-    module, _, name = where.partition(".")
-
-    def asked(query: NameQuery, index: Index) -> NameMatch | None:
-        found: World = getattr(import_module(f"indexes.queries.naming.{module}"), name)
-        return found(query, index)
-
-    return asked
-
-
-_operators = _world("operators.find")
-_libraries = _world("operators.find_library_operator")
-_nodes = _world("operators.find_node")
-_python = _world("python.find")
-_symbols = _world("cxx.find")
-_first_symbol = _world("cxx.find_first")
-_stubs = _world("cxx.find_stub")
-_device_kernels = _world("cxx.of_library")
-_places = _world("places.find")
-_errors = _world("errors.find")
-_dispatches = _world("errors.find_dispatch")
-_variables = _world("variables.find")
-_keys = _world("keys.find")
-
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
-        *(_operators, _python, _keys, _libraries, _variables, _stubs, _symbols, _dispatches),
-        _device_kernels,
+        operators.find,
+        python.find,
+        keys.find,
+        operators.find_library_operator,
+        variables.find,
+        cxx.find_stub,
+        cxx.find,
+        errors.find_dispatch,
+        cxx.of_library,
     ),
-    "operator": (_operators, _symbols),
-    "library": (_libraries, _symbols, _stubs, _device_kernels),
-    "python": (_variables, _python, _operators, _places, _dispatches),
-    "grad_fn": (_nodes, _python, _symbols),
-    "stub": (_stubs, _symbols, _operators),
-    "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes, _device_kernels),
-    "place": (_places, _errors),
-    "text": (_errors, _operators, _symbols),
+    "operator": (operators.find, cxx.find),
+    "library": (operators.find_library_operator, cxx.find, cxx.find_stub, cxx.of_library),
+    "python": (variables.find, python.find, operators.find, places.find, errors.find_dispatch),
+    "grad_fn": (operators.find_node, python.find, cxx.find),
+    "stub": (cxx.find_stub, cxx.find, operators.find),
+    "symbol": (
+        cxx.find_first,
+        cxx.find_stub,
+        operators.find,
+        cxx.find,
+        operators.find_node,
+        cxx.of_library,
+    ),
+    "place": (places.find, errors.find),
+    "text": (errors.find, operators.find, cxx.find),
 }

@@ -8,18 +8,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.names import Names
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _ASSIGNED = re.compile(rb"\s*=(?!=)")
 _BOUND_NAME = regex(r"torch\._C\.(_\w+)")
@@ -29,7 +26,7 @@ _BELOW = 6
 """Lines behind a comparison with a name in which what is asked for stands."""
 
 
-def context_reads(flags: Iterable[Hit], index: Index) -> Iterator[Hit]:
+def context_reads(flags: Iterable[Hit], index: IndexedTree) -> Iterator[Hit]:
     """The methods of ``at::Context`` that say how flags are set, then the lines that ask them."""
     names = dict.fromkeys(name for flag in flags for name in _getters(flag, index))
     functions = _bound_to(names, index) if names else ()
@@ -44,7 +41,7 @@ def context_reads(flags: Iterable[Hit], index: Index) -> Iterator[Hit]:
         yield from _calls(methods, index)
 
 
-def _getters(flag: Hit, index: Index) -> list[str]:
+def _getters(flag: Hit, index: IndexedTree) -> list[str]:
     """The names in ``torch._C`` under which a flag is read and set."""
     lines = index.read(flag.location.path).split("\n")[flag.location.line - 1 :]
     own = flag.location.end_line - flag.location.line
@@ -55,7 +52,7 @@ def _getters(flag: Hit, index: Index) -> list[str]:
     return _BOUND_NAME.findall(said)
 
 
-def _bound_to(names: Iterable[str], index: Index) -> Iterator[Definition]:
+def _bound_to(names: Iterable[str], index: IndexedTree) -> Iterator[Definition]:
     """The C functions in tables of methods under some names."""
     listed = "|".join(names)
     entry = re.compile(rf'"(?:{listed})",\s*(?:castPyCFunctionWithKeywords\()?(\w+)'.encode())
@@ -67,12 +64,12 @@ def _bound_to(names: Iterable[str], index: Index) -> Iterator[Definition]:
                 yield from (known.definition for known in named)
 
 
-def _body(definition: Definition, index: Index) -> str:
+def _body(definition: Definition, index: IndexedTree) -> str:
     where = definition.location
     return "\n".join(index.read(where.path).split("\n")[where.line - 1 : where.end_line])
 
 
-def _calls(methods: Sequence[str], index: Index) -> Iterator[Hit]:
+def _calls(methods: Sequence[str], index: IndexedTree) -> Iterator[Hit]:
     """The lines of kernels that call methods; the index does not keep calls of so plain ones."""
     word = re.compile(rf"({'|'.join(methods)})\(".encode())
     for path in index.facts.paths("cpp", "aten/%"):
@@ -88,7 +85,7 @@ _READS = 40
 """Lines that are listed of those that read a variable."""
 
 
-def find(query: NameQuery, index: Index) -> NameMatch | None:
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Where a variable is defined, then where it is read, what C++ asks for a flag first, and
     where it is set."""
     wanted = query.paths or (query.base,)
@@ -111,7 +108,7 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     return replace(match, confidence="ambiguous") if several else match
 
 
-def _c10_flags(name: str, index: Index) -> Iterator[Hit]:
+def _c10_flags(name: str, index: IndexedTree) -> Iterator[Hit]:
     """``C10_DEFINE_bool(name, false, "...")``."""
     bare = name.removeprefix("FLAGS_")
     sql = (
@@ -123,7 +120,7 @@ def _c10_flags(name: str, index: Index) -> Iterator[Hit]:
         yield Hit("variable", bare, Location(path, line), f"{macro}({arguments})")
 
 
-def _reads(found: Iterable[Hit], index: Index) -> list[Hit]:
+def _reads(found: Iterable[Hit], index: IndexedTree) -> list[Hit]:
     """Lines of Python, and of C++ for what is defined there, that name a variable; an environment
     variable's own lines are where it is read."""
     own = {(hit.location.path, hit.location.line) for hit in found}
@@ -158,7 +155,11 @@ def _expression(hit: Hit) -> str:
 
 
 def _lines(
-    index: Index, path: str, word: re.Pattern[bytes], names: set[bytes], own: set[tuple[str, int]]
+    index: IndexedTree,
+    path: str,
+    word: re.Pattern[bytes],
+    names: set[bytes],
+    own: set[tuple[str, int]],
 ) -> Iterator[Hit]:
     data = index.source.read(path)
     if not any(name in data for name in names):

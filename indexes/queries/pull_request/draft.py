@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Affected, TestCommand
 from indexes.queries.contribution.guides import Command, Guides
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.impact.affected import affected
+from indexes.queries.index import Index
 from indexes.queries.operator_tests import NOW
 from indexes.queries.pull_request.around import Around
 from indexes.queries.pull_request.branch import Base, Branch, changed_file
@@ -18,9 +18,6 @@ from indexes.queries.pull_request.labels import Labels
 from indexes.queries.pull_request.model import PullRequest, PullStep, Ran
 from indexes.readers.python.tests import is_test_file
 from indexes.source.git_diff import changes
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 def draft(

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
 from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
 from indexes.readers.python.blocks import Text
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _FUNCTIONS = "torch._C._VariableFunctions"
 _TENSOR = ("TensorBase", "_TensorBase")
@@ -37,7 +34,7 @@ _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(
 class Bound:
     """What C++ gives to Python in one tree."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self._index = index
         self.is_bound = cache(self._is_bound)
         self._read = cache(self._text)

@@ -6,28 +6,25 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.modules import Found, Module
 from indexes.linking.python.names import Names
 from indexes.model.files import canonical
 from indexes.model.python import PythonAnswer, PythonCall, PythonCard, PythonPlace
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.finding import Finder
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.scope import Function, dotted
 from indexes.store.registrations import StoredPython
 
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-
 _RUNS = ("forward", "__call__", "__init__")
 """What of a class runs when it is used: the first that it defines is shown."""
 _TENSORS = ("Tensor", "torch.Tensor", "'Tensor'", '"Tensor"')
 
 
-def card(name: str, index: Index) -> PythonCard | None:
+def card(name: str, index: IndexedTree) -> PythonCard | None:
     """A Python name in a few lines; None where there is none of it."""
     found = _card(name, index)
     if found is None:
@@ -36,7 +33,7 @@ def card(name: str, index: Index) -> PythonCard | None:
     return replace(found, tests=tests, documents=pages)
 
 
-def _card(name: str, index: Index) -> PythonCard | None:
+def _card(name: str, index: IndexedTree) -> PythonCard | None:
     finder = Finder(index)
     answer = finder.find(name)
     found = finder.names.find(answer.name) if answer else None
@@ -57,7 +54,7 @@ def _card(name: str, index: Index) -> PythonCard | None:
 
 
 def _of_class(
-    finder: Finder, answer: PythonAnswer, found: Found, home: Module, index: Index
+    finder: Finder, answer: PythonAnswer, found: Found, home: Module, index: IndexedTree
 ) -> PythonCard:
     node = found.node
     assert isinstance(node, ast.ClassDef)
@@ -125,7 +122,7 @@ def _line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def _pages(answer: PythonAnswer, index: Index) -> Iterator[Location]:
+def _pages(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
     stored = StoredPython(index.facts.store)
     for name in dict.fromkeys((answer.name, answer.defined)):
         for path, fact in stored.by_target(name):
@@ -133,7 +130,7 @@ def _pages(answer: PythonAnswer, index: Index) -> Iterator[Location]:
                 yield Location(path, fact.line, fact.end_line)
 
 
-def _tests(answer: PythonAnswer, index: Index) -> Iterator[Location]:
+def _tests(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
     """The tests that are named after it and call something of that name."""
     word = answer.name.rpartition(".")[2]
     if answer.kind in ("function", "class", "bound"):
@@ -146,7 +143,7 @@ class _Calls:
     """The calls in the body of one function, resolved as its module reads their names."""
 
     def __init__(
-        self, names: Names, home: Module, node: Function, owner: Found | None, index: Index
+        self, names: Names, home: Module, node: Function, owner: Found | None, index: IndexedTree
     ) -> None:
         self._names = names
         self._home = home

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
@@ -12,12 +11,10 @@ from indexes.model.errors import SourceError
 from indexes.model.files import MARK
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _PACKAGES = ("torch", "functorch", "torchgen")
 _AS = {
@@ -34,7 +31,7 @@ _MOST = 12
 """So many definitions of a bare name are told apart."""
 
 
-def find(text: str, index: Index) -> PythonAnswer | None:
+def find(text: str, index: IndexedTree) -> PythonAnswer | None:
     """What a Python name means: ``torch.nn.Linear``, ``F.relu``, ``optim.Adam.step``,
     ``DataLoader``; None where Python would find nothing of that name.
 
@@ -52,7 +49,7 @@ def find(text: str, index: Index) -> PythonAnswer | None:
 class Finder:
     """Finds names in one tree; files are read once."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self._index = index
         self.bound = Bound(index)
         self._beside = _packages_beside(index)
@@ -155,7 +152,7 @@ _LAID_OUT = regex(r"(@[^/]+/(?:src/|python/)?)(\w+)(?:/__init__)?\.py")
 """Where extensions have their packages, and modules that are in none."""
 
 
-def _packages_beside(index: Index) -> dict[str, str]:
+def _packages_beside(index: IndexedTree) -> dict[str, str]:
     """The packages of extensions, by name, and the folder that each is in."""
     sql = f"SELECT path FROM files WHERE kind='python' AND path LIKE '{MARK}%' ORDER BY path"
     paths = index.facts.store.column(sql) if index.source.roots else ()

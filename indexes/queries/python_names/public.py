@@ -4,15 +4,12 @@ module that calls it, the method, the quantized ones."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.python import PythonAnswer
 from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 def public_names(stored: StoredPython, name: str, exact: bool = False) -> list[str]:
@@ -44,7 +41,7 @@ def _bare(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def definitions(names: Iterable[str], index: Index) -> dict[str, Location | None]:
+def definitions(names: Iterable[str], index: IndexedTree) -> dict[str, Location | None]:
     """Where Python names are defined in Python; None for bindings, and names of other trees."""
     finder = Finder(index)
     found = ((name, finder.find(name) if _is_name(name) else None) for name in names)

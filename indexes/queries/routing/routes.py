@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
@@ -15,11 +14,9 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.prices import ASIDE, Walk
 from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 _MOST = 12
 """Routes of a device that are told."""
@@ -34,14 +31,14 @@ _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
 
-def routes(index: Index, native: NativeFunction) -> tuple[Route, ...]:
+def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     """The ways to what computes, device by device, best first for each."""
     finder = _Finder(index)
     return tuple(one for device in DEVICES for one in finder.of(native, device))
 
 
 class _Finder:
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: IndexedTree) -> None:
         self.facts = index.facts
         self.search = Search(index.facts)
         self.works = self.search.works
@@ -124,7 +121,26 @@ class _Finder:
             return f"{name}: {_UNREAD}"
         if self.search.only_checks(kernel):
             return f"{name}: {_CHECKED}"
-        return f"{name}: {_UNSEEN if keeps_whole_bodies(path) else _UNFOLLOWED}"
+        if keeps_whole_bodies(path):
+            return f"{name}: {_UNSEEN}"
+        return f"{name}: {self._overriders(kernel) or _UNFOLLOWED}"
+
+    def _overriders(self, kernel: Known) -> str:
+        """The classes of which one, by the object, runs a virtual method that a kernel calls;
+        empty where it calls none."""
+        found: dict[str, list[Known]] = {}
+        for edge in self.facts.edges(kernel.id):
+            target = edge.target if edge.candidates > 1 else ""
+            if isinstance(target, int) and (one := self.facts.by_id(target)):
+                found.setdefault(edge.symbol, []).append(one)
+        for methods in found.values():
+            # Those that are defined inside their class are interfaces and stand-ins, mostly.
+            methods.sort(key=lambda one: one.definition.virtual)
+            classes = dict.fromkeys(one.definition.scope.rpartition("::")[2] for one in methods)
+            if len(classes) > 1:
+                named = [*classes][:2] + [f"{len(classes) - 2} more"] * (len(classes) > 2)
+                return f"one of {', '.join(named)}"
+        return ""
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
         """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""

@@ -14,6 +14,7 @@ from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import library_calls
 from indexes.readers.cxx.lexer import NEVER, Lines, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
+from indexes.readers.cxx.marks import result_mark
 from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
@@ -45,6 +46,10 @@ class DefinitionFact(NamedTuple):
     """The macro at whose use it stands: ``TORCH_IMPL_FUNC``, or one the tree defines."""
     macro_path: str
     macro_line: int
+    returns: str
+    """The mark of what a function returns."""
+    is_virtual: int
+    """1 for a method that says so itself: by ``virtual`` or ``override``."""
     calls: list[Call]
     branches: list[Branch]
     """Those in which calls stand."""
@@ -142,7 +147,7 @@ class _Assembler:
             line, guard = self.line(one.offset), self._guard(one.offset)
             qualifier, _, function = one.function.rpartition("::")
             call = Call(function, qualifier, line, "call", flat(one.template))
-            place = (one.name, "", SHADER, line, line, "", guard, 0, "", "", "", 0)
+            place = (one.name, "", SHADER, line, line, "", guard, 0, "", "", "", 0, "", 0)
             yield DefinitionFact(*place, [call], [])
 
     def _use(self, use: ScopedUse) -> UseFact:
@@ -173,7 +178,7 @@ class _Assembler:
         first = line + macro.skipped_lines
         place = (macro.name, "", "macro", line, first + macro.body.count("\n"))
         body = self._macro_body(macro.body, first)
-        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, "", "", "", 0)
+        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, "", "", "", 0, "", 0)
         self.facts.definitions.append(DefinitionFact(*made, body.calls, body.branches))
 
     def _macro_body(self, body: str, first_line: int) -> Body:
@@ -207,9 +212,18 @@ class _Assembler:
         place = (found.scope, kind, line, end_line, flat(found.parameters))
         guard = self._guard(found.start)
         made = (name, *place, guard, found.is_global, found.base, macro, "", 0)
-        fact = DefinitionFact(*made, body.calls, body.branches)
+        declared = self._declared(found) if found.kind == "function" else ("", 0)
+        fact = DefinitionFact(*made, *declared, body.calls, body.branches)
         self.facts.definitions.append(fact)
         return fact
+
+    def _declared(self, found: Found) -> tuple[str, int]:
+        """What a function returns, and whether it is written as a virtual one."""
+        plain = self.scan.plain
+        before = plain[found.head : found.start]
+        behind = plain[max(found.start, plain.rfind(")", found.start, found.body)) : found.body]
+        is_virtual = "virtual" in before.split() or "override" in behind.split()
+        return result_mark(before), int(is_virtual)
 
     def _directives(self, found: Found) -> None:
         """``using namespace mps;`` and ``namespace native_mps = at::native::mps;`` in a body: kept

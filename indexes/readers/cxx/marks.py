@@ -4,7 +4,8 @@
 number, ``b`` a truth value, ``I`` a list of integers, ``s`` a string, ``O`` TensorOptions,
 ``D`` a dtype, ``N`` nothing (``nullopt``, ``{}``), ``G`` a Generator, ``?`` not known.
 ``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it,
-``.name.other`` what the method ``other`` of that returns, ``.name[]`` an element of it.
+``.name.other`` what the method ``other`` of that returns, ``.Type::name`` what the method of a
+class does, ``.name[]`` an element of it.
 Of a name of another type the mark is that type: ``TensorIterator``.
 """
 
@@ -80,6 +81,15 @@ def type_mark(text: str) -> str:
     return UNKNOWN if name in ("auto", "void") or len(name) == 1 else name
 
 
+_QUALIFIERS = regex(r"(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
+_NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
+
+
+def result_mark(before: str) -> str:
+    """The mark of what a function returns, from what stands in front of its name."""
+    return type_mark(_NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip())
+
+
 def _template_mark(within: str, name: str, inner: str) -> str:
     if name in _HOLDS_ONE or name in _POINTS:
         return type_mark(inner.split(",", maxsplit=1)[0] if name in _POINTS else inner)
@@ -143,7 +153,7 @@ _METHODS = {
 }
 _RESULTS = {name: mark for mark, names in _METHODS.items() for name in names.split()}
 """What methods of TensorBase, TensorIterator and Scalar return that are no operators' own."""
-_SAME = frozenset("value value_or toTensor front back at operand".split())
+_SAME = frozenset("value value_or vec toTensor front back at operand".split())
 """Methods of what holds values: of an optional the value, of a list an element."""
 _TENSORS_OF_ITERATOR = frozenset(("tensor", "output", "input", "maybe_get_output", "operand"))
 
@@ -152,7 +162,7 @@ def method_mark(name: str, receiver: str, template: str) -> str:
     """What ``receiver.name<template>(...)`` is."""
     if name in _SAME:
         if receiver in ("L", "I"):
-            return receiver if name.startswith("value") else ELEMENTS[receiver]
+            return receiver if name[0] == "v" else ELEMENTS[receiver]
         if name.startswith("value"):
             return receiver
     if "Iterator" in receiver and name in _TENSORS_OF_ITERATOR:
@@ -165,6 +175,8 @@ def method_mark(name: str, receiver: str, template: str) -> str:
         return _RESULTS[name]
     if receiver[:1] == ".":
         return f"{receiver}.{name}"
+    if len(receiver) > 1 and receiver.isidentifier():
+        return f".{receiver}::{name}"
     return f".{name}" if receiver == "T" else UNKNOWN
 
 

@@ -83,7 +83,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="module:PATTERN",
     help="Record only operators in the forward of modules whose path matches: blocks.*.attn.",
 )
-@click.option("--max-ops", metavar="N", help="Stop recording after N operators.")
+@click.option("--max-ops", metavar="N", help="Stop recording after N operators and Nodes.")
 @click.option(
     "--max-size", metavar="SIZE", help="Stop recording when the file has this size: 100MB."
 )

@@ -10,7 +10,6 @@ import sqlite3
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import installed_torch, target_python
 from navigator.live.generated.answer import Absence, Because, Generated, Piece
 from navigator.live.generated.cache import digest, save
-from navigator.live.python_process import ask
+from navigator.live.python_process import ask_each
 from navigator.live.torchgen_check import package_in
 
 _PARTS = ("aten", "autograd")
@@ -93,9 +92,8 @@ def _run(root: str) -> list[dict[str, Any]]:
     own = str(Path(__file__).parents[3])
     command = ["-c", _START, own, root and os.path.abspath(root)]
     python = target_python().path
-    with ThreadPoolExecutor(len(_PARTS)) as pool:
-        asked = [pool.submit(ask, python, *command, part, timeout=_TIMEOUT) for part in _PARTS]
-        found: list[dict[str, Any]] = [one.result() for one in asked]
+    commands = ([*command, part] for part in _PARTS)
+    found: list[dict[str, Any]] = ask_each(python, *commands, timeout=_TIMEOUT)
     for one in found:
         if "unable" in one:
             whose = "of this tree" if root else "of the installed torch"

@@ -8,42 +8,18 @@ Node's forward operator is the last one that started with the Node's sequence nu
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from navigator.trace.building.forward_links import ForwardLinks
 from navigator.trace.building.places import Places
+from navigator.trace.building.settling import Settling, goes_through
 from navigator.trace.columns import NONE
-from navigator.trace.table import (
-    ANNOTATION,
-    BACKWARD,
-    BY_ENGINE,
-    BY_HOOK,
-    CALL,
-    COMPILE,
-    ENGINE,
-    FORMULA,
-    GONE,
-    NODE,
-    OP,
-    OPTIMIZER,
-    RECOMPUTE,
-    REGION,
-    Table,
-)
+from navigator.trace.table import ANNOTATION, CALL, GONE, OP, Table
 
-ENGINE_PREFIX = "autograd::engine::evaluate_function: "
-_OPTIMIZER_PREFIX = "Optimizer."
-_CHECKPOINT = "torch/utils/checkpoint.py"
 _PRINTER = "torch/_tensor_str.py"
 _PRINT = "torch._tensor.Tensor.__repr__"
-_COMPILER_STEP = " (dynamo_timed)"
-"""How torch/_dynamo/utils.py names what it times while it compiles."""
-_COMPILER_FACTS = re.compile(r"(?P<step>.+)_data: .*?compile_id=(?P<id>[^,\s]+)")
-"""And what it says of it, in a block inside of it."""
 
 
 class _Side(NamedTuple):
@@ -82,21 +58,17 @@ class Builder:
         self._sides: list[_Side] = []
         self._open: defaultdict[int, list[_Open]] = defaultdict(list)
         """By thread, innermost last."""
-        self.links = ForwardLinks(table)
+        self.settling = Settling(table)
+        self.links = self.settling.links
         self.places = Places(table)
         self._roots_done = 0
-        self._kind_of_name = cache(self._new_kind)
-        self._is_compiler = cache(lambda name: table.names[name][0].endswith(_COMPILER_STEP))
-        self._is_recomputing = cache(lambda stack: self._goes_through(stack, _CHECKPOINT))
-        self._is_printing = cache(lambda stack: self._goes_through(stack, _PRINTER))
+        self._is_printing = cache(lambda stack: goes_through(table, stack, _PRINTER))
         self._print: dict[int, int] = {}
         """Thread -> the call that prints a tensor, while nothing else runs there."""
         self._endless: dict[int, int] = {}
         """Thread -> the row that it is in and of which the end is not known yet."""
         self._carried: dict[int, int] = {}
         """The same of rows of earlier windows, until a window after their end."""
-        self.backward: list[tuple[float, float, int]] = []
-        """(start, end, row of the call) of backward passes that Python started."""
 
     # ---------------------------------------------------------------------- feeding
 
@@ -145,7 +117,7 @@ class Builder:
         self._nest()
         self.places.settle(self._rows, self._external, places)
         self._settle_roots()
-        for fed in (self._rows, self._external, self._sides, self.backward):
+        for fed in (self._rows, self._external, self._sides, self.settling.backward):
             fed.clear()
         self._open.clear()
         self._print.clear()
@@ -205,7 +177,7 @@ class Builder:
         parent = self._within_print(row, parent, end)
         if parent >= 0:
             table.adopt(parent, row)
-        self._settle(row, parent, frame, module)
+        self.settling.settle(row, parent, frame, module)
         if table.kind[row] == CALL and table.name_of(row) == _PRINT:
             table.prints.add(row)
         if table.kind[row] == ANNOTATION and around.row >= 0:
@@ -261,7 +233,7 @@ class Builder:
         self._external.append(0)
         if parent >= 0:
             table.adopt(parent, call)
-        self._settle(call, parent, NONE, NONE)
+        self.settling.settle(call, parent, NONE, NONE)
         return call
 
     def _parallel(self, start: float, end: float) -> int:
@@ -308,102 +280,6 @@ class Builder:
         while row >= 0 and self.table.kind[row] == ANNOTATION:
             row = self.table.parent[row]
         return row
-
-    def _settle(self, row: int, parent: int, frame: int, module: int) -> None:
-        """Kind, phase, Node, origin, line and module of a row whose parent is settled."""
-        table = self.table
-        kind = table.kind[row]
-        if kind == OP:
-            kind = table.kind[row] = self._kind_of(row, parent)
-        if parent >= 0:
-            table.phase[row] = table.phase[parent]
-            table.node[row] = table.node[parent]
-            table.origin[row] = table.origin[parent]
-        if kind in (NODE, ENGINE):
-            self._settle_node(row, parent, frame)
-        elif kind == ANNOTATION:
-            self._settle_annotation(row, parent)
-        elif parent >= 0 and table.node[row] >= 0:
-            self._settle_origin(row, parent, kind)
-        if kind in (OP, REGION) and table.sequence[row] >= 0:
-            self.links.started(row)
-        if self._is_compiler(table.name[row]) or row in table.compilations:
-            self._compile(row, parent)
-        if table.stack[row] < 0:
-            table.stack[row] = frame
-        if table.module[row] < 0:
-            above = table.module[parent] if parent >= 0 else NONE
-            table.module[row] = above if above >= 0 else module
-
-    def _settle_annotation(self, row: int, parent: int) -> None:
-        table, name = self.table, self.table.name_of(row)
-        if name.startswith(_OPTIMIZER_PREFIX) and table.phase[row] != COMPILE:
-            table.phase[row] = OPTIMIZER
-        facts = _COMPILER_FACTS.fullmatch(name) if parent >= 0 else None
-        if facts and table.name_of(parent).removesuffix(_COMPILER_STEP) == facts["step"]:
-            self._compile(parent, table.parent[parent], facts["id"])
-            table.phase[row] = COMPILE
-
-    def _compile(self, row: int, parent: int, number: str = "") -> None:
-        """A row within which the compiler runs; the outermost one stands for the compilation."""
-        table = self.table
-        table.phase[row] = COMPILE
-        if parent >= 0 and table.phase[parent] == COMPILE:
-            table.compilations.pop(row, None)
-        elif number or row not in table.compilations:
-            table.compilations[row] = number
-
-    def _kind_of(self, row: int, parent: int) -> int:
-        table = self.table
-        under_engine = parent >= 0 and table.kind[parent] == ENGINE
-        if under_engine and table.name_of(parent) == ENGINE_PREFIX + table.name_of(row):
-            return NODE
-        return self._kind_of_name(table.name[row])
-
-    def _new_kind(self, number: int) -> int:
-        name, _ = self.table.names[number]
-        if name.startswith(ENGINE_PREFIX):
-            return ENGINE
-        namespace, separator, rest = name.partition("::")
-        named = separator and namespace.isidentifier() and " " not in rest
-        return OP if named and "::" not in rest else REGION
-
-    def _settle_node(self, row: int, parent: int, frame: int) -> None:
-        table = self.table
-        if table.phase[row] != COMPILE:
-            table.phase[row] = BACKWARD
-        table.node[row] = row
-        table.origin[row] = FORMULA
-        if table.stack[row] < 0:
-            table.stack[row] = frame
-        if parent < 0:
-            self._under_backward(row)
-        name = table.name_of(row).removeprefix(ENGINE_PREFIX)
-        engine = parent if table.kind[row] == NODE else row
-        forward = self.links.link(row, engine, name, self.table.forward_threads.get(row, 0))
-        if forward >= 0:
-            table.module[row] = table.module[forward]
-            table.module[engine] = table.module[forward]  # what it does next is for it too
-
-    def _under_backward(self, row: int) -> None:
-        """A Node on a thread of the engine: the call that started this backward pass, if one."""
-        start = self.table.start[row]
-        calls = {call for begin, end, call in self.backward if begin <= start <= end}
-        if len(calls) == 1:
-            self.table.stack[row] = self.table.stack[calls.pop()]
-
-    def _settle_origin(self, row: int, parent: int, kind: int) -> None:
-        table = self.table
-        above, stack = table.kind[parent], table.stack[row]
-        from_python = stack >= 0 and (kind == CALL or stack != table.stack[parent])
-        if from_python and self._is_recomputing(stack):
-            table.origin[row] = RECOMPUTE
-        elif above == ENGINE:
-            table.origin[row] = BY_HOOK if from_python else BY_ENGINE
-
-    def _goes_through(self, stack: int, file: str) -> bool:
-        paths = (frame.location.path for frame in self.table.stacks[stack].frames)
-        return any(path.replace("\\", "/").endswith(file) for path in paths)
 
     def _settle_roots(self) -> None:
         """Roots of this window by time; calls announced since may stand among them."""

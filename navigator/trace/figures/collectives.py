@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
 
-from navigator.trace.building.builder import ENGINE_PREFIX
+from navigator.trace.building.settling import ENGINE_PREFIX
 from navigator.trace.columns import NONE
 from navigator.trace.inputs import item_size
 from navigator.trace.model import DeviceKernel, Input

@@ -163,7 +163,7 @@ class OwnEvents:
     def _close_window(self, places: dict[int, str], last_call: float = math.inf) -> None:
         """What was announced and did not come with the window ran no operator, up to the last call
         of the window: later ones may stand before it."""
-        self._builder.backward = [
+        self._builder.settling.backward = [
             (start, end, self._rows[call])
             for start, end, call in self._backwards
             if call in self._rows

@@ -15,6 +15,13 @@ from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
 """Enter, and what it is while a terminal is not ours yet."""
+_EDITS = {
+    key: binding.action
+    for binding in Binding.make_bindings(Input.BINDINGS)
+    if binding.action.startswith(("delete_", "cursor_"))
+    for key in binding.key.split(",")
+}
+"""The keys by which Textual edits a line, and what they do."""
 
 
 class EarlyKeys:
@@ -87,11 +94,16 @@ class FilterInput(Input):
         """No name holds a question mark, so it stays the key for help."""
         return character != "?" and super().check_consume_key(key, character)
 
-    def on_key(self, event: events.Key) -> None:
-        """A slash asks for a filter wherever else the cursor is, and no name begins with one."""
-        if event.character == "/" and not self.value:
+    async def on_key(self, event: events.Key) -> None:
+        """Keys that edit are carried out here, in the order in which they were typed: as bindings
+        of the app they would be overtaken by letters. A slash asks for a filter wherever else the
+        cursor is, and no name begins with one."""
+        action = _EDITS.get(event.key)
+        if action or (event.character == "/" and not self.value):
             event.prevent_default()
             event.stop()
+        if action:
+            await self.run_action(action)
 
     def on_paste(self, event: events.Paste) -> None:
         """Of several lines, as a traceback has, the one that says what is wrong; Textual would

@@ -82,3 +82,15 @@ def test_no_index_is_replaced_while_another_process_writes_to_it(
         with pytest.raises(SourceError, match="locked"):
             Builder(source, cache).run(force=True)
     assert Builder(source, cache).run(force=True).cold
+
+
+def test_rows_that_nobody_reads_on_are_let_go_after_the_index_is_closed(
+    tree_copy: Path, cache: Path
+) -> None:
+    """As after ctrl+c, which ends a query in the midst of its rows."""
+    with opened(tree_copy, cache):
+        store = Store(index_path(Source.find(str(tree_copy)), cache))
+    rows = store.rows("SELECT path FROM files")
+    assert next(rows)
+    store.close()
+    rows.close()  # type: ignore[attr-defined]  # what Python does with a generator

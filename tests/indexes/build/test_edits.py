@@ -379,6 +379,19 @@ def test_one_edit_of_an_entry(aged: Path, cache: Path, tmp_path: Path, edit: Edi
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+def test_an_entry_that_stood_twice_leaves_no_line_behind(
+    aged: Path, cache: Path, tmp_path: Path
+) -> None:
+    chance = random.Random(1)
+    with opened(aged, cache):
+        pass
+    once = (aged / YAML).read_text()
+    _edited(aged / YAML, _repeat, chance)
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+    _edited(aged / YAML, lambda _chance, _text: f"# one more line\n{once}", chance)
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
 def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     with opened(aged, cache):

@@ -29,6 +29,26 @@ if __name__ == "__main__":
     time.sleep(60)
 """
 
+STOPPED = """\
+import multiprocessing, time
+from indexes.build import scan
+from indexes.model.errors import Cancelled
+from indexes.source.walk import SourceFile
+
+def read(places, numbered):
+    if numbered[0] >= 24:  # beyond what is handed over at once
+        time.sleep(0.5)
+        print("read", flush=True)
+    return scan.FileRows(numbered[0], numbered[1].path, b"", {}, [])
+
+scan.read_rows = read
+files = [(number, SourceFile(f"{number}.cpp", "cpp", 9)) for number in range(200)]
+try:
+    [*scan.read_files(("", ()), files, lambda: True)]
+except Cancelled:
+    print(f"stopped, {len(multiprocessing.active_children())} left")
+"""
+
 
 def _is_running(process: int) -> bool:
     try:
@@ -54,6 +74,24 @@ def test_they_end_with_their_parent_however_that_ended(tmp_path: Path) -> None:
     while any(map(_is_running, workers)):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="reads in one process")
+def test_who_stops_waits_for_what_is_read_and_for_no_more(tmp_path: Path) -> None:
+    script = tmp_path / "stopped.py"
+    script.write_text(STOPPED)
+    environment = {**os.environ, "PYTHONPATH": str(TREE.parents[1])}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    *read, last = done.stdout.splitlines()
+    assert (last, done.stderr) == ("stopped, 0 left", "")
+    assert len(read) < 24, "a worker is given 24 at once"
 
 
 def _answer_to_interrupt() -> object:

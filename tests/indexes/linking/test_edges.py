@@ -197,6 +197,22 @@ void edges_of_named_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "ramp");
 void edges_of_whole_names(const Tensor& x) { lib.getPipelineStateForFunc("pivots"); }
 void edges_of_names_put_in(const Tensor& x) { run_named(x, "cubic"); }
 void edges_of_longer_names_put_in(const Tensor& x) { run_named(x, "cubic_wide"); }
+struct Backing { virtual void serve(const Tensor& x) { fail(); } void plain(int n) {} };
+struct NearBacking : Backing { void serve(const Tensor& x) override { x.abs(); } };
+struct FarBacking : Backing {
+  void serve(const Tensor& x);
+  void plain(int n) {}
+};
+void FarBacking::serve(const Tensor& x) { x.neg(); }
+struct Holder { c10::intrusive_ptr<Backing> backing(int key) const { return held_; } };
+const Holder& the_holder() { return holder; }
+Tensor made_of(const Tensor& x, int n) { return x; }
+void edges_of_results(const Tensor& x) {
+  the_holder().backing(0)->serve(x);
+  auto held = the_holder().backing(1);
+  held->plain(1);
+  made_of(x, 1).sub(1);
+}
 void edges_of_void_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "turned"); }
 void edges_of_blits(id<MTLBlitCommandEncoder> encoder) {
   [encoder copyFromBuffer:from toBuffer:to size:1];
@@ -443,6 +459,22 @@ def test_a_method_of_an_unknown_object_is_said_to_be_unknown(index: Index) -> No
 def test_a_method_that_classes_of_one_family_define_is_one_of_theirs(index: Index) -> None:
     found = [edge for edge in edges(index, "edges_of_overriders") if edge.symbol == "quant"]
     assert [(edge.kind, edge.confidence) for edge in found] == [("call", "ambiguous")] * 2
+
+
+def test_what_a_function_returns_tells_whose_method_is_called(index: Index) -> None:
+    """A virtual method may be that of any class that derives; another one is the class's own."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for edge in edges(index, "edges_of_results"):
+        known = index.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        target = known.definition.scope.rpartition("::")[2] if known else str(edge.target)
+        found.setdefault(edge.symbol, []).append((target, edge.confidence))
+    assert found["serve"] == [
+        ("Backing", "ambiguous"),
+        ("NearBacking", "ambiguous"),
+        ("FarBacking", "ambiguous"),
+    ]
+    assert found["plain"] == [("Backing", "by rule")]
+    assert found["sub"] == [("sub.Tensor", "exact")]
 
 
 def test_an_object_of_a_templates_own_type_is_of_a_class_in_its_file(index: Index) -> None:

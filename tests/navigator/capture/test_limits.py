@@ -127,7 +127,7 @@ def test_recording_stops_at_a_number_of_operators(
     raw = sum(op.kind not in ("call", "annotation") for op in trace.ops())
     assert most - 90 < raw <= most < whole.total()
     assert counts(trace) <= whole
-    assert told.startswith(f"torchnav: recording stopped at {most} operators: --max-ops {most}")
+    assert told.startswith(f"torchnav: recording stopped at {most} operators and Nodes: --max-ops")
     assert "not in the trace" in trace.meta.problems[-1]
     assert out == "0 0\n"
 

@@ -26,6 +26,13 @@ def test_text_names_places_costs_tests_and_what_is_missing(torchnav: Run) -> Non
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if " " in line.strip()[:60])
 
 
+def test_a_test_file_of_one_call_costs_no_plan(tree_copy: Path, torchnav: Run) -> None:
+    (tree_copy / "test/test_odd.py").write_text("x = ops(op_db)")
+    done = torchnav("contribute", "add.Tensor", "--tree", str(tree_copy))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "test/test_ops.py" in done.stdout
+
+
 def test_markdown_is_a_checklist(torchnav: Run, tmp_path: Path) -> None:
     out = tmp_path / "plan.md"
     done = torchnav("contribute", "add.Tensor", "--tree", str(TREE), "--markdown", str(out))

@@ -50,6 +50,10 @@ KEYS = (
     "remote.origin.receivepack",
     "trailer.sign.command",
     "web.browser",
+    "imap.tunnel",
+    "instaweb.httpd",
+    "sendemail.smtpServer",
+    "submodule.words.update",
     *(f"pager.{one}" for one in ("blame", "diff", "log", "ls-files", "config", "cat-file")),
     *(f"alias.{one}" for one in ("blame", "diff-index", "log", "ls-files", "rev-parse", "fetch")),
 )
@@ -96,7 +100,7 @@ class Trap:
         _sign(self.root)
         (self.root / ".gitattributes").write_text(ATTRIBUTES)
         for key in (*KEYS, *listed()):
-            alias = "!" if key.startswith("alias.") else ""
+            alias = "!" if key.startswith(("alias.", "submodule.")) else ""
             git(self.root, "config", key, alias + str(self.program(folder / key, key)))
         git(self.root, "config", "filter.required.required", "true")
         git(self.root, "config", "filter.required.smudge", "cat")

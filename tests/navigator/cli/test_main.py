@@ -344,6 +344,13 @@ class TestIndex:
         assert out == b""
         assert b"Traceback" not in err
 
+    def test_interrupted_before_the_command_line_is_loaded(self, tmp_path: Path) -> None:
+        """What it imports first is interrupted."""
+        (tmp_path / "click.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+        given = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+        done = subprocess.run(TORCHNAV, cwd=tmp_path, env=given, capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
     def test_index_of_garbage_is_built_again(self, tmp_path: Path, nowhere: Path) -> None:
         tree = tmp_path / "tree"
         (tree / YAML).parent.mkdir(parents=True)

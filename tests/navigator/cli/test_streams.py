@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from navigator.cli.main import COMMANDS, main
+
 TREE = Path(__file__).parents[2] / "tree"
 OP = [sys.executable, "-m", "navigator", "op", "add.Tensor", "--tree", str(TREE)]
 Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
@@ -68,6 +70,15 @@ def test_arguments_that_are_no_text_are_refused(words: list[str | bytes]) -> Non
     )
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
     assert b"is not UTF-8" in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_takes_what_is_no_text(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Checked once, where arguments are taken."""
+    assert main([command, "a\udcff"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "is not UTF-8" in err
 
 
 @pytest.mark.parametrize("command", ["index", "op relu"])

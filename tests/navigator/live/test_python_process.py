@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from indexes.model.errors import SourceError
-from navigator.live.python_process import ask
+from navigator.live.python_process import ask, ask_each
 
 
 def test_its_answer_is_decoded() -> None:
@@ -33,3 +35,13 @@ def test_what_goes_wrong_is_one_line(code: str, says: str) -> None:
 def test_a_python_that_is_not_there() -> None:
     with pytest.raises(SourceError, match="no-such-python"):
         ask("no-such-python")
+
+
+def test_those_that_are_asked_at_once_end_with_the_first_that_fails(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    waits = f"import os; os.symlink(str(os.getpid()), {str(mark)!r}); input()"
+    fails = f"import os\nwhile not os.path.islink({str(mark)!r}): pass\nraise OSError('no')"
+    with pytest.raises(SourceError, match="no"):
+        ask_each(sys.executable, ("-c", fails), ("-c", waits))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(os.readlink(mark)), 0)

@@ -28,7 +28,15 @@ from tests.tree_marks import TREE
 W = TypeVar("W", bound=Widget)
 Sit = Callable[..., AbstractAsyncContextManager["Person"]]
 
-_KEYS = {" ": "space", ":": "colon", ".": "full_stop", "_": "underscore", "/": "slash"}
+_KEYS = {
+    " ": "space",
+    ":": "colon",
+    ".": "full_stop",
+    "_": "underscore",
+    "/": "slash",
+    "\x15": "ctrl+u",
+    "\x7f": "backspace",
+}
 PATIENCE = 20.0
 """Seconds to wait for what should come at once; tests share the machine."""
 

@@ -107,3 +107,9 @@ async def test_nobody_waits_for_a_second_stroke_when_its_screen_is_gone(sit: Sit
         assert workspace.context.next_key
         await workspace.remove()
         assert workspace.context.next_key is None
+
+
+async def test_letters_do_not_overtake_the_keys_that_edit(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.types("soft\x15tanx\x7fh")
+        assert person.app.screen.query_one(FilterInput).value == "tanh"

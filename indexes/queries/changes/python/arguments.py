@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, margin
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _MISSING = regex(r"does not document ([\w, ]+)$")
 _SAMPLES = regex(r"sample_inputs_func\s*=\s*(\w+)")

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.errors import NotFound
 from indexes.model.regex import MULTILINE, regex
+from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
 
-if TYPE_CHECKING:
-    from indexes.model.schema import Schema
-    from indexes.queries.gaps.tree import Tree
-
 _LONGEST = 20
+_LISTS = "lists it."
+_HEAD = 6
+"""Lines in which a docstring that refers to another does so."""
+_REFERS = regex(r"\s*(?:r?\"\"\")?See :\w+:`")
 _DEFINING = ("class", "def", "docs", "functional", "module")
 _COVERAGE = "test/test_docs_coverage.py"
 FILE = regex(r"(?P<path>[\w./-]+\.(?:py|rst|md))(?::(?P<line>\d+))?")
@@ -39,7 +41,21 @@ def docs(tree: Tree, change: Change) -> Parts:
     steps = [one for name in _missing(tree, change) for one in _docstring_added(tree, change, name)]
     steps += _named(tree, change)
     steps += _docstrings(tree, change) if change.op else ()
+    steps = _without_referring(tree, steps)
     return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
+
+
+def _without_referring(tree: Tree, steps: Sequence[ChangeStep]) -> list[ChangeStep]:
+    """The steps, of which pages that list a name and docstrings that only say where to look are to
+    be read, where there are others to edit."""
+    follow = (s.what.endswith(_LISTS) or _refers(tree, s.location) for s in steps)
+    told = [replace(s, action="read") if f else s for s, f in zip(steps, follow, strict=True)]
+    return told if any(step.touches for step in told) else list(steps)
+
+
+def _refers(tree: Tree, where: Location) -> bool:
+    head = tree.lines(where.path, where.line, where.line + _HEAD)
+    return any(_REFERS.match(line) for line in head)
 
 
 def docs_signature(tree: Tree, change: Change) -> Parts:
@@ -156,7 +172,7 @@ def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeSt
     if where and not where.path.endswith("overrides.py"):
         yield ChangeStep("edit", where, f"The docstring of {name}.")
     for path, fact in _pages(tree, name):
-        yield ChangeStep("edit", Location(path, fact.line), f"{path} lists it.")
+        yield ChangeStep("edit", Location(path, fact.line), f"{path} {_LISTS}")
 
 
 def _page_of_module(tree: Tree, name: str) -> Iterator[ChangeStep]:
@@ -187,7 +203,7 @@ def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
                 continue
             seen.add((where.path, where.line))
             is_page = where.path.startswith("docs/")
-            what = f"{hop.symbol} lists it." if is_page else f"The docstring of {hop.symbol}."
+            what = f"{hop.symbol} {_LISTS}" if is_page else f"The docstring of {hop.symbol}."
             yield ChangeStep(action, where, what)
 
 

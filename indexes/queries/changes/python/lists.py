@@ -11,11 +11,11 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import operator_named
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import Block, Text, without_bodies
 from indexes.readers.python.operator_lists import (
     ListRow,
@@ -24,10 +24,6 @@ from indexes.readers.python.operator_lists import (
     read_operator_lists,
 )
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
-
 
 _AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
 """What stands behind a name in a list: a call of it is no row."""

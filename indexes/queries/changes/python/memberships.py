@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import IGNORECASE, regex
 from indexes.queries.changes.python.lists import Lists, NamedRow
 from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.traits import Traits
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
-    from indexes.readers.python.operator_lists import OperatorList
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.operator_lists import OperatorList
 
 _ALL = 0.9
 _FEW = 0.15

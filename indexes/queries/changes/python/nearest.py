@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.contribution.neighbours import neighbours
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _CANDIDATES = 40
 _SAME_FILE = 0.25

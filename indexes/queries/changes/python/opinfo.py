@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import PythonFact, unpack
@@ -17,14 +16,13 @@ from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse, parse_expression
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _LEFT_OUT = ("skips", "decorators")
 """What a neighbour has for reasons of its own."""
-_RENAMED = ("sample_inputs_func", "op", "aten_name")
+_SAMPLES = "sample_inputs_func"
+_RENAMED = (_SAMPLES, "op", "aten_name")
 """What is ours by another name."""
 
 
@@ -47,7 +45,9 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
     neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
     tests = tuple(_runs(tree, change, near[0]))
-    return Parts(steps, neighbours, tests, (), f"OpInfo of {change.name}")
+    said = f"no operator similar to {change.name} has an OpInfo: {near[0].name} is the nearest, and"
+    missing = () if near[0].is_like else (f"{said} its inputs and dtypes are a guess",)
+    return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
 
 
 def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
@@ -62,18 +62,18 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
     where = place_of(found)
     public = next(iter(tree.names(change.op or "")), f"torch.{change.name}")
     call = _call(tree, where)
-    samples = _samples(call)
-    if samples and near.name in samples:
+    samples, own = _samples(call), ""
+    if samples and near.name in samples and change.name not in samples:
         at = next((d for d in tree.python.definitions(samples)), None)
         at = at or _function(tree, where.path, samples)
         if at:
             place = place_of(at)
-            new = samples.replace(near.name, change.name)
+            new = own = f"sample_inputs_{change.name}"
             lines = tree.lines_of(place)
             code = tuple(line.replace(samples, new) for line in lines)
             what = f"Write {new}: inputs of each shape and option that it takes."
             yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
-    lines = "\n".join(_entry(tree, where, call, near.name, change.name, public)).split("\n")
+    lines = "\n".join(_entry(tree, where, call, near.name, public, own)).split("\n")
     what = f"Add the OpInfo of {change.name}, after that of {near.name}; test_dtypes of test_ops.py"
     what += " prints its true dtypes."
     why = f"{near.name} is {near.why}"
@@ -94,7 +94,7 @@ def _call(tree: Tree, where: Location) -> tuple[str, ast.Call] | None:
 
 def _samples(call: tuple[str, ast.Call] | None) -> str:
     for given in call[1].keywords if call else ():
-        if given.arg == "sample_inputs_func" and isinstance(given.value, ast.Name):
+        if given.arg == _SAMPLES and isinstance(given.value, ast.Name):
             return given.value.id
     return ""
 
@@ -112,9 +112,15 @@ def _function(tree: Tree, path: str, name: str) -> Found | None:
 
 
 def _entry(
-    tree: Tree, where: Location, call: tuple[str, ast.Call] | None, old: str, new: str, public: str
+    tree: Tree,
+    where: Location,
+    call: tuple[str, ast.Call] | None,
+    old: str,
+    public: str,
+    samples: str,
 ) -> Iterator[str]:
-    """The entry of the neighbour for ours, without what is skipped there."""
+    """The entry of the neighbour for ours, without what is skipped there; ``samples`` is the
+    function that is written for ours, else the neighbour's serves."""
     if call is None:
         return
     text, node = call
@@ -124,13 +130,22 @@ def _entry(
     yield f'{indent}    "{name}",'
     for given in node.keywords:
         written = ast.unparse(given.value)
-        if given.arg not in _LEFT_OUT and (old not in written or given.arg in _RENAMED):
-            value = ast.get_source_segment(text, given.value) or ast.unparse(given.value)
+        if _is_kept(given) and (old not in written or given.arg in _RENAMED):
+            value = ast.get_source_segment(text, given.value) or written
             value = "\n".join(line.strip() for line in value.splitlines())
-            yield f"{indent}    {given.arg}={value.replace(old, new)},".replace(
-                "\n", f"\n{indent}        "
-            )
+            if given.arg == _SAMPLES:
+                value = samples or value
+            elif old in written:
+                value = public if given.arg == "op" else f'"{public.rpartition(".")[2]}"'
+            yield f"{indent}    {given.arg}={value},".replace("\n", f"\n{indent}        ")
     yield f"{indent}),"
+
+
+def _is_kept(given: ast.keyword) -> bool:
+    """Whether ours has it too: of decorators those by which all tests need a library."""
+    items = given.value.elts if isinstance(given.value, ast.List | ast.Tuple) else [given.value]
+    plain = given.arg == "decorators" and all(isinstance(one, ast.Name) for one in items)
+    return plain or given.arg not in _LEFT_OUT
 
 
 def _neighbour(tree: Tree, one: Near, found: Found) -> Neighbour:

@@ -7,20 +7,17 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, margin, removed, replaced
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Suite
 from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython, classes_named
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.model import Gap
-    from indexes.queries.gaps.tree import Tree
 
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
 _OWNERS = regex(r"^# Owner\(s\): .*")

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
 from indexes.model.regex import IGNORECASE, regex
@@ -32,10 +31,8 @@ from indexes.queries.changes.python.memberships import Joined, Memberships, Subj
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _MOST_DOUBTFUL = 8
 _CONTEXT = 7

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
 from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
+from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.batching import batching_keys, ruled_names
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.operator_lists import bare_name
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.changes.python.lists import Lists
-    from indexes.queries.gaps.tree import Tree
 
 _FACTS = {
     "decomposition": "decomposition",

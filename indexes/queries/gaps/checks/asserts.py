@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.checks.code import Use, uses
 from indexes.queries.gaps.messages import parameter_names
 from indexes.queries.gaps.model import Gap, Kind, subject_of
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _ASSERT = regex(
     r"_ASSERT(?:(?<=\bTORCH_INTERNAL_ASSERT)(?:_DEBUG_ONLY)?|(?<=\bAT_ASSERT)M?)\s*\("

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-
-if TYPE_CHECKING:
-    import re
-
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
 _TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")

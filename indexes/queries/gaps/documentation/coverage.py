@@ -6,15 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.python.modules import modules
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 CONFIG = "docs/source/conf.py"
 _LIST = regex(r"^coverage_ignore_(functions|classes)\s*(?:=|\+=)\s*\[([^\]]*)\]", MULTILINE)

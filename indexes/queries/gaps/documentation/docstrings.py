@@ -6,16 +6,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexes.model.files import ArgumentDocs, module_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.tree import Tree
 from indexes.store.tables import load
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _REFERENCE = regex(
     r"(?i)\b(?:like|same|see|refer|version|wraps?|wrapper|equivalent|details)\b[^.:]{0,60}"

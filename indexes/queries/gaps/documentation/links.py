@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.python.modules import holds, modules, split
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.finding import Finder
 from indexes.readers.python.remarks import read_file_links
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``: made when torch is imported."""

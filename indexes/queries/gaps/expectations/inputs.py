@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
 from indexes.model.files import unpack
@@ -14,9 +13,7 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.messages import parameter_names
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 _FIELD = "error_inputs"
 _CLASSES = "torch/testing/_internal/opinfo/core.py"

@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from indexes.model.files import module_name
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.finding import Finder
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 _ARGUMENTS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 _DECORATED = regex(

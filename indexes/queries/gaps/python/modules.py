@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from indexes.model.files import module_name
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
+from indexes.queries.gaps.tree import Tree
 
 
 def modules(tree: Tree) -> Mapping[str, str]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import unpack
 from indexes.queries.gaps.model import Confidence, Gap, Kind
+from indexes.queries.gaps.tree import Tree
 from indexes.store.registrations import StoredPython
-
-if TYPE_CHECKING:
-    from indexes.queries.gaps.tree import Tree
 
 REFS = "torch/_refs/__init__.py"
 _HALF = 0.5

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexes.linking.facts import Edge, HopList
+from indexes.linking.facts import Edge
 from indexes.linking.graph import DEVICES, Graph, Node, node_kind
 from indexes.model.answers import Hop
+from indexes.queries.chains import chain
 from indexes.queries.chains.steps import Extent
 from indexes.queries.chains.walk import ChainWalk
 from indexes.queries.index import Index
@@ -19,9 +20,7 @@ from indexes.queries.index import Index
 def walked(index: Index, op: str, extent: Extent) -> ChainWalk:
     native = index.native(op)
     assert native is not None
-    walk = ChainWalk(index, index.facts, HopList(), extent)
-    walk.operator(native)
-    return walk
+    return chain.walked(index, native, extent)
 
 
 def lost(walk: ChainWalk) -> Iterator[str]:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels
 from indexes.queries.changes.composites import missing_below
 from indexes.queries.changes.homes import Homes
 from indexes.queries.changes.model import Change, ChangeStep, Parts
+from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
@@ -105,7 +107,7 @@ def test_what_is_there_is_not_planned(small: Tree) -> None:
 
 def test_a_key_that_no_operator_has_goes_by_its_layout(small: Tree) -> None:
     parts = planned(small, "relu", "SparseMPS")
-    assert "no operator of this tree has a SparseMPS kernel" in parts.missing[0]
+    assert "no operator of this tree has a kernel for SparseMPS" in parts.missing[0]
     nothing = planned(small, "relu", "Lazy")
     assert nothing.steps == ()
     assert nothing.missing
@@ -159,3 +161,21 @@ def test_a_stub_of_the_neighbour_is_declared_and_registered_for_the_new_one(smal
     steps = planned(small, "sum", "CPU").steps
     stubs = [(one.action, one.location.path) for one in steps if "mean_stub" in one.what]
     assert stubs == [("add", f"{NATIVE}/ReduceOps.h"), ("add", f"{NATIVE}/cpu/ReduceOpsKernel.cpp")]
+
+
+def test_a_drafted_head_has_the_arguments_of_its_own_schema() -> None:
+    out = parse_schema("gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+    head = [
+        "TORCH_IMPL_FUNC(gcd_out_x)",
+        "(const Tensor& self, const Tensor& b2, const Tensor& r) {",
+    ]
+    renamed = with_parameters(head, out)
+    assert renamed[1] == "(const Tensor& self, const Tensor& other, const Tensor& out) {"
+    assert with_parameters(["Tensor gcd_x(const Tensor& self) {"], out)[0].endswith("& self) {")
+    plain = plain_head(out, "gcd_out_q")
+    assert plain == "Tensor& gcd_out_q(const Tensor& self, const Tensor& other, Tensor& out) {"
+    schema = parse_schema("norm(Tensor self, Scalar? p, int[1] dim, bool keep=False) -> Tensor")
+    assert plain_head(schema, "norm_q") == (
+        "Tensor norm_q(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,"
+        " bool keep) {"
+    )

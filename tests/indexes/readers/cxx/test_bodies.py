@@ -6,6 +6,7 @@ import pytest
 
 from indexes.model.files import Call
 from indexes.readers.cxx.facts import read_cpp
+from indexes.readers.cxx.marks import result_mark
 
 PARAMETERS = (
     "const Tensor& self, TensorList xs, const Scalar& alpha, int64_t dim, double p, bool flag,"
@@ -91,6 +92,22 @@ def called(body: str, name: str, around: str = "") -> Call:
 def test_the_marks_of_arguments(expression: str, mark: str) -> None:
     found = called(f"return at::target({expression}, 1);", "target")
     assert found.arguments == f"{mark} i"
+
+
+@pytest.mark.parametrize(
+    ("before", "mark"),
+    [
+        ("c10::intrusive_ptr<Backend> ProcessGroup::", "Backend"),
+        ("virtual const at::CUDAHooksInterface& ", "CUDAHooksInterface"),
+        ("TORCH_API Tensor ", "T"),
+        ("static inline std::tuple<Tensor, Tensor> ", ""),
+        ("C10_EXPORT const std::shared_ptr<Node>& Holder<T>::", "Node"),
+        ("T* ", "?"),
+        ("", "?"),
+    ],
+)
+def test_the_mark_of_what_a_function_returns(before: str, mark: str) -> None:
+    assert result_mark(before) == mark
 
 
 @pytest.mark.parametrize(

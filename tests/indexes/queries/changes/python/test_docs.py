@@ -85,6 +85,13 @@ def test_a_line_of_documentation_leads_to_its_twins(changes: Changes) -> None:
     assert changes.of_op(at.path, "docs").files == (at.path,)
 
 
+def test_pages_that_list_a_name_are_read_where_a_docstring_is_edited(changes: Changes) -> None:
+    plan = changes.of_op("whole", "docs")
+    assert any(step.location.path.startswith("docs/") for step in plan.steps)
+    assert not any(path.startswith("docs/") for path in plan.files)
+    assert plan.files
+
+
 def test_a_name_that_only_a_page_has_is_planned(changes: Changes) -> None:
     """As methods that C++ binds by hand, which nothing in the tree defines."""
     assert changes.of_op("addmv", "docs").files == ("docs/source/torch.rst",)

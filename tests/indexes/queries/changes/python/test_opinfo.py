@@ -16,3 +16,9 @@ def test_an_entry_is_drafted(changes: Changes) -> None:
 
 def test_what_is_tested_is_said(changes: Changes) -> None:
     assert changes.of_op("whole", "opinfo").there is not None
+
+
+def test_what_is_like_no_other_says_that_its_inputs_are_a_guess(changes: Changes) -> None:
+    plan = changes.of_op("everywhere", "opinfo")
+    (said,) = plan.missing
+    assert "no operator similar to everywhere has an OpInfo" in said

@@ -37,6 +37,30 @@ IMPL_SEND(CUDA) //! runs c10d::send CUDA
 
 REGISTER_C10D_OP(send)
 
+// What runs is decided by the class of the object that the function returns.
+struct Backend {
+  virtual void synchronize(int64_t timeout) {}
+};
+struct GlooBackend : Backend {
+  void synchronize(int64_t timeout) override;
+};
+struct NCCLBackend : Backend {
+  void synchronize(int64_t timeout) override;
+};
+void GlooBackend::synchronize(int64_t timeout) {}
+void NCCLBackend::synchronize(int64_t timeout) {}
+c10::intrusive_ptr<Backend> backend_of(const at::Tensor& tensor) {
+  return nullptr;
+}
+
+void barrier_any(const at::Tensor& tensor, int64_t timeout) { //! runs c10d::barrier CPU
+  backend_of(tensor)->synchronize(timeout);
+}
+
+TORCH_LIBRARY_IMPL(c10d, CPU, m) {
+  m.impl("barrier", barrier_any);
+}
+
 } // namespace ops
 } // namespace c10d
 

@@ -1,0 +1,93 @@
+"""What knows the functions of a Python module by their names alone: tables of the library that list
+them, such as those of what TorchScript compiles or quantizes, and expected outputs of their
+tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.steps import Step
+from indexes.queries.corpus import Corpus
+from indexes.source.source import Source
+
+_FUNCTION = regex(rb"^def (\w+)", MULTILINE)
+_QUOTED = regex(rb"[\"'](\w+)[\"']")
+_FEWEST = 2
+"""Functions of a module that a table lists: one alone may be named for itself."""
+_EXPECTED = ("test/expect", "test/onnx/expect")
+_DIMENSIONS = regex(r"\d+d$")
+_FEWEST_LETTERS = 3
+
+
+_MOST_TABLES = 4
+
+
+def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
+    """The tables in which functions of a module stand, or are to stand, each at its first row:
+    those first that have a name, then those with most of the module."""
+    found = sorted(_tables(corpus, path, name), key=lambda pair: pair[0], reverse=True)
+    return [step for _, step in found[:_MOST_TABLES]]
+
+
+def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, int], Step]]:
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    package = _exporting(corpus, path)
+    own = set(_FUNCTION.findall(corpus.text(path)))
+    either = "|".join(re.escape(one) for one in (module, package) if one)
+    row = re.compile(rf"\b(?:{either})\.(\w+)\s*[,:\])]".encode())
+    for table in corpus.files_with(package or module, "python", lambda p: _is_library(p, path)):
+        text = corpus.text(table)
+        found = {match[1]: match for match in reversed([*row.finditer(text)]) if match[1] in own}
+        by_text = f"getattr({module}, ".encode() in text
+        if by_text:
+            quoted = reversed([*_QUOTED.finditer(text)])
+            found |= {match[1]: match for match in quoted if match[1] in own}
+        if len(found) >= (1 if by_text else _FEWEST):
+            there = found.get(name.encode())
+            start = (there or min(found.values(), key=re.Match.start)).start()
+            rule = f"lists {len(found)} functions of {module} by their names"
+            where = Location(table, text.count(b"\n", 0, start) + 1)
+            rank = (there is not None, len(found))
+            yield rank, Step("table", PurePosixPath(table).name, where, rule)
+
+
+def _exporting(corpus: Corpus, path: str) -> str:
+    """The package that has all names of a module of its own: ``torch`` of ``torch.functional``."""
+    folder, _, file = path.rpartition("/")
+    package, name = folder.replace("/", "."), file.removesuffix(".py")
+    text = corpus.text(f"{folder}/__init__.py").decode("utf-8", "replace")
+    said = re.search(rf"from (?:{re.escape(package)})?\.{re.escape(name)} import \*", text)
+    return package if said else ""
+
+
+def _is_library(path: str, own: str) -> bool:
+    return path != own and path.startswith("torch/") and not path.startswith("torch/testing/")
+
+
+def expected_outputs(source: Source, names: Collection[str]) -> Iterator[Step]:
+    """The expect files of the tests that are named after something: names of other dimensions are
+    of the same tests."""
+    plain = {_DIMENSIONS.sub("", name.strip("_")) for name in names}
+    wanted = "|".join(re.escape(one) for one in sorted(plain) if len(one) >= _FEWEST_LETTERS)
+    named = re.compile(rf"\.test_({wanted})(?:\dd)?(?:[_.-].*)?\.expect")
+    for folder in _EXPECTED if wanted else ():
+        for one in source.listed(folder):
+            if found := named.search(one):
+                rule = f"what a test of {found[1]} is expected to write: --accept writes it anew"
+                yield Step("expect", one, Location(f"{folder}/{one}", 1), rule)
+
+
+def private(corpus: Corpus, name: str) -> Location | None:
+    """Where the one private function or class of the library with a name is defined: none of these
+    has a public path to be known by."""
+    defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b".encode(), re.MULTILINE)
+    found = []
+    for path in corpus.files_with(name, "python") if name.startswith("_") else ():
+        text = corpus.text(path)
+        places = (text.count(b"\n", 0, one.start()) + 1 for one in defined.finditer(text))
+        found += [Location(path, line) for line in places]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,165 @@
+"""An indexed tree as queries read it: its source, its facts, and what follows from them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from indexes.model.answers import DeviceKernelAnswer, EngineFunction, Member
+from indexes.model.errors import NotFound, Report
+from indexes.model.vocabulary import (
+    Definition,
+    DerivativeEntry,
+    NativeFunction,
+    OperatorSummary,
+    Problem,
+    SourceInfo,
+)
+from indexes.queries.opening import info_of
+from indexes.source.source import Source
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+
+if TYPE_CHECKING:
+    from indexes.linking.device_names.resolver import Resolver
+    from indexes.linking.dtypes import Dtypes
+    from indexes.queries.dispatch_table import Dispatch
+
+
+class IndexedTree:
+    """What an index says of one tree, before any walk: the part of ``Index`` that queries take."""
+
+    def __init__(self, source: Source, store: Store, report: Report) -> None:
+        self.source = source
+        self.report = report
+        """What bringing it up to date did, in counts of files."""
+        self.facts = Lookup(store)
+        """The facts of the index, as the linker asks for them."""
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """Which tree the answers are from, and what they lack."""
+        return info_of(self.source, self.report)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read of the tree, each with its place."""
+        return self.facts.store.problems()
+
+    def problems_of(self, full_name: str) -> tuple[Problem, ...]:
+        """Those of the entries that an overload rests on: its own, its delegate's and that of its
+        derivative."""
+        native = self.operator(full_name)
+        out = self.native(native.structured_delegate) if native.structured_delegate else None
+        entries = (native, out, self.derivative(full_name))
+        places = [one.location for one in entries if one]
+        return tuple(p for p in self.problems() if any(map(p.concerns, places)))
+
+    def read(self, path: str) -> str:
+        """The text of one file of the tree. Raises SourceError when it cannot be read."""
+        return self.source.read(path).decode("utf-8", "replace")
+
+    @cached_property
+    def lines(self) -> Callable[[str], list[str]]:
+        """Gives the lines of a file, with one character for each byte, as the C++ readers take
+        it; the last files are kept. Raises SourceError."""
+
+        def read(path: str) -> list[str]:
+            return self.source.read(path).decode("latin-1").split("\n")
+
+        return lru_cache(32)(read)
+
+    @cached_property
+    def _operators(self) -> tuple[OperatorSummary, ...]:
+        return tuple(self.facts.summaries())
+
+    def operators(self) -> tuple[OperatorSummary, ...]:
+        """Every overload in YAML order, those that torchgen generates too, then the operators that
+        have no entry there."""
+        return self._operators
+
+    def summary(self, full_name: str) -> OperatorSummary | None:
+        """The row of ``operators`` for one overload; None when there is none of that name."""
+        return next(iter(self.facts.summaries([full_name])), None)
+
+    def native(self, full_name: str) -> NativeFunction | None:
+        """An overload, as native_functions.yaml or what else defines it says; None when there is
+        none."""
+        return self.facts.native(full_name)
+
+    def operator(self, full_name: str) -> NativeFunction:
+        """The same. Raises NotFound, with near names, when there is none."""
+        native = self.native(full_name)
+        if native is None:
+            from indexes.queries.naming.near import near
+
+            names = near(full_name, self.facts.operator_names)
+            raise NotFound(f"no operator {full_name}", names)
+        return native
+
+    def definitions(self, symbol: str) -> tuple[Definition, ...]:
+        """The C++ definitions of a name, ``add_kernel`` or ``at::native::add_kernel``."""
+        simple = symbol.rpartition("::")[2]
+        found = (k.definition for k in self.facts.named(simple))
+        return tuple(
+            d for d in found if d.qualified == symbol or d.qualified.endswith(f"::{symbol}")
+        )
+
+    def tensorimpl(self) -> tuple[Member, ...]:
+        """The data members of TensorImpl, in the order of the header."""
+        return tuple(self.facts.document("tensorimpl"))
+
+    def engine(self) -> tuple[EngineFunction, ...]:
+        """The functions of the autograd engine."""
+        return tuple(self.facts.document("engine"))
+
+    def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
+        """The derivative entries behind a Node class: ``AddmmBackward0``, qualified or not."""
+        name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
+        return tuple(self.facts.node_entries(name))
+
+    def node_operators(self, grad_fn: str) -> tuple[str, ...]:
+        """The overloads that record a Node class, in YAML order."""
+        return tuple(self.facts.node_operators(grad_fn))
+
+    def derivative(self, full_name: str) -> DerivativeEntry | None:
+        """The entry of derivatives.yaml that differentiates an overload, its own or the one that
+        torchgen falls back to, in its own argument names; None when there is none."""
+        entry, native = self.facts.derivative(full_name)[0], self.native(full_name)
+        if entry is None or native is None or not full_name.startswith("_foreach_"):
+            return entry
+        from indexes.codegen.derivatives import repeated
+
+        return repeated(entry, native)
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        """Reads which dtypes a function is made for."""
+        from indexes.linking.dtypes import Dtypes
+
+        return Dtypes(lambda names: self.facts.store.macros(*names), self.lines)
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        """The dispatch tables of all operators."""
+        from indexes.queries.dispatch_table import Dispatch
+
+        return Dispatch(self.source, self.facts)
+
+    def kernel_name(self, name: str) -> DeviceKernelAnswer:
+        """Tell where a device kernel comes from.
+
+        Parameters:
+            name: As a profiler prints it, mangled or not.
+
+        Returns:
+            Its launcher and source, or the vendor's library; with a reason where neither is known.
+        """
+        return self._device_names.resolve(name)
+
+    @cached_property
+    def _device_names(self) -> Resolver:
+        from indexes.linking.device_names.resolver import Resolver
+        from indexes.store.symbols import Symbols
+
+        return Resolver(Symbols(self.facts), has_sources=self.source.kind != "wheel")

@@ -1,0 +1,144 @@
+"""What a row is, once it is known what it stands in: kind, phase, Node, origin, line and module."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from navigator.trace.building.forward_links import ForwardLinks
+from navigator.trace.columns import NONE
+from navigator.trace.table import (
+    ANNOTATION,
+    BACKWARD,
+    BY_ENGINE,
+    BY_HOOK,
+    CALL,
+    COMPILE,
+    ENGINE,
+    FORMULA,
+    NODE,
+    OP,
+    OPTIMIZER,
+    RECOMPUTE,
+    REGION,
+    Table,
+)
+
+ENGINE_PREFIX = "autograd::engine::evaluate_function: "
+_OPTIMIZER_PREFIX = "Optimizer."
+_CHECKPOINT = "torch/utils/checkpoint.py"
+_COMPILER_STEP = " (dynamo_timed)"
+"""How torch/_dynamo/utils.py names what it times while it compiles."""
+_COMPILER_FACTS = re.compile(r"(?P<step>.+)_data: .*?compile_id=(?P<id>[^,\s]+)")
+"""And what it says of it, in a block inside of it."""
+
+
+class Settling:
+    """Settles the rows of one trace, each after the one around it."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.links = ForwardLinks(table)
+        self.backward: list[tuple[float, float, int]] = []
+        """(start, end, row of the call) of backward passes that Python started."""
+        self._kind_of_name = cache(self._new_kind)
+        self._is_compiler = cache(lambda name: table.names[name][0].endswith(_COMPILER_STEP))
+        self._is_recomputing = cache(lambda stack: goes_through(table, stack, _CHECKPOINT))
+
+    def settle(self, row: int, parent: int, frame: int, module: int) -> None:
+        """Kind, phase, Node, origin, line and module of a row whose parent is settled."""
+        table = self.table
+        kind = table.kind[row]
+        if kind == OP:
+            kind = table.kind[row] = self._kind_of(row, parent)
+        if parent >= 0:
+            table.phase[row] = table.phase[parent]
+            table.node[row] = table.node[parent]
+            table.origin[row] = table.origin[parent]
+        if kind in (NODE, ENGINE):
+            self._settle_node(row, parent, frame)
+        elif kind == ANNOTATION:
+            self._settle_annotation(row, parent)
+        elif parent >= 0 and table.node[row] >= 0:
+            self._settle_origin(row, parent, kind)
+        if kind in (OP, REGION) and table.sequence[row] >= 0:
+            self.links.started(row)
+        if self._is_compiler(table.name[row]) or row in table.compilations:
+            self._compile(row, parent)
+        if table.stack[row] < 0:
+            table.stack[row] = frame
+        if table.module[row] < 0:
+            above = table.module[parent] if parent >= 0 else NONE
+            table.module[row] = above if above >= 0 else module
+
+    def _settle_annotation(self, row: int, parent: int) -> None:
+        table, name = self.table, self.table.name_of(row)
+        if name.startswith(_OPTIMIZER_PREFIX) and table.phase[row] != COMPILE:
+            table.phase[row] = OPTIMIZER
+        facts = _COMPILER_FACTS.fullmatch(name) if parent >= 0 else None
+        if facts and table.name_of(parent).removesuffix(_COMPILER_STEP) == facts["step"]:
+            self._compile(parent, table.parent[parent], facts["id"])
+            table.phase[row] = COMPILE
+
+    def _compile(self, row: int, parent: int, number: str = "") -> None:
+        """A row within which the compiler runs; the outermost one stands for the compilation."""
+        table = self.table
+        table.phase[row] = COMPILE
+        if parent >= 0 and table.phase[parent] == COMPILE:
+            table.compilations.pop(row, None)
+        elif number or row not in table.compilations:
+            table.compilations[row] = number
+
+    def _kind_of(self, row: int, parent: int) -> int:
+        table = self.table
+        under_engine = parent >= 0 and table.kind[parent] == ENGINE
+        if under_engine and table.name_of(parent) == ENGINE_PREFIX + table.name_of(row):
+            return NODE
+        return self._kind_of_name(table.name[row])
+
+    def _new_kind(self, number: int) -> int:
+        name, _ = self.table.names[number]
+        if name.startswith(ENGINE_PREFIX):
+            return ENGINE
+        namespace, separator, rest = name.partition("::")
+        named = separator and namespace.isidentifier() and " " not in rest
+        return OP if named and "::" not in rest else REGION
+
+    def _settle_node(self, row: int, parent: int, frame: int) -> None:
+        table = self.table
+        if table.phase[row] != COMPILE:
+            table.phase[row] = BACKWARD
+        table.node[row] = row
+        table.origin[row] = FORMULA
+        if table.stack[row] < 0:
+            table.stack[row] = frame
+        if parent < 0:
+            self._under_backward(row)
+        name = table.name_of(row).removeprefix(ENGINE_PREFIX)
+        engine = parent if table.kind[row] == NODE else row
+        forward = self.links.link(row, engine, name, self.table.forward_threads.get(row, 0))
+        if forward >= 0:
+            table.module[row] = table.module[forward]
+            table.module[engine] = table.module[forward]  # what it does next is for it too
+
+    def _under_backward(self, row: int) -> None:
+        """A Node on a thread of the engine: the call that started this backward pass, if one."""
+        start = self.table.start[row]
+        calls = {call for begin, end, call in self.backward if begin <= start <= end}
+        if len(calls) == 1:
+            self.table.stack[row] = self.table.stack[calls.pop()]
+
+    def _settle_origin(self, row: int, parent: int, kind: int) -> None:
+        table = self.table
+        above, stack = table.kind[parent], table.stack[row]
+        from_python = stack >= 0 and (kind == CALL or stack != table.stack[parent])
+        if from_python and self._is_recomputing(stack):
+            table.origin[row] = RECOMPUTE
+        elif above == ENGINE:
+            table.origin[row] = BY_HOOK if from_python else BY_ENGINE
+
+
+def goes_through(table: Table, stack: int, file: str) -> bool:
+    """Whether one of the frames is of a file, which is given by the end of its path."""
+    paths = (frame.location.path for frame in table.stacks[stack].frames)
+    return any(path.replace("\\", "/").endswith(file) for path in paths)
