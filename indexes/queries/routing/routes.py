@@ -155,7 +155,7 @@ class _Finder:
         elif (
             works == "allocates"
             and self._is_read(native, device)
-            and not (by_copy and not is_put_together(schema))
+            and (not by_copy or is_put_together(native, self.facts.overloads(native.name)))
         ):
             note = "a new tensor: computes nothing"
         else:

@@ -56,8 +56,8 @@ _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
-_FILLS = regex(r"(?:^|_)(?:fill|zero)(?:_|$)")
-"""In the name of what is launched: it writes one value, for others or around what they write."""
+_FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
+"""In the name of what is launched: it writes one value, or where others begin to write."""
 _NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
 """The name of a parameter."""
 _LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
@@ -265,7 +265,7 @@ class Search:
         return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
 
     def _fills(self, end: End, walk: Walk) -> bool:
-        """Whether what is launched writes one value, for an operator that does more."""
+        """Whether what is launched writes one value or places, for an operator that does more."""
         name = end.known.definition.name if end.kind in ("launch", "metal") else ""
         return bool(_FILLS.search(name)) and not _FILLS.search(walk.native.name)
 

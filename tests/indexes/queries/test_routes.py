@@ -183,6 +183,10 @@ YAML = """
   dispatch:
     CPU: of_types_cpu
 
+- func: spaced(Scalar start, *, OPTIONS) -> Tensor
+
+- func: spaced.Tensor(Tensor start, *, OPTIONS) -> Tensor
+
 - func: from_parts(Tensor parts, Tensor values, *, OPTIONS) -> Tensor
 """
 KERNELS = """
@@ -310,6 +314,12 @@ struct Typed<bool> {
   }
 };
 Tensor of_types_cpu(const Tensor& self) { return Typed<scalar_t>()(self); }
+Tensor spaced(const Scalar& start, const TensorOptions& options) {
+  return at::sum(at::empty({1}, options));
+}
+Tensor spaced(const Tensor& start, const TensorOptions& options) {
+  return at::spaced(start.item(), options);
+}
 Tensor from_parts(const Tensor& parts, const Tensor& values, const TensorOptions& options) {
   return at::sum(parts);
 }
@@ -355,5 +365,6 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert names(asked)[-2:] == ["when_other", "when_plain"]
         assert "factor" in names(usual(index, "tight_sum", "CPU"))  # and not what sums it up
         assert "when_plain" in names(usual(index, "of_types", "CPU"))  # and not that of bool
+        assert "sum" in names(usual(index, "spaced.Tensor", "CPU"))  # its start is a number
         parts = usual(index, "from_parts", "CPU")
         assert parts.note == "a new tensor: computes nothing"
