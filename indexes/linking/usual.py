@@ -17,22 +17,22 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
 
 _NEVER = regex(
-    r"[iI]s_?[cC]omplex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
-    r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
+    r"[iI]s_?[cC]omplex|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
+    r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
-    r"|requires_grad|_fw_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
+    r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast|\bSlow(?=[A-Z])"
+    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
-    r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
+    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__"
+    r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
     r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|MemoryFormat::Contiguous\b|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
-    r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
+    r"|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|use_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
-    r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
+    r"|hasMKL|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
 _DEVICES = {
     "CUDA": regex(
@@ -63,6 +63,8 @@ def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether a condition holds in the usual case; None where neither its words nor the defaults
     of an operator's arguments tell."""
     text = _unwrapped(condition.strip())
+    if text in _LITERALS:
+        return _LITERALS[text]
     for sign, dominant in (("||", True), ("&&", False)):
         if len(parts := _split(text, sign)) > 1:
             return _joined([holds(part, device, defaults) for part in parts], dominant)
@@ -76,6 +78,7 @@ def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
     return _by_default(text, given) if usual is None and defaults else usual
 
 
+_LITERALS = {"true": True, "false": False}
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 """``dim.has_value()``, ``has_out``."""
 _COMPARED = regex(r"(\w+)\s*([=!<>]=|[<>])\s*(?:(?:\w+::)*(-?[\w.]+)|\"(\w*)\")$")
@@ -168,8 +171,8 @@ _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+
 
 
 def is_of_one_value(choice: Choice) -> bool:
-    """Whether an arm is taken for one value of many, as a case is: ``if (n == -1)``."""
-    return choice.arm == "then" and bool(
+    """Whether a condition asks for one value of many, as a case does: ``if (n == -1)``."""
+    return choice.arm in ("then", "else") and bool(
         _ONE_VALUE.match(_unwrapped(_HEAD.sub("", choice.text).strip()))
     )
 

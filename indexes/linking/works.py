@@ -300,10 +300,18 @@ def _schema_of(native: NativeFunction) -> Schema:
 
 
 def makes_new(schema: Schema) -> bool:
-    """Whether it makes a tensor from options, and at most the shape of another."""
+    """Whether it makes a tensor from options, be it of the shape or the parts of others."""
     names = {one.name for one in schema.arguments}
-    tensors = {one.name for one in schema.arguments if one.base_type == "Tensor"}
-    return names >= _OPTIONS and tensors <= {"self"} and "non_blocking" not in names
+    return names >= _OPTIONS and "non_blocking" not in names
+
+
+def is_put_together(native: NativeFunction, overloads: Iterable[NativeFunction]) -> bool:
+    """Whether it makes a tensor of given parts, as a sparse one of its indices and values. What is
+    a number in another overload is no part, as the ends of ``linspace``."""
+    schema = _schema_of(native)
+    numbers = {a.name for o in overloads for a in _schema_of(o).arguments if a.type == "Scalar"}
+    parts = {one.name for one in schema.arguments if one.type == "Tensor" and not one.is_out}
+    return makes_new(schema) and bool(parts - numbers - {"self"})
 
 
 def _fills_new(schema: Schema, overloads: Iterable[Schema]) -> bool:

@@ -10,8 +10,13 @@ from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 
-_BUILT_ON = {"Tensile": ("cuBLAS", "hipBLAS"), "rocBLAS": ("cuBLAS", "hipBLAS")}
-"""Libraries whose kernels run behind another's functions: ROCm's behind those of CUDA."""
+_BUILT_ON = {
+    "Tensile": ("cuBLAS", "hipBLAS"),
+    "rocBLAS": ("cuBLAS", "hipBLAS"),
+    "cuBLAS": ("cuDNN",),
+}
+"""Libraries whose kernels run behind another's functions: ROCm's behind those of CUDA, and cuBLAS,
+which NVIDIA documents as a dependency of cuDNN, behind cuDNN."""
 
 
 class Reached:
@@ -46,6 +51,11 @@ class Reached:
         overload is known."""
         names = [native.full_name for native in self._facts.overloads(base)]
         return any(self._runs(name, kernel) for name in names) if names else None
+
+    def is_by_rule(self, base: str, kernel: DeviceKernelAnswer) -> bool:
+        """Whether a kernel of a library is reached by another's functions alone."""
+        names = [native.full_name for native in self._facts.overloads(base)]
+        return kernel.source is None and not any(kernel.library in self.libraries(n) for n in names)
 
     def moves(self, base: str) -> bool:
         """Whether an operator copies or fills, and computes nothing else."""

@@ -380,7 +380,9 @@ def chained(
         for number, base in enumerate(operators[:1] if moved else operators):
             runs = reached.runs(base, kernel)
             if runs is not None:
-                (around if number else own).add(runs, f"{base}: {kernel.library or name}")
+                measured = around if number else own
+                measured.add(runs, f"{base}: {kernel.library or name}")
+                measured.by_rule += runs and reached.is_by_rule(base, kernel)
     yield from (own.measure(), around.measure())
 
 
@@ -391,6 +393,8 @@ class Measured:
     name: str
     least: float
     right: int = 0
+    by_rule: int = 0
+    """Those that are right by what is documented of libraries, not by an edge to that library."""
     short: list[str] = field(default_factory=list)
 
     def add(self, right: bool, what: str) -> None:
@@ -402,7 +406,8 @@ class Measured:
     def measure(self) -> Measure:
         """The promise, and how far it is kept."""
         total = self.right + len(self.short)
-        counts = {"right": self.right, "not": len(self.short)}
+        by_rule = {"of them by rule": self.by_rule} if self.by_rule else {}
+        counts = {"right": self.right, **by_rule, "not": len(self.short)}
         met = self.right >= self.least * total if total else None
         short = tuple(f"{n}x {what}" for what, n in Counter(self.short).most_common())
         return Measure(self.name, f"at least {self.least:.0%}", total, counts, met, short)

@@ -8,22 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from indexes.linking.facts import Edge, Known
+from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import (
-    Defaults,
-    asked_all,
-    flag_of,
-    holds,
-    is_of_one_value,
-    is_special,
-    taken,
-)
+from indexes.linking.usual import Defaults, asked_all, flag_of, holds, is_special, taken
 from indexes.linking.works import Works, is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
+from indexes.queries.routing.order import Order
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
@@ -77,6 +70,8 @@ _WORD = 1.0
 _WORDS = regex(r"[a-z]{6,}")
 _FALLBACK = "slow"
 """How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
+_CAPITALISED = regex(r"[A-Z][a-z]+")
+"""The words of ``SlowTranspose2d``."""
 _SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
@@ -103,6 +98,8 @@ class Prices:
         self.facts = facts
         self.works = works
         self._asks_the_unusual = lru_cache(1024)(self._find_asking)
+        self.order = Order(facts, works)
+        self.choices = self.order.choices
         self._loops_over_elements = lru_cache(1024)(self._find_element_loops)
 
     def of(self, step: Step, walk: Walk) -> float:
@@ -113,9 +110,21 @@ class Prices:
             price += self._operator_price(step, walk)
         elif lower.kind == "stub":
             price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
+            price += _BESIDE_STUB * self._is_beside_own(step, walk)
         elif isinstance(lower.what, int):
             price += self._function_price(lower.what, walk, walk.base[step.upper], step)
+            price += _BESIDE_STUB * self._is_beside_own(step, walk)
         return price
+
+    def _is_beside_own(self, step: Step, walk: Walk) -> bool:
+        """Whether a body uses a stub that is named after the overload, and this is another."""
+        if not walk.native.overload or not isinstance(step.why, Edge):
+            return False
+        full = f"{walk.native.name.strip('_')}_{walk.native.overload}_stub"
+        if str(step.lower.what).endswith(full):
+            return False
+        stubs = (one for one in self.facts.edges(step.why.caller) if one.kind in TO_STUBS)
+        return any(str(one.target).rpartition("::")[2] == full for one in stubs)
 
     def _is_own_named(self, stub: str, walk: Walk) -> float:
         """Whether a stub is named after the operator, and a little more: after its overload too."""
@@ -147,16 +156,38 @@ class Prices:
         around = (walk.native, within or walk.native)
         price = 0.0
         single = self._is_pointwise(lower) or self._is_sign(step.upper)
-        if single and not self._is_pointwise(walk.native):
+        if single and not (self._is_pointwise(walk.native) or self._is_part(within, walk)):
             price += _ELEMENTS
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
         if self._takes(lower, _KEPT):
             if self._takes(walk.native, _REDUCED):
                 return price + _FINISH * self._is_asked_of_loss(step)
-            is_own = self._any_takes(around, _KEPT) and not self._tells(lower, walk)
-            price += _LAST if is_own else _REDUCTION
+            tells = self._tells(lower, walk)
+            price += _LAST if self._any_takes(around, _KEPT) and not tells else _REDUCTION
+            price += _REDUCTION * (not tells and self._is_of_result(lower, step.why))
         return price
+
+    def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
+        """Whether an operator works on single elements, and it was paid for that it does."""
+        if within is None or _are_kin(walk.native.name.strip("_"), within.name):
+            return False
+        return self._is_pointwise(within)
+
+    def _is_of_result(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
+        """Whether an operator is called on what others compute: ``linalg_svdvals(x).sum(-1)``."""
+        caller = self.facts.by_id(why.caller) if isinstance(why, Edge) else None
+        if caller is None or not isinstance(why, Edge):
+            return False
+        here = (one for one in self.facts.sites(caller) if one.line == why.line)
+        names = {n for one in here if one.name == lower.name for n in one.receiver.split(".")[1:]}
+        called = (native for name in names for native in self.facts.overloads(name)[:1])
+        return any(map(self._computes_more, called))
+
+    def _computes_more(self, native: NativeFunction) -> bool:
+        """Whether an operator computes, and not single elements."""
+        work = self.works.of(Node("operator", native.full_name))
+        return work == "dispatches" and not self._is_pointwise(native)
 
     def _is_asked_of_loss(self, step: Step) -> bool:
         """Whether a step is taken for one value of a loss's ``reduction``."""
@@ -229,7 +260,8 @@ class Prices:
         return any(one.name in names and not one.is_out for s in schemas for one in s.arguments)
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
-        price = sum(self.of_choice(one, walk) for one in self.choices(edge))
+        price = sum(self.of_choice(one, walk, edge.caller) for one in self.choices(edge))
+        price += self.order.price(edge, walk.device, walk.defaults)
         return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)
 
     def _is_checked(self, edge: Edge) -> bool:
@@ -238,7 +270,7 @@ class Prices:
         said = self.facts.messages_in(caller.definition.location.path) if caller else ()
         return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
 
-    def of_choice(self, choice: Choice, walk: Walk) -> float:
+    def of_choice(self, choice: Choice, walk: Walk, caller: int) -> float:
         if self._is_asked(choice, walk):
             return 0.0
         usual = taken(choice, walk.device, walk.defaults)
@@ -247,7 +279,7 @@ class Prices:
         if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
             usual = choice.arm in ("else", "otherwise")
         if usual is None:
-            return _UNKNOWN.get("case" if is_of_one_value(choice) else choice.arm, 1.0)
+            return _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
         return _CASE * (choice.arm == "case") if usual else UNUSUAL
 
     def _find_asking(self, name: str) -> bool:
@@ -279,10 +311,9 @@ class Prices:
         """Whether the case of a switch has a word of the operator's name."""
         if choice.arm != "case":
             return False
-        label = choice.text.rpartition("::")[2].lower()
-        if label.startswith(_FALLBACK):
-            return False
-        return any(word in label for word in _WORDS.findall(walk.native.name))
+        label = choice.text.rpartition("::")[2]
+        words = {word.lower() for word in _CAPITALISED.findall(label)}
+        return _FALLBACK not in words and not words.isdisjoint(_WORDS.findall(walk.native.name))
 
     def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
         known = self.facts.by_id(number)
@@ -305,10 +336,8 @@ class Prices:
                 price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)
             price += max((ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0)
+            price += _RARE * self.order.is_specialised(step.why)
         return price
-
-    def choices(self, edge: Edge) -> tuple[Choice, ...]:
-        return self.facts.conditions(edge) if edge.branch and not edge.macro else ()
 
 
 def _makes_of_number(parameters: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual import taken
-from indexes.linking.works import is_view
+from indexes.linking.works import is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
 from indexes.model.idioms import close
 from indexes.model.regex import regex
@@ -152,7 +152,11 @@ class _Finder:
             note = "a view: computes nothing"
         elif works in ("helps", "checks"):
             note = "computes nothing"
-        elif works == "allocates" and not by_copy and self._is_read(native, device):
+        elif (
+            works == "allocates"
+            and self._is_read(native, device)
+            and (not by_copy or is_put_together(native, self.facts.overloads(native.name)))
+        ):
             note = "a new tensor: computes nothing"
         else:
             return None
@@ -199,7 +203,7 @@ class _Finder:
             found.location,
             tuple(via),
             tuple(words),
-            "by rule" if end.guessed else self._confidence(steps),
+            self._confidence(walk, steps, end),
             note,
         )
 
@@ -218,8 +222,15 @@ class _Finder:
             return Location(caller.definition.location.path if caller else "", step.why.line)
         return Location("", 0)
 
-    def _confidence(self, steps: Sequence[Step]) -> Confidence:
+    def _confidence(self, walk: Walk, steps: Sequence[Step], end: End) -> Confidence:
+        """How sure a route is; one of several steps that a body computes in is picked by rule."""
+        if end.guessed:
+            return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
+        edges = [s.why for s in steps[-1:] if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
+        is_of_many = self.search.prices.order.is_of_many
+        if any(is_of_many(one, walk.device, walk.defaults) for one in filter(None, edges)):
+            sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
 
 

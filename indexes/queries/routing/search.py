@@ -6,9 +6,10 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, zip_longest
 
 from indexes.codegen.variants import called_by_generated
+from indexes.linking.device_names.matching import split_parameters
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import Defaults, taken
@@ -51,17 +52,14 @@ COMPOSITE = (
     "CompositeImplicitAutograd",
 )
 _IMPLICIT = {"CompositeImplicitAutograd"}
-_OF_HOST = frozenset(("FBGEMM", "oneDNN", "MKL", "BLAS", "LAPACK", "pocketfft"))
-"""Libraries that compute in the memory of the CPU."""
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
-_PREPARES = regex(
-    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset|check|handle"
-    r"|offsets?|partials?)(?:_|$)"
-)
-"""In the name of what is launched: it makes ready what others compute with, or tidies up."""
+_FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
+"""In the name of what is launched: it writes one value, or where others begin to write."""
+_NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
+"""The name of a parameter."""
 _LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
 """Types of arguments that most callers leave out where they can."""
 _LAYOUTS = {
@@ -122,7 +120,7 @@ class Search:
     def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
-        walk, order = Walk(device, native, defaults=_defaults(native)), count()
+        walk, order = Walk(device, native, defaults=self._defaults(native, device)), count()
         self.missing = {}
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
@@ -161,6 +159,15 @@ class Search:
             steps.append(before[1])
             before = walk.before[before[0]]
         return steps[::-1]
+
+    def _defaults(self, native: NativeFunction, device: str) -> Defaults:
+        """What the arguments of an operator are that nobody gives."""
+        rows = self.rows(native.full_name, device)
+        kernels = (self.facts.known(one) for row in rows for one in row.definitions)
+        kernel = next(filter(None, kernels), None)
+        parts = split_parameters(kernel.definition.parameters) if kernel else ()
+        names = [found[0] if (found := _NAME.search(one)) else "" for one in parts]
+        return _defaults(native, names)
 
     def _is_sure(self, walk: Walk, node: Node) -> bool:
         """Whether no condition is on the way to a node but such as hold on the device."""
@@ -219,7 +226,7 @@ class Search:
         if known is None or walk.device == "CPU" or self._is_of(known, walk.device):
             return False
         calls = (edge for edge, kind in self.works.computing_edges(known) if kind == "library")
-        return any(edge.target in _OF_HOST and not edge.branch for edge in calls)
+        return any(not edge.branch for edge in calls)
 
     # ------------------------------------------------------------------------ ends
 
@@ -236,7 +243,7 @@ class Search:
             return
         if known.definition.cuda_global:
             end = End("launch", known, None)
-            yield self._preparing(end, node, walk), end
+            yield HELP * self._fills(end, walk), end
             return
         if not self._is_of(known, walk.device):
             return
@@ -248,7 +255,7 @@ class Search:
             is_it = edge.kind == "library" and name == known.definition.name
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
-                yield price + self._preparing(end, node, walk), end
+                yield price + HELP * self._fills(end, walk), end
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
         """The messages by which a device copies memory: what computes in an operator that moves."""
@@ -257,19 +264,17 @@ class Search:
         edges = self.facts.edges(known.id)
         return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
 
-    def _preparing(self, end: End, node: Node, walk: Walk) -> float:
-        """What it costs that a function is launched that prepares; of an operator that is named so
-        it is what computes."""
-        launched = end.kind in ("launch", "metal")
-        found = _PREPARES.search(end.known.definition.name) if launched else None
-        named = (walk.native.name, walk.base[node])
-        return HELP * (found is not None and not any(found[1] in one for one in named))
+    def _fills(self, end: End, walk: Walk) -> bool:
+        """Whether what is launched writes one value or places, for an operator that does more."""
+        name = end.known.definition.name if end.kind in ("launch", "metal") else ""
+        return bool(_FILLS.search(name)) and not _FILLS.search(walk.native.name)
 
     def _end(self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk) -> tuple[float, End]:
         conditions = self.prices.choices(edge)
         path = known.definition.location.path
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
-        price += sum(self.prices.of_choice(one, walk) for one in conditions)
+        price += sum(self.prices.of_choice(one, walk, edge.caller) for one in conditions)
+        price += self.prices.order.price(edge, walk.device, walk.defaults)
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target)
@@ -330,11 +335,18 @@ class Search:
         return device == "CPU" or path_device(known.definition.location.path) == device
 
 
-def _defaults(native: NativeFunction) -> Defaults:
+def _defaults(native: NativeFunction, parameters: Sequence[str]) -> Defaults:
     """What an operator's arguments are that are not given, and whether numbers and types that it
-    can do without are given, and what it writes into."""
+    can do without are given, and what it writes into; under the names too that its kernel gives
+    them."""
     schema = parse_schema(native.schema)
-    values = ((one.name, one.default) for one in schema.arguments if one.default is not None)
-    left_out = (one for one in schema.arguments if one.default == "None")
-    absent = ((f"{one.name}?", "False") for one in left_out if _LEFT_OUT.match(one.type))
-    return (*values, *absent, ("out?", str(bool(schema.out_arguments))))
+    scalars = [one for one in schema.arguments if one.type == "Scalar?"]
+    single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
+    found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
+    for one, other in zip_longest(schema.arguments, parameters[: len(schema.arguments)]):
+        for name in dict.fromkeys(filter(None, (one.name, other))):
+            if one.default is not None:
+                found.append((name, one.default))
+            if one.default == "None" and (_LEFT_OUT.match(one.type) or one.type == single):
+                found.append((f"{name}?", "False"))
+    return tuple(found)

@@ -15,11 +15,14 @@ _IF = regex(r"if\s*(?:constexpr\s*)?\(")
 _SWITCH = regex(r"switch\s*\(")
 _HEADED = regex(r"\s*(?:if\s*(?:constexpr\s*)?|for|while|switch)\s*\(")
 _ELSE = regex(r"\s*else\b")
+_ELSE_IF = regex(r"\s*else\s+if\s*(?:constexpr\s*)?\(")
 _LABEL = regex(r"[({\[]|\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
 _STATEMENT_END = regex(r"[({\[;)}\]]")
 _LEAVES = regex(r"\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)")
 _COLON = regex(r"[({\[?;,)}\]]|(?<!:):(?!:)")
 _COMPARED = frozenset("=!<>")
+_NEVER = "true"
+"""The condition of which what nothing reaches is the other arm."""
 _SPACE = regex(r"\s*")
 _LONGEST = 300
 
@@ -136,7 +139,10 @@ class _Arms:
         yield Arm(closed + 1, end, condition, "then", at)
         if otherwise := _ELSE.match(self.text, end, self.end):
             begin = otherwise.end()
-            yield Arm(begin, self._statement_end(begin), condition, "else", at)
+            last = self._statement_end(begin)
+            yield Arm(begin, last, condition, "else", at)
+            if not self._is_else(at) and self._both_leave(closed + 1):
+                yield Arm(last, self.brackets.block_end(at), _NEVER, "otherwise", at)
         elif self._leaves(closed + 1, end):
             yield Arm(end, self.brackets.block_end(at), condition, "otherwise", at)
 
@@ -209,6 +215,21 @@ class _Arms:
         if char == "n":
             return text.endswith("return", 0, at + 1) and not _is_name(text[at + 1])
         return char in "({[,;?}"
+
+    def _is_else(self, at: int) -> bool:
+        """Whether an ``if`` is that of an ``else if``."""
+        return self.text[max(at - 20, self.start) : at].rstrip().endswith("else")
+
+    def _both_leave(self, at: int) -> bool:
+        """Whether a statement, and each ``else`` behind it up to the last, leave the function."""
+        while self._leaves(at, end := self._statement_end(at)):
+            if headed := _ELSE_IF.match(self.text, end, self.end):
+                at = self.brackets.closes.get(headed.end() - 1, self.end) + 1
+                continue
+            otherwise = _ELSE.match(self.text, end, self.end)
+            at = otherwise.end() if otherwise else end
+            return otherwise is not None and self._leaves(at, self._statement_end(at))
+        return False
 
     def _leaves(self, start: int, end: int) -> bool:
         """Whether a branch ends by leaving the function."""

@@ -35,7 +35,7 @@ from indexes.model.vocabulary import Choice, Location
         ("self._fw_grad(0).defined()", False),
         ("MemoryFormat::Contiguous", True),
         ("at::MemoryFormat::ChannelsLast", False),
-        ("ConvBackend::SlowTranspose2d", False),
+        ("ConvBackend::SlowTranspose2d", None),
         ("AT_POCKETFFT_ENABLED()", False),
         ("sameDataType", True),
     ],
@@ -119,10 +119,16 @@ def test_the_functions_that_a_condition_asks(text: str, asked: tuple[str, ...]) 
         ("if (n == -1)", "then", True),
         ('if (ord == "fro")', "then", True),
         ("if (mode == Mode::MAX)", "then", True),
-        ("if (n == 1)", "else", False),
+        ("if (n == 1)", "else", True),
+        ("if (n == 1)", "otherwise", False),
         ("if (n == m)", "then", False),
         ("if (n == 1 || m == 1)", "then", False),
     ],
 )
 def test_a_condition_of_one_value_is_like_a_case(text: str, arm: str, one: bool) -> None:
     assert is_of_one_value(Choice(text, arm, Location("x.cpp", 1))) is one
+
+
+def test_what_nothing_reaches_is_never_taken() -> None:
+    behind = Choice("true", "otherwise", Location("x.cpp", 1))
+    assert [taken(behind, "CPU"), taken(behind._replace(arm="then"), "CPU")] == [False, True]

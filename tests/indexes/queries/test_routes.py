@@ -164,6 +164,30 @@ YAML = """
 - func: counted_all(Tensor self) -> Tensor
   dispatch:
     CPU: counted_all_cpu
+
+- func: in_two_steps(Tensor self) -> Tensor
+  dispatch:
+    CPU: in_two_steps_cpu
+
+- func: of_many(Tensor self, int way=0, bool given=False) -> Tensor
+  dispatch:
+    CPU: of_many_cpu
+
+- func: last_size(Tensor self) -> Tensor
+  dispatch:
+    CPU: last_size_cpu
+
+- func: tight_sum(Tensor self) -> Tensor
+
+- func: of_types(Tensor self) -> Tensor
+  dispatch:
+    CPU: of_types_cpu
+
+- func: spaced(Scalar start, *, OPTIONS) -> Tensor
+
+- func: spaced.Tensor(Tensor start, *, OPTIONS) -> Tensor
+
+- func: from_parts(Tensor parts, Tensor values, *, OPTIONS) -> Tensor
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
@@ -252,6 +276,53 @@ Tensor counted_all_cpu(const Tensor& self) {
 static void factor_loop(Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {}); }
 static void factor_kernel(Tensor& self) { if (way > 2) { factor_loop(self); } }
 REGISTER_DISPATCH(factor_stub, &factor_kernel);
+static void first_step(const Tensor& self) { lower_loop(self); }
+static void last_step(const Tensor& self) {
+  at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
+}
+Tensor in_two_steps_cpu(const Tensor& self) { first_step(self); last_step(self); return self; }
+Tensor of_many_cpu(const Tensor& self, int64_t kind, bool is_asked) {
+  if (!is_asked || unknown == 3) {
+    when_other(self);
+    return self;
+  }
+  when_one(self);
+  return self;
+}
+Tensor last_size_cpu(const Tensor& self) {
+  if (inner == 1) {
+    if (unknown > 2) {
+      at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
+    } else {
+      cpublas::gemm(a, b);
+    }
+  } else {
+    sgemm_(a, b);
+  }
+  return self;
+}
+Tensor tight_sum(const Tensor& self) { return at::factor(self).sum(); }
+template <typename T>
+struct Typed {
+  Tensor operator()(const Tensor& self) { when_plain(self); return self; }
+};
+template <>
+struct Typed<bool> {
+  Tensor operator()(const Tensor& self) {
+    at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
+    return self;
+  }
+};
+Tensor of_types_cpu(const Tensor& self) { return Typed<scalar_t>()(self); }
+Tensor spaced(const Scalar& start, const TensorOptions& options) {
+  return at::sum(at::empty({1}, options));
+}
+Tensor spaced(const Tensor& start, const TensorOptions& options) {
+  return at::spaced(start.item(), options);
+}
+Tensor from_parts(const Tensor& parts, const Tensor& values, const TensorOptions& options) {
+  return at::sum(parts);
+}
 }
 """
 
@@ -288,3 +359,12 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert "factor" in names(usual(index, "made", "CPU"))  # its options are one, as before 1.8
         assert not index.routes("unread")  # and not: computes nothing
         assert usual(index, "counted_all", "CPU").symbol.endswith("counted_all_cpu")
+        steps = usual(index, "in_two_steps", "CPU")
+        assert steps.symbol.endswith("last_step")  # which writes what is given back
+        asked = usual(index, "of_many", "CPU")  # its kernel calls ``given`` by another name
+        assert names(asked)[-2:] == ["when_other", "when_plain"]
+        assert "factor" in names(usual(index, "tight_sum", "CPU"))  # and not what sums it up
+        assert "when_plain" in names(usual(index, "of_types", "CPU"))  # and not that of bool
+        assert "sum" in names(usual(index, "spaced.Tensor", "CPU"))  # its start is a number
+        parts = usual(index, "from_parts", "CPU")
+        assert parts.note == "a new tensor: computes nothing"

@@ -28,6 +28,16 @@ def test_a_device_kernel_is_reached_from_its_operator(
     assert Reached(tree_index).runs(operator, tree_index.kernel_name(kernel)) is runs
 
 
+@pytest.mark.parametrize(
+    ("kernel", "by_rule"),
+    [("ampere_sgemm_128x64_nn", False), ("Cijk_Ailk_Bljk_SB_MT64x64x16", True), (SOFTMAX, False)],
+)
+def test_a_kernel_behind_another_library_is_reached_by_rule(
+    kernel: str, by_rule: bool, tree_index: Index
+) -> None:
+    assert Reached(tree_index).is_by_rule("addmm", tree_index.kernel_name(kernel)) is by_rule
+
+
 def test_what_moves_is_told_from_what_computes(tree_index: Index) -> None:
     reached = Reached(tree_index)
     moves = {base for base in ("copy_", "mul", "sum") if reached.moves(base)}

@@ -63,6 +63,20 @@ def test_what_follows_a_branch_that_leaves_is_its_other_branch(leaves: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("body", "reached"),
+    [
+        ("if (x) { return; } else { return; } c();", False),
+        ("if (x) return; else if (y) return; else throw Error(); c();", False),
+        ("if (x) { return; } else if (y) { return; } c();", True),
+        ("if (x) { return; } else { a(); } c();", True),
+        ("each([] { if (x) { return; } else { return; } }); c();", True),
+    ],
+)
+def test_nothing_reaches_what_follows_arms_that_all_leave(body: str, reached: bool) -> None:
+    assert (("otherwise", "true", 2) not in around(body, "c")) is reached
+
+
+@pytest.mark.parametrize(
     "stays", ["a();", "x = {1, 2};", "if (y) { return; }", "f([] { return 1; });"]
 )
 def test_what_follows_a_branch_that_goes_on_has_no_condition(stays: str) -> None:

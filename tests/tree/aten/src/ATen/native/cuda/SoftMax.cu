@@ -49,7 +49,7 @@ Tensor host_softmax(const Tensor & input_, const int64_t dim_, const bool half_t
       cunn_SoftMaxForward<ILP, scalar_t, accscalar_t, scalar_t, Epilogue>
         <<<1, SoftMaxForward_getBlockSize(dim_size), 0, stream>>>(output_ptr, input_ptr, dim_size);
       C10_CUDA_KERNEL_LAUNCH_CHECK();
-      cunn_SpatialSoftMaxForward<scalar_t, accscalar_t, scalar_t, Epilogue>
+      if (inner_size > 1) cunn_SpatialSoftMaxForward<scalar_t, accscalar_t, scalar_t, Epilogue>
         <<<1, 1, 0, stream>>>(output_ptr, input_ptr, 1, dim_size, 1);
     }
   });

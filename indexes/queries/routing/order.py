@@ -1,0 +1,107 @@
+"""What the order of a body tells of what it computes: what comes last writes what is given back,
+and most is written for the usual case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from indexes.linking.facts import Edge
+from indexes.linking.graph import Node, node_kind
+from indexes.linking.usual import Defaults, is_of_one_value, taken
+from indexes.linking.works import Works
+from indexes.model.vocabulary import Choice, Definition
+from indexes.store.lookup import Lookup
+
+_CALLS = frozenset(("call", "stub", "passed stub", "operator"))
+_OBJECTS = frozenset(("graph", "metal"))
+"""What is set up step by step on objects: the last message to one is no step of its own."""
+_EARLIER = 1.0
+"""What it costs that something else computes afterwards in the same body."""
+_BEFORE = 0.05
+"""What each costs that follows: of what costs the same the last is the answer."""
+
+
+class Order:
+    """Reads bodies in their order. Answers are kept while it lives."""
+
+    def __init__(self, facts: Lookup, works: Works) -> None:
+        self.facts = facts
+        self.works = works
+        self._parts = lru_cache(4096)(self._find_parts)
+
+    def choices(self, edge: Edge) -> tuple[Choice, ...]:
+        """The conditions that an edge is passed under; none of what a macro holds."""
+        return self.facts.conditions(edge) if edge.branch and not edge.macro else ()
+
+    def price(self, edge: Edge, device: str, defaults: Defaults) -> float:
+        """What it costs that something else computes after an edge wherever this one is passed."""
+        computing, calls = self._parts(edge.caller)
+        if edge in computing:
+            after = sum(self._follows(one, edge, device, defaults) for one in computing)
+            return after and _EARLIER + _BEFORE * after
+        if edge not in calls:
+            return 0.0
+        later = (one for one in calls if self._follows(one, edge, device, defaults))
+        return _BEFORE * any(self._leads(one, device) for one in later)
+
+    def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
+        """Whether a body computes in several steps, one after another, of which an edge is one."""
+        computing, _ = self._parts(edge.caller)
+        return edge in computing and any(
+            self._follows(one, edge, device, defaults) or self._follows(edge, one, device, defaults)
+            for one in computing
+        )
+
+    def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
+        """What of a body computes, and what it calls else."""
+        known = self.facts.by_id(caller)
+        found = self.works.computing_edges(known) if known else []
+        computing = [edge for edge, kind in found if kind not in _OBJECTS]
+        others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)
+        return computing, [edge for edge in others if edge not in computing]
+
+    def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
+        """Whether an edge is passed after another, wherever that is, in the usual case."""
+        if later.line <= edge.line or later.symbol == edge.symbol or later.macro or edge.macro:
+            return False
+        here = {(one.text, one.arm) for one in self.choices(edge)}
+        builds = any(arm == "#if" for _, arm in here)
+        further = (one for one in self.choices(later) if (one.text, one.arm) not in here)
+        return all(
+            (one.arm == "#if" and not builds) or taken(one, device, defaults) for one in further
+        )
+
+    def _leads(self, edge: Edge, device: str) -> bool:
+        kind = node_kind(edge)
+        return kind is not None and self.works.leads(Node(kind, edge.target, device))
+
+    def likeness(self, choice: Choice, caller: int) -> str:
+        """The arm that one is like of which nothing is known: of one value, a case; but where more
+        is made for that value than for all others, as for the softmax of the last dimension, it
+        is the usual one."""
+        if not is_of_one_value(choice):
+            return choice.arm
+        computing = self._parts(caller)[0]
+        arms = [{c.arm for c in self.choices(e) if c.text == choice.text} for e in computing]
+        ones, others = (sum(arm in one for one in arms) for arm in ("then", "else"))
+        if others and ones > others:
+            return "otherwise" if choice.arm == "then" else "then"
+        return "case" if choice.arm == "then" else choice.arm
+
+    def is_specialised(self, edge: Edge) -> bool:
+        """Whether a function is that of a class for one type alone: C++ wants the template before
+        its specialisations."""
+        edges = self.facts.edges(edge.caller) if edge.kind == "functor" else ()
+        same = {one.target for one in edges if (one.line, one.symbol) == (edge.line, edge.symbol)}
+        found = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        others = (self.facts.by_id(one) for one in same if isinstance(one, int))
+        return any(found and one and _is_before(one.definition, found.definition) for one in others)
+
+
+def _is_before(one: Definition, other: Definition) -> bool:
+    """Whether a method stands in front of one of the same class with the same parameters."""
+    if (one.scope, one.parameters) != (other.scope, other.parameters):
+        return False
+    place, later = one.location, other.location
+    return place.path == later.path and place.line < later.line
