@@ -24,11 +24,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.harness import run as timed
 from benchmarks.live_programs import ONE_PROCESS, TWO_RANKS, text
 from indexes.queries.index import Index
-from indexes.serialize.answers import Object
 from indexes.source.source import Source
 from navigator.trace.figures.blocks import ledgers
 from navigator.trace.figures.collectives import NO_CAUSE
@@ -130,7 +130,9 @@ def ids(ground: Ground, programs: Sequence[str]) -> Iterator[str]:
     for name in programs:
         for recorder in RECORDERS:
             traces = ground.recorded(name, recorder)
-            rows = [list(trace_rows(one, Linker(one, ground.index))) for one in traces]
+            rows: list[list[Any]] = [
+                list(trace_rows(one, Linker(one, ground.index))) for one in traces
+            ]
             lost = sum(lost_ids(some) for some in rows)
             ops = [row for some in rows for row in some if row["kind"] == "op"]
             backward = [row for row in ops if row["phase"] == "backward"]
@@ -142,7 +144,7 @@ def ids(ground: Ground, programs: Sequence[str]) -> Iterator[str]:
             )
 
 
-def lost_ids(rows: Sequence[Object]) -> int:
+def lost_ids(rows: Sequence[Any]) -> int:
     """How many ids of rows name no row."""
     known = {row["id"] for row in rows if row["kind"] not in ("device_kernel", "allocation")}
     named = [
@@ -156,7 +158,7 @@ def lost_ids(rows: Sequence[Object]) -> int:
     return sum(one not in known for one in named)
 
 
-def _part(ops: Sequence[Object]) -> str:
+def _part(ops: Sequence[Any]) -> str:
     states = Counter(row["status"] for row in ops)
     lines = sum(row["user"] is not None for row in ops)
     return f"{dict(states)}, {lines} with a line"
@@ -289,7 +291,7 @@ def kernels(ground: Ground) -> Iterator[str]:
     """Kernels that Inductor generated with a line of the user, and their operators with source."""
     for recorder in RECORDERS:
         (trace,) = ground.recorded("compiled", recorder)
-        rows = list(trace_rows(trace, Linker(trace, ground.index)))
+        rows: list[Any] = list(trace_rows(trace, Linker(trace, ground.index)))
         made = [row for row in rows if (row.get("compiled") or {}).get("role") == "kernel"]
         lines = sum(bool(row["compiled"]["lines"] or row["user"]) for row in made)
         by_id = {row["id"]: row for row in rows if row["kind"] == "op"}
@@ -330,7 +332,7 @@ def _shapeless(path: Path, ground: Ground) -> Path:
 
 def _statuses(path: Path, index: Index) -> str:
     trace = read_trace(path)
-    rows = trace_rows(trace, Linker(trace, index))
+    rows: Iterator[Any] = trace_rows(trace, Linker(trace, index))
     aten = [row for row in rows if row["kind"] == "op" and row["name"].startswith("aten::")]
     states = Counter(row["status"] for row in aten)
     known = states["exact"] + states["candidates"]
