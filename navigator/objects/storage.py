@@ -136,7 +136,7 @@ def _format(tensor: torch.Tensor, name: str, order: tuple[int, ...]) -> Format:
     why = mismatch(tuple(tensor.shape), tensor.stride(), order)
     if holds and not why:
         return Format(name, True, "each stride is the product of the sizes inside of it")
-    return Format(name, holds, why or "torch says so itself: the strides alone would fit")
+    return Format(name, holds, why or "torch reports it so, although the strides would fit")
 
 
 def sharers(

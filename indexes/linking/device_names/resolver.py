@@ -199,7 +199,7 @@ class Resolver:
         if not same:
             return None
         known = libraries.library_of(case.kernel)
-        rule = "by the identifier alone: the tree has a __global__ function of that name"
+        rule = "by identifier only: the tree has a __global__ function of that name"
         other = f"a kernel of {known.library}" if known else "another library's kernel"
         reason = f"the name has no scope or arguments, so {other} fits as well"
         source = None if self._finder.only_launches(same[0]) else same[0]

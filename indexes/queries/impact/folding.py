@@ -38,7 +38,7 @@ def _reason(one: ReachedOperator, near: bool, callers: int) -> str:
     if one.composite and not near:
         return "composite operators, which reach those only with tensors of these dispatch keys"
     if one.confidence == "ambiguous":
-        return "operators that reach those only if a name means what is reached, which is not known"
+        return "operators that reach those only if an ambiguous name refers to them"
     return ""
 
 

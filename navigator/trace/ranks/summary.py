@@ -87,9 +87,7 @@ def summarise(
             unnumbered.append(result)
         elif result.number in ranks:
             bad.append(
-                BadRank(
-                    result.path, f"is rank {result.number} too, as is {ranks[result.number].path}"
-                )
+                BadRank(result.path, f"has rank {result.number}, like {ranks[result.number].path}")
             )
         else:
             ranks[result.number] = result

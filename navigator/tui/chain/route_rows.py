@@ -95,7 +95,7 @@ def _key(symbol: str, location: Location | None) -> tuple[str, str, int]:
 def _bare(way: Way, route: Route) -> Hop:
     """A step that the chain does not list."""
     where = way.location if way.location.path else None
-    rule = f"on this way to {short_symbol(route.symbol)}"
+    rule = f"on this route to {short_symbol(route.symbol)}"
     return Hop(0, None, "call", way.symbol, where, rule, route.confidence)
 
 

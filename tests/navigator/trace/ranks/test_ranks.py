@@ -108,7 +108,7 @@ def test_bad_ranks_are_named_and_cost_only_themselves(folder: Path) -> None:
     summary = summary_of(folder)
     assert [(Path(bad.path).name, bad.reason.partition(":")[0]) for bad in summary.bad] == [
         ("5.json", "is not a trace"),
-        ("6.json", f"is rank 2 too, as is {folder / '2.json'}"),
+        ("6.json", f"has rank 2, like {folder / '2.json'}"),
     ]
     cut = next(rank for rank in summary.ranks if rank.number == 7)
     assert any("middle of an event" in problem for problem in cut.problems)
