@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import count, zip_longest
 
 from indexes.codegen.variants import called_by_generated
-from indexes.linking.device_names.matching import split_parameters
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import Defaults, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, Works, is_check, is_generic
 from indexes.model.answers import RouteKind
+from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
@@ -165,7 +165,7 @@ class Search:
         rows = self.rows(native.full_name, device)
         kernels = (self.facts.known(one) for row in rows for one in row.definitions)
         kernel = next(filter(None, kernels), None)
-        parts = split_parameters(kernel.definition.parameters) if kernel else ()
+        parts = split_outside(kernel.definition.parameters, angles=True) if kernel else ()
         names = [found[0] if (found := _NAME.search(one)) else "" for one in parts]
         return _defaults(native, names)
 

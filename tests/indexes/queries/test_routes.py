@@ -71,8 +71,8 @@ def test_what_computes_nothing_says_so(tree_index: Index, operator: str, note: s
 
 
 def test_a_virtual_method_names_the_classes_that_may_run(tree_index: Index) -> None:
-    route = usual(tree_index, "c10d::barrier", "CPU")
-    assert route.note == "barrier_any: one of GlooBackend, NCCLBackend, 1 more"
+    route = usual(tree_index, "c10d::monitored_barrier", "CPU")
+    assert route.note == "monitored: one of GlooBackend, NCCLBackend, 1 more"
 
 
 def test_a_function_that_only_raises_computes_nothing(tree_index: Index) -> None:

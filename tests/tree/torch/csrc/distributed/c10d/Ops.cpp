@@ -53,12 +53,16 @@ c10::intrusive_ptr<Backend> backend_of(const at::Tensor& tensor) {
   return nullptr;
 }
 
-void barrier_any(const at::Tensor& tensor, int64_t timeout) { //! runs c10d::barrier CPU
+void monitored(const at::Tensor& tensor, int64_t timeout) { //! runs c10d::monitored_barrier CPU
   backend_of(tensor)->synchronize(timeout);
 }
 
+TORCH_LIBRARY_FRAGMENT(c10d, m) { //! library c10d
+  m.def("monitored_barrier(Tensor tensor, int timeout) -> ()"); //! operator c10d::monitored_barrier
+}
+
 TORCH_LIBRARY_IMPL(c10d, CPU, m) {
-  m.impl("barrier", barrier_any);
+  m.impl("monitored_barrier", monitored);
 }
 
 } // namespace ops
