@@ -344,7 +344,8 @@ class Choice(NamedTuple):
     text: str
     """``if (use_mkldnn)``, ``switch (backend) case Backend::cudnn``."""
     arm: str
-    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns."""
+    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns; behind an
+    ``if`` of which every branch does, so that nothing reaches it, ``text`` is ``true``."""
     location: Location
 
 

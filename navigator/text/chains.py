@@ -160,7 +160,9 @@ def choice_note(choices: Sequence[Choice]) -> str:
 
 
 def _condition(one: Choice) -> str:
-    """``!use_mkldnn (:42)``"""
+    """``!use_mkldnn (:42)``; behind an ``if`` of which every branch leaves nothing is reached."""
+    if one.arm == "otherwise" and one.text == "true":
+        return f"never reached (:{one.location.line})"
     text = one.text if len(one.text) <= _LONGEST else f"{one.text[: _LONGEST - 3]}..."
     condition = _PLAIN.sub(r"\1", text.removeprefix("if "))
     negation = "!" if one.arm in ("else", "otherwise") else ""

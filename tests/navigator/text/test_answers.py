@@ -132,6 +132,7 @@ def test_source_and_what_it_lacks() -> None:
         ([], ""),
         ([("if (use_mkldnn)", "then", 42)], "if use_mkldnn (:42)"),
         ([("if (!a || b)", "else", 7)], "if !(!a || b) (:7)"),
+        ([("true", "otherwise", 9)], "never reached (:9)"),
         (
             [("if (a)", "otherwise", 86), ("switch (k) case K::one", "case", 90)],
             "if !a (:86) and switch (k) case K::one (:90)",
