@@ -47,10 +47,13 @@ class Order:
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body computes in several steps, one after another, of which an edge is one."""
-        computing, _ = self._parts(edge.caller)
-        return edge in computing and any(
+        computing, calls = self._parts(edge.caller)
+        if edge not in computing:
+            return False
+        others = (*computing, *(one for one in calls if self._leads(one, device)))
+        return any(
             self._follows(one, edge, device, defaults) or self._follows(edge, one, device, defaults)
-            for one in computing
+            for one in others
         )
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:

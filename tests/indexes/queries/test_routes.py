@@ -169,6 +169,10 @@ YAML = """
   dispatch:
     CPU: in_two_steps_cpu
 
+- func: called_first(Tensor self) -> Tensor
+  dispatch:
+    CPU: called_first_cpu
+
 - func: of_many(Tensor self, int way=0, bool given=False) -> Tensor
   dispatch:
     CPU: of_many_cpu
@@ -281,6 +285,11 @@ static void last_step(const Tensor& self) {
   at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
 }
 Tensor in_two_steps_cpu(const Tensor& self) { first_step(self); last_step(self); return self; }
+Tensor called_first_cpu(const Tensor& self) {
+  first_step(self);
+  at::parallel_for(0, 1, 1, [&](int64_t a, int64_t b) {});
+  return self;
+}
 Tensor of_many_cpu(const Tensor& self, int64_t kind, bool is_asked) {
   if (!is_asked || unknown == 3) {
     when_other(self);
@@ -361,6 +370,9 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert usual(index, "counted_all", "CPU").symbol.endswith("counted_all_cpu")
         steps = usual(index, "in_two_steps", "CPU")
         assert steps.symbol.endswith("last_step")  # which writes what is given back
+        several = usual(index, "called_first", "CPU")
+        assert several.symbol.endswith("called_first_cpu")
+        assert several.confidence == "by rule"  # what it calls first computes too
         asked = usual(index, "of_many", "CPU")  # its kernel calls ``given`` by another name
         assert names(asked)[-2:] == ["when_other", "when_plain"]
         assert "factor" in names(usual(index, "tight_sum", "CPU"))  # and not what sums it up
