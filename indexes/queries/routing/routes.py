@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
@@ -186,10 +186,7 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        choices_of = self.search.prices.choices
-        choices = [c for s in steps if isinstance(s.why, Edge) for c in choices_of(s.why)]
-        said = [*choices, *end.conditions]
-        words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
+        words = _said(self.search.conditions(walk, node, end), walk.device)
         found = end.known.definition
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
@@ -202,7 +199,7 @@ class _Finder:
             found.qualified,
             found.location,
             tuple(via),
-            tuple(words),
+            words,
             self._confidence(walk, steps, end),
             note,
         )
@@ -232,6 +229,13 @@ class _Finder:
         if any(is_of_many(one, walk.device, walk.defaults) for one in filter(None, edges)):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def _said(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
+    """Conditions in words; none that a later one says more exactly, as one label of several."""
+    words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
+    labels = {one: set(one.split(", ")) - {one} for one in words}
+    return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
 
 
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:

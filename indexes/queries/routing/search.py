@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import count, zip_longest
 
@@ -44,6 +45,9 @@ _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a kernel of a device computes that shows nothing of it."""
+_OTHER_ARMS = {"then": ("else", "otherwise"), "else": ("then",), "otherwise": ("then",)}
+_NEAR = 200
+"""Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 _REACH = 10.0
 """How much more than the usual route another one may cost."""
 COMPOSITE = (
@@ -159,6 +163,46 @@ class Search:
             steps.append(before[1])
             before = walk.before[before[0]]
         return steps[::-1]
+
+    def conditions(self, walk: Walk, node: Node, end: End) -> Iterator[Choice]:
+        """The choices on the way to an end; none of which another arm leads on to it as well."""
+        steps = self.way(walk, node)
+        ahead = {end.known.id, *(step.lower.what for step in steps)}
+        for step in steps:
+            choices = self.prices.choices(step.why) if isinstance(step.why, Edge) else ()
+            for one in choices:
+                known = taken(one, walk.device, walk.defaults)
+                if known is not None or not self._is_joined(step, choices, one, ahead):
+                    yield one
+            ahead.discard(step.upper.what)
+        yield from end.conditions
+
+    def _is_joined(
+        self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: AbstractSet[int | str]
+    ) -> bool:
+        """Whether the other arm of a choice, too, leads always to what is ahead on a way."""
+        others = {(choice.text, arm) for arm in _OTHER_ARMS.get(choice.arm, ())}
+        here = {(one.text, one.arm) for one in choices}
+        for other in self._graph.down(step.upper):
+            arms = self.prices.choices(other.why) if isinstance(other.why, Edge) else ()
+            further = {(one.text, one.arm) for one in arms} - here
+            if len(further) == 1 and further <= others and self._always_leads(other.lower, ahead):
+                return True
+        return False
+
+    def _always_leads(self, start: Node, ahead: AbstractSet[int | str]) -> bool:
+        """Whether calls that are under no condition lead from a function to one of some."""
+        seen, pending = {start}, [start]
+        while pending and len(seen) < _NEAR:
+            node = pending.pop()
+            if node.what in ahead:
+                return True
+            for step in self._graph.down(node) if node.kind == "definition" else ():
+                always = isinstance(step.why, Edge) and not step.why.branch
+                if always and step.lower not in seen:
+                    seen.add(step.lower)
+                    pending.append(step.lower)
+        return False
 
     def _defaults(self, native: NativeFunction, device: str) -> Defaults:
         """What the arguments of an operator are that nobody gives."""

@@ -177,6 +177,10 @@ YAML = """
   dispatch:
     CPU: of_many_cpu
 
+- func: either_way(Tensor self) -> Tensor
+  dispatch:
+    CPU: either_way_cpu
+
 - func: last_size(Tensor self) -> Tensor
   dispatch:
     CPU: last_size_cpu
@@ -298,6 +302,16 @@ Tensor of_many_cpu(const Tensor& self, int64_t kind, bool is_asked) {
   when_one(self);
   return self;
 }
+static void by_search(const Tensor& self) { when_one(self); }
+static void by_rule(const Tensor& self) { when_one(self); }
+Tensor either_way_cpu(const Tensor& self) {
+  if (!searches) {
+    by_rule(self);
+  } else {
+    by_search(self);
+  }
+  return self;
+}
 Tensor last_size_cpu(const Tensor& self) {
   if (inner == 1) {
     if (unknown > 2) {
@@ -364,6 +378,8 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert missing.note == "no kernel: only_cpu has none for CUDA"
         powered = usual(index, "powered", "CPU")
         assert names(powered)[-1] == "when_plain"  # and not the case of one value
+        assert "not (n == 1)" in powered.conditions
+        assert usual(index, "either_way", "CPU").conditions == ()  # both arms lead there
         assert "factor" in names(usual(index, "shaped", "CPU"))  # few callers give a dimension
         assert "factor" in names(usual(index, "made", "CPU"))  # its options are one, as before 1.8
         assert not index.routes("unread")  # and not: computes nothing
