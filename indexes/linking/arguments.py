@@ -89,6 +89,13 @@ def chosen(
     return [one for score, one in scored if score == best]
 
 
+def able(call: Call, candidates: Sequence[Known], returned: Returned) -> list[Known]:
+    """Of functions, those that what a call is given can be passed on to; all where none can."""
+    marks = arguments_of(call) or []
+    scored = _scored(candidates, marks, returned, bool(call.template), all_given=True)
+    return [one for _, one in scored] or list(candidates)
+
+
 def _scored(
     candidates: Sequence[Known],
     marks: Sequence[str],

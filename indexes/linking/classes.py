@@ -12,6 +12,8 @@ from indexes.linking.facts import Call, Known
 from indexes.linking.scopes import ScopeQuestions, enclosing
 from indexes.linking.visible import plain_scope
 
+_PTR = "Ptr"
+"""How PyTorch names pointers to a class: ``using QuantizerPtr = c10::intrusive_ptr<Quantizer>``."""
 _COUNTED = {"c10::intrusive_ptr_target"}
 """What every class derives from whose objects count who holds them: their only kinship."""
 
@@ -70,7 +72,9 @@ class Classes:
     def _classes_meant(self, name: str, caller: Known) -> Sequence[str]:
         """The classes that the name of a type can mean; of one that is also an alias of a vector,
         as ``Stack`` is, those in the scopes around the caller alone."""
-        classes = self.facts.classes_named(name)
+        classes = self.facts.classes_named(name) or self.facts.classes_named(
+            name.removesuffix(_PTR)
+        )
         if not self.facts.is_standard(name):
             return classes
         around = set(enclosing(plain_scope(caller.definition.scope)))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-from indexes.linking.arguments import chosen, fitting, mark_of_result, operator_base
+from indexes.linking.arguments import able, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.classes import Classes, ClassQuestions
 from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
 from indexes.linking.functors import FunctionsRun, FunctorQuestions, named_in
@@ -266,6 +266,8 @@ class EdgeResolver:
         found = []
         for one in named_in(call):
             run = self._functions_run.by(one, caller, call)
+            if one is not call and len(run) > 1:  # the template passes on what it is given
+                run = able(call, run, self._returned)
             found += [_edge(call, "functor", method.id, "by rule") for method in run]
             if one is not call:
                 path = caller.definition.location.path

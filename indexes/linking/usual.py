@@ -31,9 +31,11 @@ _ALWAYS = regex(
     r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|MemoryFormat::Contiguous\b|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
-    r"|AT_BUILD_WITH|use_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
+    r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
     r"|hasMKL|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
+_OF_BOTH = regex(r"\b(dtype|scalar_type|layout|device)(?:\(\d*\))?\s*[!=]=\s*[\w.>()-]*\b\1\b")
+"""Whether two tensors are of one kind: as a rule they are."""
 _DEVICES = {
     "CUDA": regex(
         r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d|::Cusolver\b"
@@ -62,7 +64,7 @@ Defaults = tuple[tuple[str, str], ...]
 def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether a condition holds in the usual case; None where neither its words nor the defaults
     of an operator's arguments tell."""
-    text = _unwrapped(condition.strip())
+    text = unwrapped(condition.strip())
     if text in _LITERALS:
         return _LITERALS[text]
     for sign, dominant in (("||", True), ("&&", False)):
@@ -120,7 +122,8 @@ def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
     return None if None in values else not dominant
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
+    """A text without the brackets around all of it."""
     while text.startswith("(") and close(text, 0) == len(text) - 1:
         text = text[1:-1].strip()
     return text
@@ -144,7 +147,7 @@ _FLAG = regex(r"(!?)\s*(\w+)$")
 def flag_of(choice: Choice) -> tuple[str, bool] | None:
     """The one name that an arm depends on, in small letters without underscores, and whether it is
     taken where that is true; None for a condition of more."""
-    found = _FLAG.match(_unwrapped(_HEAD.sub("", choice.text).strip()))
+    found = _FLAG.match(_asked(choice))
     if not found or choice.arm == "case":
         return None
     name = found[2].replace("_", "").lower()
@@ -157,8 +160,8 @@ _ASKED = regex(r"(?:\w+::)*(\w+)\s*\(")
 @lru_cache(8192)
 def asked_all(choice: Choice) -> tuple[str, ...]:
     """The functions of which each has to answer yes where the condition of an arm holds."""
-    text = _unwrapped(_HEAD.sub("", choice.text).strip())
-    parts = (_unwrapped(part.strip()) for part in _split(text, "&&"))
+    text = _asked(choice)
+    parts = (unwrapped(part.strip()) for part in _split(text, "&&"))
     return tuple(found[1] for part in parts if (found := _ASKED.match(part)) and _is_one(part))
 
 
@@ -168,13 +171,22 @@ def _is_one(text: str) -> bool:
 
 
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
+_FEW = regex(r"[\w.()\s*]+<=?\s*\d{2,}$")
 
 
 def is_of_one_value(choice: Choice) -> bool:
     """Whether a condition asks for one value of many, as a case does: ``if (n == -1)``."""
-    return choice.arm in ("then", "else") and bool(
-        _ONE_VALUE.match(_unwrapped(_HEAD.sub("", choice.text).strip()))
-    )
+    return choice.arm in ("then", "else") and bool(_ONE_VALUE.match(_asked(choice)))
+
+
+def is_of_few(choice: Choice) -> bool:
+    """Whether an arm is for few elements: ``if (rows * columns < 400)``."""
+    return choice.arm == "then" and bool(_FEW.match(_asked(choice)))
+
+
+def _asked(choice: Choice) -> str:
+    """The condition of an ``if``."""
+    return unwrapped(_HEAD.sub("", choice.text).strip())
 
 
 _DIFFERS = regex(r"!=")
@@ -187,7 +199,7 @@ def _atom(text: str, device: str) -> bool | None:
             value = one == device
     if _NEVER.search(text):
         value = False
-    elif value is None and _ALWAYS.search(text):
+    elif value is None and (_ALWAYS.search(text) or _OF_BOTH.search(text)):
         value = True
     return not value if value is not None and _DIFFERS.search(text) else value
 

@@ -3,12 +3,12 @@ and most is written for the usual case."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from indexes.linking.facts import Edge
 from indexes.linking.graph import Node, node_kind
-from indexes.linking.usual import Defaults, is_of_one_value, taken
+from indexes.linking.usual import Defaults, is_of_few, is_of_one_value, taken
 from indexes.linking.works import Works
 from indexes.model.vocabulary import Choice, Definition
 from indexes.store.lookup import Lookup
@@ -42,8 +42,13 @@ class Order:
             return after and _EARLIER + _BEFORE * after
         if edge not in calls:
             return 0.0
-        later = (one for one in calls if self._follows(one, edge, device, defaults))
+        later = self.later(edge, device, defaults)
         return _BEFORE * any(self._leads(one, device) for one in later)
+
+    def later(self, edge: Edge, device: str, defaults: Defaults) -> Iterator[Edge]:
+        """What a body calls after an edge wherever this one is passed."""
+        calls = self._parts(edge.caller)[1]
+        return (one for one in calls if self._follows(one, edge, device, defaults))
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body computes in several steps, one after another, of which an edge is one."""
@@ -80,11 +85,11 @@ class Order:
         return kind is not None and self.works.leads(Node(kind, edge.target, device))
 
     def likeness(self, choice: Choice, caller: int) -> str:
-        """The arm that one is like of which nothing is known: of one value, a case; but where more
-        is made for that value than for all others, as for the softmax of the last dimension, it
-        is the usual one."""
+        """The arm that one is like of which nothing is known: of one value or few, a case; but
+        where more is made for that value than for all others, as for the softmax of the last
+        dimension, it is the usual one."""
         if not is_of_one_value(choice):
-            return choice.arm
+            return "case" if is_of_few(choice) else choice.arm
         computing = self._parts(caller)[0]
         arms = [{c.arm for c in self.choices(e) if c.text == choice.text} for e in computing]
         ones, others = (sum(arm in one for one in arms) for arm in ("then", "else"))

@@ -37,6 +37,11 @@ _HELPER = regex(
     r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
     r"|allocate|init|assert|warn|to|convert|will|unpack)_"
 )
+FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
+"""In the name of what is launched, or called: it writes one value, or where others begin to
+write."""
+_FILL = 4.0
+"""What an operator costs that writes one value everywhere, beside others that copy."""
 _SHORTEST = 3
 """Letters of a name by which functions are known to be of an operator."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
@@ -141,6 +146,7 @@ class Prices:
         if lower is None or same or isinstance(step.why, KernelRow):
             return 0.0
         price = ASIDE.get(self.works.of(step.lower), 0.0)
+        price += _FILL * (bool(FILLS.search(lower.name)) and not self._is_aside(walk.native))
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
@@ -148,6 +154,19 @@ class Prices:
         if is_foreign or not _are_kin(walk.base[step.upper], lower.name):
             price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
+
+    def _kernel_price(self, number: int, base: str, step: Step, walk: Walk) -> float:
+        """What it costs that a kernel of other operators is called without their dispatch."""
+        names = dict.fromkeys(row.op for row in self.facts.kernel_rows_of(number))
+        others = [one for one in names if one.partition(".")[0].strip("_") != base]
+        price = max((ASIDE.get(self.works.operator(one), 0.0) for one in others), default=0.0)
+        other = self.facts.native(others[0]) if len(others) == len(names) and others else None
+        if other is None or walk.operator[step.upper] in names or _are_kin(base, other.name):
+            return price
+        return price + self._parts_price(other, step, walk)
+
+    def _is_aside(self, native: NativeFunction) -> bool:
+        return self.works.operator(native.full_name) in ASIDE
 
     def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:
         """What it costs that an operator works on single elements, reduces or selects, where the
@@ -166,7 +185,15 @@ class Prices:
             tells = self._tells(lower, walk)
             price += _LAST if self._any_takes(around, _KEPT) and not tells else _REDUCTION
             price += _REDUCTION * (not tells and self._is_of_result(lower, step.why))
+            price += (_REDUCTION - _LAST) * self._is_reduced_again(step.why, walk)
         return price
+
+    def _is_reduced_again(self, why: Edge | StubEntry | KernelRow, walk: Walk) -> bool:
+        """Whether another reduction follows, as the sum in ``logsumexp`` does its largest value:
+        the last one is closest to what is given back."""
+        later = self.order.later(why, walk.device, walk.defaults) if isinstance(why, Edge) else ()
+        called = (self.facts.native(str(one.target)) for one in later if one.kind == "operator")
+        return any(self._takes(one, _KEPT) for one in called if one)
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
         """Whether an operator works on single elements, and it was paid for that it does."""
@@ -334,8 +361,7 @@ class Prices:
                 price -= _WORD * _words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
-            rows = self.facts.kernel_rows_of(number)
-            price += max((ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0)
+            price += self._kernel_price(number, base, step, walk)
             price += _RARE * self.order.is_specialised(step.why)
         return price
 

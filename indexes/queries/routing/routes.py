@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import taken
+from indexes.linking.usual import taken, unwrapped
 from indexes.linking.works import is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
-from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
@@ -190,7 +189,8 @@ class _Finder:
         found = end.known.definition
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
-            note = end.edge.symbol
+            edges = sorted([end.edge, *self.search.joined(end)], key=lambda one: one.line)
+            note = " or ".join(dict.fromkeys(one.symbol for one in edges))
         elif end.edge and (launched := self.works.launched_by(end.edge)):
             note = launched.definition.name
         return Route(
@@ -249,11 +249,10 @@ def in_words(choice: Choice, device: str) -> str:
     """A condition for people; empty for one that holds, or does not matter, as a rule."""
     if taken(choice, device) or choice.arm == "otherwise":
         return ""
-    text = (
-        choice.text.partition(" case ")[2] if choice.arm == "case" else _HEAD.sub("", choice.text)
-    )
-    while text.startswith("(") and close(text, 0) == len(text) - 1:
-        text = text[1:-1].strip()
+    text = unwrapped(_HEAD.sub("", choice.text))
+    if choice.arm == "case":
+        asked, _, label = text.partition(" case ")
+        return label if "::" in label else f"{unwrapped(asked)} == {label}"
     if choice.arm not in ("else", "otherwise"):
         return text
     plain = text.isidentifier() or not _JOINED.search(text)

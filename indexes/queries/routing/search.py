@@ -22,6 +22,7 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
 from indexes.queries.routing.prices import (
     DATA,
+    FILLS,
     HELP,
     UNUSUAL,
     Prices,
@@ -60,8 +61,6 @@ _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
-_FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
-"""In the name of what is launched: it writes one value, or where others begin to write."""
 _NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
 """The name of a parameter."""
 _LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
@@ -175,7 +174,23 @@ class Search:
                 if known is not None or not self._is_joined(step, choices, one, ahead):
                     yield one
             ahead.discard(step.upper.what)
-        yield from end.conditions
+        joined = {c.text for one in self.joined(end) for c in self.prices.choices(one)}
+        yield from (one for one in end.conditions if one.text not in joined)
+
+    def joined(self, end: End) -> list[Edge]:
+        """The calls by which a function computes as well where a condition of an end is another:
+        the one way of a transform, and the other."""
+        if end.edge is None or end.known.id != end.edge.caller:
+            return []
+        here = {(one.text, one.arm) for one in end.conditions}
+        edges = (edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind)
+        return [edge for edge in edges if self._differs_by_one(edge, here)]
+
+    def _differs_by_one(self, edge: Edge, here: AbstractSet[tuple[str, str]]) -> bool:
+        """Whether an edge is passed where one condition of some is another, and nothing else."""
+        arms = {(one.text, one.arm) for one in self.prices.choices(edge)}
+        others = {(text, arm) for text, one in here - arms for arm in _OTHER_ARMS.get(one, ())}
+        return len(here - arms) == 1 and len(arms - here) == 1 and arms - here <= others
 
     def _is_joined(
         self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: AbstractSet[int | str]
@@ -243,15 +258,24 @@ class Search:
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel for the device."""
+        """Whether a node is an operator without a kernel for the device, or a stub on which
+        functions are registered for others alone."""
+        if node.kind == "stub":
+            entries = self.facts.registered_on(str(node.what))
+            others = bool(entries) and all(one.device != device for one in entries)
+            return others and not self._graph.ufunc_rows(str(node.what))
         if node.kind != "operator" or self.rows(str(node.what), device):
             return False
         return self.works.of(node) in ("dispatches", "allocates")
 
     def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
+        """The operator whose kernel a node is, or belongs to."""
         if node.kind == "operator":
             return str(node.what)
-        return walk.operator[before[0]] if before else ""
+        above = walk.operator[before[0]] if before else ""
+        rows = self.facts.kernel_rows_of(node.what) if isinstance(node.what, int) else ()
+        names = [row.op for row in rows]
+        return names[0] if names and above not in names else above
 
     def _steps(self, node: Node, walk: Walk) -> Iterator[Step]:
         if node.kind != "operator":
@@ -311,7 +335,7 @@ class Search:
     def _fills(self, end: End, walk: Walk) -> bool:
         """Whether what is launched writes one value or places, for an operator that does more."""
         name = end.known.definition.name if end.kind in ("launch", "metal") else ""
-        return bool(_FILLS.search(name)) and not _FILLS.search(walk.native.name)
+        return bool(FILLS.search(name)) and not FILLS.search(walk.native.name)
 
     def _end(self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk) -> tuple[float, End]:
         conditions = self.prices.choices(edge)

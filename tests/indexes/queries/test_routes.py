@@ -106,6 +106,7 @@ def test_an_operator_without_a_kernel_for_a_device_has_no_way_there(tree_index: 
         ("if (!forward)", "else", "forward"),
         ("if (n == 1)", "otherwise", ""),
         ("switch (backend) case ConvBackend::Slow2d", "case", "ConvBackend::Slow2d"),
+        ("switch (dims) case 1", "case", "dims == 1"),
     ],
 )
 def test_conditions_are_said_in_words(text: str, arm: str, words: str) -> None:
@@ -180,6 +181,34 @@ YAML = """
 - func: either_way(Tensor self) -> Tensor
   dispatch:
     CPU: either_way_cpu
+
+- func: filled_first(Tensor self) -> Tensor
+
+- func: only_stub(Tensor self) -> Tensor
+
+- func: by_stub_of_object(Tensor self, float p) -> Tensor
+  dispatch:
+    CPU: by_stub_of_object_cpu
+
+- func: like_another(Tensor self) -> Tensor
+
+- func: totals(Tensor self, Tensor by, int? dim=None, bool keepdim=False) -> Tensor
+  dispatch:
+    CPU: totals_cpu
+
+- func: largest_first(Tensor self) -> Tensor
+
+- func: by_object(Tensor self) -> Tensor
+  dispatch:
+    CPU: by_object_cpu
+
+- func: both_ways(Tensor self) -> Tensor
+  dispatch:
+    CPU: both_ways_cpu
+
+- func: few_elements(Tensor self) -> Tensor
+  dispatch:
+    CPU: few_elements_cpu
 
 - func: last_size(Tensor self) -> Tensor
   dispatch:
@@ -302,6 +331,68 @@ Tensor of_many_cpu(const Tensor& self, int64_t kind, bool is_asked) {
   when_one(self);
   return self;
 }
+Tensor filled_first(const Tensor& self) {
+  auto result = at::empty_like(self);
+  result.fill_(0);
+  result.copy_(self);
+  return result;
+}
+Tensor only_stub(const Tensor& self) {
+  factor_stub(self.device().type(), self);
+  return self;
+}
+struct ByStub {
+  void operator()(Tensor& self, const Tensor& p) { cut_stub(self.device().type(), self); }
+  void operator()(Tensor& self, double p) { factor_stub(self.device().type(), self); }
+};
+template <typename Given>
+static void pass_on(Tensor& self, double p) { Given()(self, p); }
+Tensor by_stub_of_object_cpu(const Tensor& self, double p) {
+  pass_on<ByStub>(self, p);
+  return self;
+}
+Tensor like_another(const Tensor& self) {
+  if (self.dtype() == other.dtype()) {
+    when_plain(self);
+    return self;
+  }
+  when_one(self);
+  return self;
+}
+Tensor totals_cpu(
+    const Tensor& self, const Tensor& by, std::optional<int64_t> dim, bool keepdim) {
+  when_plain(self);
+  return self;
+}
+Tensor largest_first(const Tensor& self) {
+  auto largest = at::tells(self);
+  return at::totals(self, largest);
+}
+struct Painter { virtual Tensor paint(const Tensor& self) = 0; };
+using PainterPtr = c10::intrusive_ptr<Painter>;
+struct LoopPainter : public Painter { Tensor paint(const Tensor& self) override; };
+Tensor LoopPainter::paint(const Tensor& self) { when_one(self); return self; }
+PainterPtr make_painter() { return c10::make_intrusive<LoopPainter>(); }
+Tensor by_object_cpu(const Tensor& self) {
+  auto painter = make_painter();
+  return painter->paint(self);
+}
+Tensor both_ways_cpu(const Tensor& self) {
+  if (unknown > 3) {
+    sgemm_(a, b);
+  } else {
+    dgemm_(a, b);
+  }
+  return self;
+}
+Tensor few_elements_cpu(const Tensor& self) {
+  if (rows * columns < 400) {
+    when_one(self);
+  } else {
+    when_other(self);
+  }
+  return self;
+}
 static void by_search(const Tensor& self) { when_one(self); }
 static void by_rule(const Tensor& self) { when_one(self); }
 Tensor either_way_cpu(const Tensor& self) {
@@ -379,6 +470,17 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         powered = usual(index, "powered", "CPU")
         assert names(powered)[-1] == "when_plain"  # and not the case of one value
         assert "not (n == 1)" in powered.conditions
+        filled = usual(index, "filled_first", "CPU")
+        assert "copy_" in names(filled)  # and not the fill, which prepares
+        assert usual(index, "only_stub", "MPS").note.endswith("factor_stub has none for MPS")
+        assert "factor_kernel" in names(usual(index, "by_stub_of_object", "CPU"))  # by a double
+        alike = usual(index, "like_another", "CPU")  # tensors are of one dtype as a rule
+        assert (names(alike)[-1], alike.conditions) == ("when_plain", ())
+        assert "totals" in names(usual(index, "largest_first", "CPU"))  # which comes last
+        assert names(usual(index, "by_object", "CPU"))[-1] == "paint"  # of what derives from it
+        both = usual(index, "both_ways", "CPU")
+        assert (both.note, both.conditions) == ("sgemm_ or dgemm_", ())
+        assert "when_other" in names(usual(index, "few_elements", "CPU"))  # and not the small case
         assert usual(index, "either_way", "CPU").conditions == ()  # both arms lead there
         assert "factor" in names(usual(index, "shaped", "CPU"))  # few callers give a dimension
         assert "factor" in names(usual(index, "made", "CPU"))  # its options are one, as before 1.8
