@@ -146,22 +146,29 @@ class PythonFact(NamedTuple):
     """``key=value`` pairs joined by ``; `` (see :func:`pack`)."""
 
 
-RemarkKind = Literal["arguments", "role", "file link", "untyped", "internal call"]
+RemarkKind = (
+    Literal["arguments", "role", "file link", "untyped", "internal call"]
+    | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
+    | Literal["body"]
+)
 
 
 class RemarkFact(NamedTuple):
-    """What a Python file or a page says of itself or of a name."""
+    """What a file says of itself or of a name."""
 
     kind: RemarkKind
     name: str
     """Of a function or class with documented ``arguments``; what a ``role`` or a ``file link``
     leads to; the comment that leaves a file ``untyped``; of the function of an ``internal call``.
-    """
+    In C++ the names of all ``macros`` that a file uses, and the ``words`` that its literals end
+    with; what it throws; of a ``deprecated macro``;
+    the condition of a ``bare check`` or an ``assert``; the words of a ``todo``; the digest of a
+    ``body``."""
     line: int
     """0 for what is said of the whole file."""
     detail: str = ""
     """Of ``arguments`` the JSON of ``ArgumentDocs``; of a role its own name; of an untyped file
-    how many lines and functions it has."""
+    how many lines and functions it has; of a deprecated macro what to use instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,12 +145,6 @@ class Definitions:
         """Every definition of a file, with the bodies behind macro uses."""
         return self.definitions("f.path=?", path)
 
-    def functions_under(self, folder: str) -> list[Known]:
-        """Every function of the files in a folder, by line."""
-        kinds = "d.kind IN ('function','impl_func','meta_func')"
-        found = self.definitions(f"{kinds} AND f.path LIKE ?", f"{folder}/%")
-        return sorted(found, key=lambda one: one.definition.location.line)
-
     def definitions_at(self, path: str, line: int) -> list[Known]:
         """The definitions over a line, innermost first."""
         where = "f.path=? AND d.line<=? AND d.end_line>=? AND d.kind!='macro_use'"
@@ -356,10 +350,12 @@ class Bodies(Definitions):
         called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
         return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
 
-    def popularity(self, name: str) -> int:
-        """How often C++ calls something by a name."""
-        sql = f"SELECT count(*) FROM calls c WHERE c.name=? AND {_IS_CALL}"
-        return sum(self.store.column(sql, (name,)))
+    def popularity(self, names: Iterable[str]) -> dict[str, int]:
+        """How often C++ calls something by each of some names; those that it does not are left
+        out."""
+        some = "c.name IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT c.name,count(*) FROM calls c WHERE {some} AND {_IS_CALL} GROUP BY c.name"
+        return dict(self.store.query(sql, (dumps(list(names)),)))
 
 
 def _spelling(call: Call) -> tuple[object, ...]:

@@ -37,6 +37,7 @@ def cpp_rows(file: int, facts: CppFacts, made: int = 0) -> Rows:
         "includes": [(file, names)] if names else [],
         "aliases": [(file, *alias) for alias in facts.aliases],
         **message_rows(file, facts.messages),
+        **remark_rows(file, facts.remarks),
     }
 
 

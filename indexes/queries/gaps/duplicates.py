@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Definition
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.cxx.lexer import strip_comments
+from indexes.readers.cxx.remarks import FEWEST_LINES, code_of
 
-_FEWEST_LINES = 12
 _VENDORED = regex(r"/(?:mem_eff_attention|flash_attn|cutlass_extensions|qnnpack)/")
 _DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
 
 
 def find(tree: Tree) -> Iterator[Gap]:
     """Groups of functions whose bodies are the same but for comments and white space."""
-    groups: dict[str, list[Definition]] = {}
-    for path in tree.native_files:
-        if not _VENDORED.search(path):
-            for function in _functions(tree, path):
-                groups.setdefault(" ".join(_body(tree, function).split()), []).append(function)
-    for functions in groups.values():
-        comparable = _comparable(functions) if len(functions) > 1 else ()
+    groups: dict[str, list[Location]] = {}
+    for place, digest, _ in tree.kernel_remarks("body"):
+        if not _VENDORED.search(place.path):
+            groups.setdefault(digest, []).append(place)
+    for places in groups.values():
+        functions = list(filter(None, map(tree.function_at, places))) if len(places) > 1 else []
+        comparable = _comparable(functions)
         if len(comparable) > 1 and _is_long(tree, comparable[0]):
             yield _gap(tree, comparable)
 
@@ -43,44 +42,10 @@ def _machine(function: Definition) -> str:
     return extension.replace(".cuh", ".cu") if extension in _DEVICE_CODE else ""
 
 
-def _functions(tree: Tree, path: str) -> Iterator[Definition]:
-    functions = [f for f in tree.functions.get(path, ()) if _is_free(f)]
-    outer = 0
-    for function in functions:
-        where = function.location
-        if where.end_line <= outer or function.macro:
-            continue  # a lambda or a method inside one that is counted already
-        outer = where.end_line
-        yield function
-
-
-def _body(tree: Tree, function: Definition) -> str:
-    where = function.location
-    text = _code("\n".join(tree.lines_of(where)))
-    return text[text.find("{") :]
-
-
 def _is_long(tree: Tree, function: Definition) -> bool:
-    lines = _body(tree, function).splitlines()
-    return sum(1 for line in lines if line.strip()) >= _FEWEST_LINES
-
-
-def _code(text: str) -> str:
-    """A text without comments. Most have none but those that end a line."""
-    if "/*" in text:
-        return strip_comments(text)
-    return "\n".join(map(_code_of_line, text.split("\n"))) if "//" in text else text
-
-
-def _code_of_line(line: str) -> str:
-    if "//" not in line:
-        return line
-    return strip_comments(line) if '"' in line else line[: line.find("//")]
-
-
-def _is_free(function: Definition) -> bool:
-    """A function that is no member, and long enough to be worth sharing."""
-    return function.kind == "function" and _lines(function) >= _FEWEST_LINES
+    code = code_of("\n".join(tree.lines_of(function.location)))
+    body = code[code.find("{") :].splitlines()
+    return sum(1 for line in body if line.strip()) >= FEWEST_LINES
 
 
 def _lines(function: Definition) -> int:

@@ -112,8 +112,10 @@ def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
     """All gaps of a kind, those of one subject numbered by place."""
     counts: Counter[str] = Counter()
     found = []
-    for gap in sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line)):
-        placed = _placed(tree, kind, gap)
+    gaps = sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line))
+    uses = tree.index.facts.popularity({_name(tree, gap) for gap in gaps})
+    for gap in gaps:
+        placed = _placed(tree, kind, gap, uses)
         counts[placed.id] += 1
         number = counts[placed.id]
         found.append(replace(placed, number=number) if number > 1 else placed)
@@ -126,16 +128,20 @@ def _lacks(kind: Kind, tree: Tree) -> str:
     return f"{lacks}: torchnav clone" if lacks and tree.source.kind == "wheel" else lacks
 
 
-def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
+def _name(tree: Tree, gap: Gap) -> str:
+    return tree.natives[gap.op].name if gap.op else gap.name
+
+
+def _placed(tree: Tree, kind: Kind, gap: Gap, uses: Mapping[str, int]) -> Gap:
     native = tree.natives[gap.op] if gap.op else None
-    name = native.name if native else gap.name
+    name = _name(tree, gap)
     needed = needs(gap, kind.python)
     return replace(
         gap,
         kind=kind.name,
         name=gap.name or name,
         module=(native.python_module or "") if native else "",
-        uses=tree.popularity(name) if name.isidentifier() else 0,
+        uses=uses.get(name, 0) if name.isidentifier() else 0,
         needs=needed,
         difficulty=grade(gap, kind, needed),
         effort=effort(gap, kind, needed),

@@ -10,7 +10,6 @@ from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, KernelRow, Location
 from indexes.queries.gaps.kernels.siblings import dispatch_line, near
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.queries.gaps.notes import notes
 from indexes.queries.gaps.tree import Tree
 
 _README = "aten/src/ATen/native/README.md"
@@ -90,18 +89,11 @@ def find_structured(tree: Tree) -> Iterator[Gap]:
 
 
 def _noted(tree: Tree) -> Iterator[tuple[str, Gap]]:
-    for path in tree.native_files:
-        if "tructured" in tree.text(path) and "TODO" in tree.text(path):
-            for line, words in notes(tree.text(path)):
-                op = tree.operator_of(_meant(tree, path, line))
-                if _WANTS.search(words) and op is not None:
-                    yield op, _noted_gap(tree, op, Location(path, line), words)
-
-
-def _meant(tree: Tree, path: str, line: int) -> Definition | None:
-    """The function that a comment is in, or that begins below it."""
-    below = (f for f in tree.functions.get(path, ()) if 0 < f.location.line - line <= _BELOW)
-    return tree.function_at(path, line) or next(below, None)
+    for place, words, _ in tree.kernel_remarks("todo"):
+        if _WANTS.search(words):
+            op = tree.operator_of(tree.function_at(place) or tree.function_below(place, _BELOW))
+            if op is not None:
+                yield op, _noted_gap(tree, op, place, words)
 
 
 def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:

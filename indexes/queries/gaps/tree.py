@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
 from indexes.model.errors import SourceError
-from indexes.model.files import SKIPPED, PythonFact, RemarkKind, unpack
+from indexes.model.files import SKIPPED, PythonFact, RemarkKind, module_name, unpack
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
@@ -39,8 +38,10 @@ _REMARKS = (
     "SELECT f.path,r.name,r.line,r.detail FROM remarks r JOIN files f ON f.id=r.file"
     " WHERE r.kind=? ORDER BY f.kind,f.path,r.rowid"
 )
-_FUNCTIONS = ("function", "impl_func", "meta_func", "method", "macro_use")
-_DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
+_FUNCTION = "d.kind IN ('function','impl_func','meta_func')"
+_ANY_FUNCTION = "d.kind IN ('function','impl_func','meta_func','method','macro_use')"
+_DOTTED = regex(r"torch(?<!\wtorch)\.[\w.]+"), regex(r"F(?<!\wF)\.\w+")
+"""Literals first: the engine skips to them."""
 _LAYERS = regex(r"Autograd|FuncTorch")
 """In the names of alias keys of layers above the back ends."""
 TESTS = regex(r"/tests?/|_test\.\w+$")
@@ -59,8 +60,6 @@ class Tree:
         self.names = cache(self._names)
         self.keys = cache(self._keys)
         """The dispatch keys that an overload has kernels for."""
-        self.popularity = cache(index.facts.popularity)
-        """How often C++ calls something by a name."""
 
     # ------------------------------------------------------------------ files
 
@@ -108,6 +107,11 @@ class Tree:
     def paths(self, like: str) -> tuple[str, ...]:
         """The indexed files that fit a pattern of SQL's LIKE."""
         return self.index.facts.paths(like=like)
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """The file of each indexed module, by its dotted name: ``torch.nn.modules.linear``."""
+        return {module_name(path): path for path in self.index.facts.paths("python")}
 
     # -------------------------------------------------------------- operators
 
@@ -296,8 +300,8 @@ class Tree:
     def opinfo_calls(self) -> frozenset[str]:
         """Every dotted name of torch in the files of OpInfos: what their ``op=`` may call."""
         paths = self.paths("torch/testing/_internal/%.py")
-        texts = (self.text(path) for path in paths)
-        words = {word for text in texts if "Info(" in text for word in _DOTTED.findall(text)}
+        texts = [text for text in map(self.text, paths) if "Info(" in text]
+        words = {word for text in texts for one in _DOTTED for word in one.findall(text)}
         return frozenset(words | {f"torch.nn.functional.{w[2:]}" for w in words if w[:2] == "F."})
 
     def documentation(self, op: str) -> list[Found]:
@@ -319,27 +323,29 @@ class Tree:
         paths = self.index.facts.paths("cpp", f"{folder}/%")
         return tuple(path for path in paths if folder and not TESTS.search(path))
 
-    @cached_property
-    def functions(self) -> dict[str, list[Definition]]:
-        """The function definitions of each file with kernels, by line."""
-        folder = self.source.locate("aten/src/ATen/native") or ""
-        found: dict[str, list[Definition]] = {}
-        for known in self.index.facts.functions_under(folder):
-            found.setdefault(known.definition.location.path, []).append(known.definition)
-        return found
+    def kernel_remarks(self, kind: RemarkKind) -> Iterator[tuple[Location, str, str]]:
+        """(place, name, detail) of each remark of a kind in the files with kernels."""
+        native = set(self.native_files)
+        return (one for one in self.remarks(kind) if one[0].path in native)
 
-    def function_at(self, path: str, line: int) -> Definition | None:
-        """The innermost function that a line of a kernel file is in."""
-        functions = self.functions.get(path, [])
-        above = bisect_right(functions, line, key=lambda one: one.location.line)
-        return next((one for one in reversed(functions[:above]) if one.location.covers(line)), None)
+    def function_at(self, place: Location) -> Definition | None:
+        """The innermost function of a kernel file that a line is in."""
+        return self._innermost(_FUNCTION, place)
+
+    def function_below(self, place: Location, lines: int) -> Definition | None:
+        """The first function that begins in so many lines below a place."""
+        below = f"{_FUNCTION} AND f.path=? AND d.line>? AND d.line<=?"
+        found = self.index.facts.definitions(below, place.path, place.line, place.line + lines)
+        return min((one.definition for one in found), key=_line, default=None)
 
     def definition_at(self, place: Location) -> Definition | None:
         """The innermost function of any indexed C++ file that a line is in."""
-        over = "f.path=? AND d.line<=? AND max(d.line,d.end_line)>=?"
-        known = self.index.facts.definitions(over, place.path, place.line, place.line)
-        around = [one.definition for one in known if one.definition.kind in _FUNCTIONS]
-        return max(around, key=lambda one: one.location.line, default=None)
+        return self._innermost(_ANY_FUNCTION, place)
+
+    def _innermost(self, kinds: str, place: Location) -> Definition | None:
+        over = f"{kinds} AND f.path=? AND d.line<=? AND max(d.line,d.end_line)>=?"
+        found = self.index.facts.definitions(over, place.path, place.line, place.line)
+        return max((one.definition for one in found), key=_line, default=None)
 
     def operator_of(self, function: Definition | None) -> str | None:
         """An operator whose kernel a function is."""
@@ -353,6 +359,10 @@ class Tree:
                 for one in row.definitions:
                     found.setdefault(one.location, op)
         return found
+
+
+def _line(one: Definition) -> int:
+    return one.location.line
 
 
 def _ignored(text: str) -> Iterator[str]:

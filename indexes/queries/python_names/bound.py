@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 
 from indexes.model.errors import SourceError
 from indexes.model.python import PythonPlace
@@ -27,6 +27,10 @@ _ADDS = b'PyImport_ImportModule("torch")'
 _DTYPES = ("c10/core/ScalarType%", "torch/csrc/utils/tensor_dtypes%")
 _DTYPE = rb"""make_pair\(\s*(?:"\w*",\s*)?"%s\""""
 """The names of a dtype, by which its object is added to torch."""
+_WORDS = (
+    "SELECT f.path,r.name FROM remarks r JOIN files f ON f.id=r.file WHERE r.kind='words'"
+    " AND f.path LIKE 'torch/csrc/%' ORDER BY f.path"
+)
 _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
 """A class of pybind11, and the name of a type."""
 
@@ -97,12 +101,10 @@ class Bound:
         module, owner, last = _parts(name)
         named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
         types = re.compile(rb'"(?:%s)"\s*,' % b"|".join(sorted(named)))
-        rows, ending = _rows(module, owner, last), last.encode() + b'"'
+        rows = _rows(module, owner, last)
         found = []
-        for path in self._sources(owner):
+        for path in self._sources(owner, last):
             data = self._data(path)
-            if ending not in data:
-                continue
             if not owner and (one := types.search(data)):
                 return [_place(name, path, data, one.start())]
             if _is_home(path, data, module, owner):
@@ -115,16 +117,32 @@ class Bound:
         if module != "torch._C":
             return []
         row = re.compile(_DTYPE % re.escape(last.encode()))
-        for path in (path for like in _DTYPES for path in self._index.facts.paths("cpp", like)):
-            data = self._data(path)
-            if b"getDtypeNames(" in data and (match := row.search(data)):
-                return [_place(name, path, data, match.start())]
+        for path in self._dtypes:
+            if match := row.search(self._data(path)):
+                return [_place(name, path, self._data(path), match.start())]
         return []
 
-    def _sources_of(self, owner: str) -> tuple[str, ...]:
+    @cached_property
+    def _dtypes(self) -> list[str]:
+        """The files with ``getDtypeNames``."""
+        paths = (path for like in _DTYPES for path in self._index.facts.paths("cpp", like))
+        return [path for path in paths if b"getDtypeNames(" in self._data(path)]
+
+    def _sources_of(self, owner: str, last: str) -> tuple[str, ...]:
+        """The files of which a literal ends with a word, and the template of the tensor's
+        methods."""
         facts = self._index.facts
         templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
-        return (*templates, *facts.paths("cpp", "torch/csrc/%"))
+        return (*templates, *self._literals.get(last, ()))
+
+    @cached_property
+    def _literals(self) -> dict[str, list[str]]:
+        """The files of torch/csrc by the words that their literals end with."""
+        found: dict[str, list[str]] = {}
+        for path, words in self._index.facts.store.query(_WORDS):
+            for word in words.split():
+                found.setdefault(word, []).append(path)
+        return found
 
 
 def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from indexes.model.bounds import CXX_NESTING
-from indexes.model.files import MARK, Branch, Call, Include, MacroFact
+from indexes.model.files import MARK, Branch, Call, Include, MacroFact, RemarkFact
 from indexes.model.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
@@ -16,6 +16,7 @@ from indexes.readers.cxx.lexer import NEVER, Lines, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
 from indexes.readers.cxx.marks import result_mark
 from indexes.readers.cxx.messages import read_messages
+from indexes.readers.cxx.remarks import read_remarks
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
 from indexes.readers.cxx.sites import Body, Reader, Text
@@ -109,6 +110,7 @@ class CppFacts:
     aliases: list[AliasFact] = field(default_factory=list)
     includes: tuple[Include, ...] = ()
     messages: list[MessageFact] = field(default_factory=list)
+    remarks: list[RemarkFact] = field(default_factory=list)
 
 
 BIND = "bind"
@@ -317,6 +319,12 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         _add_shaders(facts, assemble(scan_text(shaders), path))
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
+        words, written = (
+            data.decode("utf-8", "replace"),
+            (d for d in facts.definitions if not d.macro),
+        )
+        functions = [(d.line, d.end_line) for d in written if d.kind == "function"]
+        facts.remarks = read_remarks(words, path, functions)
     if deep := scan.lexed.too_deep:
         said = f"nested more than {CXX_NESTING} deep: its content is not read"
         return facts, (Problem(path, Lines(scan.plain).at(deep), said),)

@@ -6,15 +6,10 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.gaps.checks.code import Use, uses
 from indexes.queries.gaps.messages import parameter_names
 from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 
-_ASSERT = regex(
-    r"_ASSERT(?:(?<=\bTORCH_INTERNAL_ASSERT)(?:_DEBUG_ONLY)?|(?<=\bAT_ASSERT)M?)\s*\("
-    r"\s*((?:[^(),;\"]|\((?:[^()]|\([^()]*\))*\))+)"
-)
 _ASKED = regex(
     r"\b(\w+)(?:\.|->)(?:sizes?|sym_sizes?|dim|ndimension|numel|sym_numel|strides?|scalar_type|dtype"
     r"|is_contiguous|is_floating_point|is_complex|requires_grad|empty|length)\("
@@ -26,6 +21,8 @@ _WRITTEN = regex(r"(?<!const )(?<![:\w])(?:at::)?Tensor\s*&\s*\w+")
 _CHECKS = regex(r"\b(?:TORCH_CHECK\w*|check\w*|AT_ERROR|TORCH_INTERNAL_ASSERT)\s*\(([^;]*);")
 _DEFINITION = "c10/util/Exception.h"
 _REPORT = "INTERNAL ASSERT FAILED"
+Assert = tuple[Location, str]
+"""Where an assert stands, and its condition."""
 
 
 def lacks(tree: Tree) -> str:
@@ -37,36 +34,32 @@ def find(tree: Tree) -> Iterator[Gap]:
     """Kernels of operators that people call, not of structured ones, which their meta function
     has checked, with an assert about a parameter that nothing above it has checked."""
     text_of = tree.place_of(_REPORT, tree.source.locate(_DEFINITION) or "")
-    for path in tree.native_files:
-        text = tree.text(path)
-        if "_ASSERT" not in text:
-            continue
-        found: dict[Definition, list[Use]] = {}
-        for use in uses(text, path, _ASSERT):
-            function = tree.function_at(path, use.location.line)
-            if function and _is_reached(tree, function, use):
-                found.setdefault(function, []).append(use)
-        for function, asserts in found.items():
-            yield _gap(tree, function, asserts, text_of)
+    found: dict[Definition, list[Assert]] = {}
+    for place, condition, _ in tree.kernel_remarks("assert"):
+        function = tree.function_at(place) if _ASKED.search(condition) else None
+        if function and _is_reached(tree, function, place, condition):
+            found.setdefault(function, []).append((place, condition))
+    for function, asserts in found.items():
+        yield _gap(tree, function, asserts, text_of)
 
 
-def _is_reached(tree: Tree, function: Definition, use: Use) -> bool:
+def _is_reached(tree: Tree, function: Definition, place: Location, condition: str) -> bool:
     op = tree.operator_of(function)
     if op is None or op[0] == "_" or "backward" in op or function.kind == "impl_func":
         return False
     if tree.natives[op].structured_delegate or tree.natives[op].structured:
         return False
     names = parameter_names(_WRITTEN.sub("", function.parameters))
-    asked = {found[0] for found in _ASKED.finditer(use.found[1]) if (found[1] or found[2]) in names}
+    asked = {found[0] for found in _ASKED.finditer(condition) if (found[1] or found[2]) in names}
     start = function.location.line
-    above = "\n".join(tree.lines(function.location.path, start, use.location.line - 1))
+    above = "\n".join(tree.lines(place.path, start, place.line - 1)) if asked else ""
     checked = "".join(one[1] for one in _CHECKS.finditer(above))
     return bool(asked) and not any(one in checked for one in asked)
 
 
-def _gap(tree: Tree, function: Definition, asserts: list[Use], report: Location | None) -> Gap:
-    lines = [one.location for one in asserts]
-    shown = "; ".join(" ".join(one.found[1].split()) for one in asserts[:3])
+def _gap(tree: Tree, function: Definition, asserts: list[Assert], report: Location | None) -> Gap:
+    lines = [place for place, _ in asserts]
+    shown = "; ".join(" ".join(condition.split()) for _, condition in asserts[:3])
     what = f"an argument can fail an internal assert: {shown}"
     rule = "an internal assert is for what no argument can cause: it asks to report a bug;"
     rule += " use TORCH_CHECK(condition, message)"

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from indexes.model.regex import MULTILINE, regex
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.gaps.checks.code import Use, by_function, product_files, uses
+from indexes.queries.gaps.checks.code import by_function, is_product
 from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.cxx.remarks import uses
 
-_SIGN = "deprecated_"
-_DEFINE = regex(r"((?:^//[^\n]*\n)*)^#define[ \t]+(\w+)\(((?:[^\n]*\\\n)*[^\n]*)", MULTILINE)
-_INSTEAD = regex(r"\b[Uu]se\s+([A-Z]\w+(?:\([^)]*\))?(?:\s+or\s+[A-Z]\w+(?:\([^)]*\))?)*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Deprecated:
-    """A macro whose body calls a function that is deprecated, so that each use warns."""
-
-    name: str
-    place: Location
-    instead: str
-    """What its comment says to use; empty where it does not."""
-
-
-def deprecated_macros(text: str, path: str) -> Iterator[Deprecated]:
-    """The deprecated macros of a file: ``#define AT_ERROR(...) deprecated_AT_ERROR(); ...``."""
-    for found in _DEFINE.finditer(text) if _SIGN in text else ():
-        if f"{_SIGN}{found[2]}(" in found[3]:
-            line = text.count("\n", 0, found.start(2)) + 1
-            said = _INSTEAD.search(found[1].replace("\n// ", " "))
-            yield Deprecated(found[2], Location(path, line), said[1] if said else "")
+_Known = Mapping[str, tuple[Location, str]]
+"""Where each deprecated macro is defined, and what its comment says to use; empty where it does
+not."""
 
 
 def lacks(tree: Tree) -> str:
@@ -42,41 +24,42 @@ def lacks(tree: Tree) -> str:
 
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each function that uses a deprecated macro."""
-    paths = product_files(tree)
-    headers = (path for path in paths if path.endswith(".h"))
-    known = {m.name: m for path in headers for m in deprecated_macros(tree.text(path), path)}
+    remarks = tree.remarks("deprecated macro")
+    headers = (one for one in remarks if is_product(one[0]) and one[0].path.endswith(".h"))
+    known = {name: (place, instead) for place, name, instead in headers}
     if not known:
         return
     # Literals first: the engine then skips to them, which a word's beginning would not let it.
     names = "|".join(rf"{one}(?<!\w{one})" for one in known)
     word = regex(rf"({names})\s*\(")
-    for path in paths:
-        text = tree.text(path)
-        if not any(name in text for name in known):
-            continue
-        found = (use for use in uses(text, path, word) if not _is_defined(text, use))
-        for function, used in by_function(tree, found):
-            yield _gap(tree, known, function, used)
+    for place, used, _ in tree.remarks("macros"):
+        if is_product(place) and not known.keys().isdisjoint(used.split()):
+            for function, found in by_function(tree, _uses(tree, place.path, word)):
+                yield _gap(tree, known, function, found)
 
 
-def _is_defined(text: str, use: Use) -> bool:
-    """Whether a use is the macro's own ``#define``, ``#undef`` or ``#ifdef``."""
-    start = text.rfind("\n", 0, use.found.start()) + 1
-    return text[start : use.found.start()].lstrip().startswith("#")
+def _uses(tree: Tree, path: str, word: re.Pattern[str]) -> Iterator[tuple[Location, str]]:
+    """The macros that a file uses, without their own ``#define``, ``#undef`` and ``#ifdef``."""
+    text = tree.text(path)
+    for line, found in uses(text, word):
+        start = text.rfind("\n", 0, found.start()) + 1
+        if not text[start : found.start()].lstrip().startswith("#"):
+            yield Location(path, line), found[1]
 
 
 def _gap(
-    tree: Tree, known: Mapping[str, Deprecated], function: Definition | None, used: list[Use]
+    tree: Tree, known: _Known, function: Definition | None, used: list[tuple[Location, str]]
 ) -> Gap:
-    places = [one.location for one in used]
-    macros = [known[name] for name in dict.fromkeys(one.found[1] for one in used)]
+    places = [place for place, _ in used]
+    macros = {name: known[name] for _, name in used}
     path = places[0].path
     name = function.name if function else path.rpartition("/")[2]
     count = f" in {len(places)} places" if len(places) > 1 else ""
-    what = f"{name} uses {' and '.join(one.name for one in macros)}{count}"
-    instead = f": use {_with_calls(macros[0].instead)}" if macros[0].instead else ""
-    rule = f"{macros[0].place} calls {macros[0].name} deprecated{instead}"
-    evidence = (*places, *(one.place for one in macros))
+    what = f"{name} uses {' and '.join(macros)}{count}"
+    first, (place, said) = next(iter(macros.items()))
+    instead = f": use {_with_calls(said)}" if said else ""
+    rule = f"{place} calls {first} deprecated{instead}"
+    evidence = (*places, *(place for place, _ in macros.values()))
     op = tree.operator_of(function)
     subject = subject_of(function) if function else path
     return Gap(places[0], what, rule, evidence, op, name, subject, size=len(used))

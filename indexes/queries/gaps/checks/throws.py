@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.gaps.checks.code import Use, by_function, product_files, uses
+from indexes.queries.gaps.checks.code import by_function, is_product
 from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 
-_THROW = regex(r"throw\s+(?:std\s*::\s*)?runtime_error\b")
-_LITERAL = "runtime_error"
-_CHECK = "TORCH_CHECK("
+_CHECK = "TORCH_CHECK"
 _DEFINITION = "c10/util/Exception.h"
 
 
@@ -25,34 +22,38 @@ def lacks(tree: Tree) -> str:
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each function that throws so, in folders whose files use TORCH_CHECK: one
     that does without must do without c10, as what is linked into compiled models does."""
-    macro = tree.place_of("#define TORCH_CHECK(", tree.source.path_of(_DEFINITION))
-    paths = product_files(tree)
-    neighbours: dict[str, str] = {}
-    for path in paths:
-        if _CHECK in tree.text(path):
-            neighbours.setdefault(os.path.dirname(path), path)
-    for path in paths:
-        own = path if _CHECK in tree.text(path) else neighbours.get(os.path.dirname(path))
-        if own and _LITERAL in tree.text(path):
-            for function, thrown in by_function(tree, uses(tree.text(path), path, _THROW)):
-                yield _gap(tree, function, thrown, own, macro)
+    macro = tree.place_of(f"#define {_CHECK}(", tree.source.path_of(_DEFINITION))
+    checking = {
+        place.path
+        for place, used, _ in tree.remarks("macros")
+        if is_product(place) and _CHECK in used.split()
+    }
+    neighbours = {os.path.dirname(path): path for path in sorted(checking, reverse=True)}
+    thrown = ((place, what) for place, what, _ in tree.remarks("throw") if is_product(place))
+    for function, rows in by_function(tree, thrown):
+        path = rows[0][0].path
+        if own := path if path in checking else neighbours.get(os.path.dirname(path)):
+            yield _gap(tree, function, [place for place, _ in rows], own, macro)
 
 
 def _gap(
-    tree: Tree, function: Definition | None, thrown: list[Use], own: str, macro: Location | None
+    tree: Tree,
+    function: Definition | None,
+    places: list[Location],
+    own: str,
+    macro: Location | None,
 ) -> Gap:
-    places = [one.location for one in thrown]
     path = places[0].path
     name = function.name if function else path.rpartition("/")[2]
     count = f" in {len(places)} places" if len(places) > 1 else ""
     what = f"{name} throws std::runtime_error{count} where TORCH_CHECK is the tree's way"
     whose = "this file uses" if own == path else f"{own} beside it uses"
     rule = f"{whose} TORCH_CHECK, which adds the C++ stack and raises c10::Error"
-    like = tree.place_of(_CHECK, own)
+    like = tree.place_of(f"{_CHECK}(", own)
     evidence = (*places, *(one for one in (like, macro) if one))
     op = tree.operator_of(function)
     subject = subject_of(function) if function else path
-    return Gap(places[0], what, rule, evidence, op, name, subject, size=len(thrown))
+    return Gap(places[0], what, rule, evidence, op, name, subject, size=len(places))
 
 
 KINDS = (

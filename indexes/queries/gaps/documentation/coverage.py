@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
-from indexes.queries.gaps.python.modules import modules
 from indexes.queries.gaps.tree import Tree
 
 CONFIG = "docs/source/conf.py"
@@ -56,7 +54,7 @@ def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each name that is documented nowhere: to document; and for each row that can
     go, since its name is documented or gone."""
     pages = _Pages(tree)
-    known = modules(tree)
+    known = tree.modules
     for one in ignored(tree.text(CONFIG), CONFIG):
         name = f"{one.module}.{one.name}" if one.module else one.name
         listed = name in pages.listed and not pages.is_the_only(one.name)
@@ -113,7 +111,9 @@ def _whole_modules(tree: Tree) -> Iterator[str]:
 
 
 def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
-    definition = _definition(tree, path, one) if path else None
+    text = tree.text(path) if path else ""
+    at = _definition(text, one)
+    definition = Location(path, text.count("\n", 0, at) + 1) if at else None
     page = pages.listed.get(name)
     rule = f"coverage_ignore_{one.what} lists it"
     hidden = one.module not in pages.modules
@@ -124,8 +124,8 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
     elif path and not pages.is_public(one.name) and _is_gone(tree, path, one.name):
         what = f"{name} is excused from docs, and is not there"
         rule += f", and no file beside {path} has the name: the row can go"
-    elif definition and _has_docstring(tree, definition):
-        is_declared = not hidden and _is_exported(tree.text(path), one.name)
+    elif at and _HEAD.match(text, at):
+        is_declared = not hidden and _is_exported(text, one.name)
         what, level = f"no page lists {name}", "easy" if is_declared else "medium"
         rule += "; it has a docstring that a page could show"
         rule += ", and __all__ says that it is public" if is_declared else ""
@@ -149,13 +149,14 @@ def _is_gone(tree: Tree, path: str, name: str) -> bool:
     return not any(_may_have(tree.text(one), name) for one in near)
 
 
-_ALL = regex(r"^__all__\b[^=\n]*=\s*[\[(]([^\])]*)", MULTILINE)
+_ALL = regex(r"__all__(?<=^__all__)\b[^=\n]*=\s*[\[(]([^\])]*)", MULTILINE)
 
 
 def _is_exported(text: str, name: str) -> bool:
     """Whether a module declares that a name is public: on a page that lists a few of many, others
     may be left out on purpose."""
-    return any(re.search(rf"[\"']{name}[\"']", found[1]) for found in _ALL.finditer(text))
+    listed = "".join(found[1] for found in _ALL.finditer(text))
+    return f'"{name}"' in listed or f"'{name}'" in listed
 
 
 def _may_have(text: str, name: str) -> bool:
@@ -163,27 +164,17 @@ def _may_have(text: str, name: str) -> bool:
     return name in text or "import *" in text or "globals()" in text
 
 
-def _definition(tree: Tree, path: str, one: Ignored) -> Location | None:
-    text = tree.text(path)
+def _definition(text: str, one: Ignored) -> int:
+    """Where a module begins to define a name; 0 where it does not."""
     endings = (":", "(") if one.what == "classes" else ("(",)
     word = "class" if one.what == "classes" else "def"
-    found = (text.find(f"\n{word} {one.name}{ending}") for ending in endings)
-    at = max(found)
-    return Location(path, text.count("\n", 0, at) + 2) if at >= 0 else None
+    return max(text.find(f"\n{word} {one.name}{ending}") for ending in endings) + 1
 
 
 _HEAD = regex(
     r"(?:class|def)\s+\w+\s*(?:\((?:[^()]|\([^()]*\))*\))?[^:\n]*:[^\n]*\n\s*r?(\"\"\"|''')"
 )
 
-
-def _has_docstring(tree: Tree, definition: Location) -> bool:
-    lines = tree.lines(definition.path, definition.line, definition.line + _LONGEST)
-    return bool(_HEAD.match("\n".join(lines)))
-
-
-_LONGEST = 40
-"""Lines of a signature."""
 KINDS = (
     Kind(
         "docs-coverage",

@@ -8,7 +8,7 @@ from functools import cache
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.queries.gaps.python.modules import holds, modules, split
+from indexes.queries.gaps.python.modules import holds, split
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.finding import Finder
 from indexes.readers.python.remarks import read_file_links
@@ -69,7 +69,7 @@ class _Names:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._modules = modules(tree)
+        self._modules = tree.modules
         self._finder = Finder(tree.index)
         rows = tree.store.query("SELECT DISTINCT target FROM python WHERE kind IN ('page','docs')")
         self._listed = frozenset(target for (target,) in rows)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
+from indexes.store.registrations import StoredPython
 
-_OWNER = regex(r"^#\s*Owner\(s\):\s*\[([^\]\n]*)\]", MULTILINE)
 _UNKNOWN = "module: unknown"
 
 
@@ -18,17 +17,15 @@ def lacks(tree: Tree) -> str:
     paths = tree.index.facts.paths("test")
     if not paths:
         return "the test files are not in this source"
-    there = any(_OWNER.search(tree.text(path)) for path in paths)
+    there = any(True for _ in StoredPython(tree.store).of_kinds("owner"))
     return "" if there else "the test files of this version name no owners"
 
 
 def find(tree: Tree) -> Iterator[Gap]:
     """Test files whose first lines say that their owner is unknown."""
-    for path in tree.index.facts.paths("test"):
-        text = tree.text(path)
-        found = _OWNER.search(text)
-        if found and _UNKNOWN in found[1]:
-            place = Location(path, text.count("\n", 0, found.start()) + 1)
+    for path, owner in StoredPython(tree.store).of_kinds("owner"):
+        if owner.symbol == _UNKNOWN:
+            place = Location(path, owner.line)
             rule = f'"{_UNKNOWN}" stands in for the label of a module, by which failures'
             rule += " of its tests are assigned"
             yield Gap(place, f"{path} has no owner", rule, (place,), name=path, stated=True)

@@ -1,16 +1,8 @@
-"""The modules of a tree, by their dotted names."""
+"""Dotted names, and words of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from indexes.model.files import module_name
-from indexes.queries.gaps.tree import Tree
-
-
-def modules(tree: Tree) -> Mapping[str, str]:
-    """The file of each indexed module, by its dotted name: ``torch.nn.modules.linear``."""
-    return {module_name(path): path for path in tree.index.facts.paths("python")}
 
 
 def split(name: str, known: Mapping[str, str]) -> tuple[str, str]:

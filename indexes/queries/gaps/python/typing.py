@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
-from indexes.queries.gaps.python.modules import modules
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.remarks import size_of
 
@@ -29,7 +28,7 @@ def find(tree: Tree) -> Iterator[Gap]:
     for place, mark, size in tree.remarks("untyped"):
         lines, functions = map(int, size.split())
         yield _gap(place.path, place, mark, lines, functions)
-    known = modules(tree)
+    known = tree.modules
     for section in _SECTION.finditer(config):
         if said := _IGNORES.search(section[2]):
             line = config.count("\n", 0, section.start()) + 1
