@@ -108,6 +108,7 @@ class Recording(ContextDecorator):
         file.write([metadata("program", program, os.getpid())])
         options = Namespace(
             native=None,
+            build=False,
             native_folder=str(cache_folder() / "native") if self._compiled else None,
             memory=self._memory,
             window=1.0,

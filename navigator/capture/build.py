@@ -60,7 +60,7 @@ def library_path(folder: str, torch: Torch) -> str:
 
 def build(folder: str, torch: Torch, wait: bool = True) -> str:
     """Build the library unless it is there; without ``wait`` not where another process does.
-    Raises BuildError."""
+    Raises BuildError, OSError."""
     path = library_path(folder, torch)
     if os.path.exists(path):
         return path
@@ -78,7 +78,7 @@ def _build(path: str, torch: Torch) -> None:
         os.replace(made, path)
     except (BuildError, OSError, subprocess.SubprocessError) as error:
         _keep_reason(path, str(error))
-        raise
+        raise BuildError(str(error)) from error
     finally:
         if os.path.exists(made):
             os.unlink(made)
@@ -206,5 +206,5 @@ if __name__ == "__main__":
             _build_later(sys.argv[1], Torch(*json.loads(sys.argv[2])))
         else:
             print(json.dumps(build(sys.argv[1], _installed())))
-    except (BuildError, OSError, subprocess.SubprocessError) as problem:
+    except (BuildError, OSError) as problem:
         sys.exit(str(problem))

@@ -27,6 +27,7 @@ except ImportError:  # before 2.1
 __all__ = [
     "Marker",
     "is_compiling",
+    "is_wrapped",
     "never_compiled",
     "profiler_config",
     "register_optimizer_step_post_hook",
@@ -35,6 +36,11 @@ __all__ = [
 
 Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
 """A context manager that shows up in a profile under its name; the slower one before 2.2."""
+
+is_wrapped: Callable[[Any], bool] = getattr(
+    getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda _: False
+)
+"""Whether ``torch.func`` has wrapped a tensor."""
 
 
 def profiler_config(memory: bool, experimental: Any) -> Any:

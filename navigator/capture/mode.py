@@ -16,7 +16,7 @@ from torch.overrides import (
     _push_mode,
 )
 
-from .compat import Marker, is_compiling
+from .compat import Marker, is_compiling, is_wrapped
 from .kineto import MARK
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         output = None
         self.busy = number = recorder.next_number()
         start = time_ns()
-        recorder.running.begin(self.slot, (func, stack, recorder.paths.path), start)
+        told = self.slot.begin((func, stack, recorder.paths.path), start)
         try:
             if recorder.marking:
                 with Marker(f"{MARK}{number}"):
@@ -90,13 +90,15 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
                 result = func(*args, **(kwargs or {}))
             if type(result) is torch.Tensor:
                 output = _describe(result)
+                if recorder.notes_wrapped and is_wrapped(result):
+                    recorder.note_wrapped()
             if isinstance(result, torch.Tensor) and not _is_plain(result):
                 recorder.note_elsewhere()
             return result
         finally:
             end = time_ns()
             self.busy = 0
-            recorder.running.end(self.slot)
+            self.slot.end(told, number, start, end - start)
             kind = (func, stack, recorder.paths.path, output)
             recorder.add_call(number, kind, self.thread, start, end - start)
             if self.top and (end > recorder.due or number > recorder.full_at):
@@ -109,7 +111,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         kind = _Unseen(None, module, name), stack, path
         self.busy = number = recorder.next_number()
         start = time_ns()
-        recorder.running.begin(self.slot, kind, start)
+        told = self.slot.begin(kind, start)
         marker = Marker(f"{MARK}{number}") if recorder.marking else nullcontext()
         marker.__enter__()
 
@@ -117,7 +119,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             marker.__exit__(None, None, None)
             now = time_ns()
             self.busy = 0
-            recorder.running.end(self.slot)
+            self.slot.end(told, number, start, now - start)
             recorder.add_call(number, (*kind, None), self.thread, start, now - start)
             if self.top and (now > recorder.due or number > recorder.full_at):
                 recorder.at_boundary(frame, now)

@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-size", default="", metavar="SIZE", help="end at 100MB")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
     parser.add_argument("--native-folder", metavar="FOLDER", help="use it if it is built in here")
+    parser.add_argument("--build", action="store_true", help="build it in there first")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     return parser
@@ -106,7 +107,7 @@ def _record(run: Run, file: TraceFile) -> None:
     from .process import Guard
 
     if not run.parent:
-        run.remark = _begin_to_build(run.options)
+        run.remark = _build(run.options, file) if run.options.build else _begin(run.options)
     Guard(run, file, lambda file: _start(run.options, file)).install()
 
 
@@ -148,10 +149,25 @@ def _wants_compiled(options: argparse.Namespace) -> bool:
     import torch
 
     devices = any(getattr(torch.version, name, None) for name in ("cuda", "hip", "xpu"))
-    return bool(options.native_folder) and not devices
+    return bool(options.native_folder) and (options.build or not devices)
 
 
-def _begin_to_build(options: argparse.Namespace) -> str:
+def _build(options: argparse.Namespace, file: TraceFile) -> str:
+    """Have the compiled recorder built before the program goes on. Returns why it is not there."""
+    import torch
+
+    from .build import BuildError, Torch, build
+
+    if not _built(options):
+        file.say("building the compiled recorder, once")
+    try:
+        build(options.native_folder, Torch.of(torch))
+    except (BuildError, OSError) as error:
+        return f"the compiled recorder could not be built: {error}; recorded without it"
+    return ""
+
+
+def _begin(options: argparse.Namespace) -> str:
     """Where the compiled recorder would be the default but is not built: have it built. Returns
     what to say about that."""
     import torch

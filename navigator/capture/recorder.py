@@ -100,6 +100,7 @@ class Recorder(Session):
         self.elsewhere = options.memory
         """Whether operators may run elsewhere than on strided tensors of the CPU, which only the
         tree of a window tells."""
+        self.notes_wrapped = options.memory
         self._tree = True
         """Whether the open window has one."""
         self._cut_ns = _NEVER
@@ -419,6 +420,14 @@ class Recorder(Session):
         if not self.elsewhere and not self._tree:
             self.due = 0
         self.elsewhere = True
+
+    def note_wrapped(self) -> None:
+        """``torch.func`` has wrapped a tensor while memory is recorded."""
+        self.notes_wrapped = False
+        self.note(
+            "torch.profiler, which sees shapes, keeps the tensors that torch.func wraps until a "
+            "window closes: the program needs less memory than this; --compiled keeps none"
+        )
 
     def _needs_tree(self) -> bool:
         """The first window has one; and all where a part is wanted, or where operators of several

@@ -13,8 +13,13 @@ from .frames import Stack
 from .tail import open_tail
 from .writer import metadata
 
-_SLOTS, _SLOTS_AT, _TEXT_AT, _TEXT = 64, 4096, 8192, 1 << 19
-_SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=q24xqii"), struct.Struct("=q")
+_SLOTS, _SLOTS_AT, _TEXT_AT, _TEXT = 32, 4096, 8192, 1 << 19
+_SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=5qii"), struct.Struct("=q")
+_ENDED = struct.Struct("=2q")
+_ROW, _RINGS_AT = struct.Struct("=qqqqiii4x"), _TEXT_AT + _TEXT
+_FIRST_RING, _RING = 16_384, 2_048
+"""Calls that are kept of the first thread and of others: all since the file was written last."""
+_SIZE = _RINGS_AT + (_FIRST_RING + _SLOTS * _RING) * _ROW.size
 _TAIL_HEADER = struct.Struct("=8s12q")
 _SIZE_AT = 8 * 8
 """Where the header has the size of the first part of the text."""
@@ -22,64 +27,60 @@ _STOPPED_AT = _TAIL_HEADER.size - 8
 
 
 class RunningCalls:
-    """Tells the tail of a recording which call is running in each thread, and which was the last.
+    """Tells the tail of a recording which call is running in each thread, and which were the last.
 
-    The same form as that of the compiled recorder, without rows. See ``docs/trace-format.md``.
+    The same form as that of the compiled recorder. See ``docs/trace-format.md``.
     """
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._memory: Any = bytearray(_TEXT_AT + _TEXT)
-        self._base_ns = 0
+        self.memory: Any = bytearray(_SIZE)
+        self.base_ns = 0
         self._numbers: dict[Any, int] = {}
         self._stacks: set[int] = set()
         self._last = self._used = 0
-        self._free = list(range(_SLOTS, -1, -1))
+        self._free = [Slot(self, index) for index in range(_SLOTS + 1)]
         """Slots of no thread; the last one, which nobody reads, is for all that come too late."""
+        self._spare = self._free.pop()
         self._lock = threading.Lock()
 
     def open(self, recording: str, base_ns: int) -> None:
         """Tell it to a file beside the recording from now on, where there can be one."""
-        self._base_ns = base_ns
-        descriptor = open_tail(recording, len(self._memory))
+        self.base_ns = base_ns
+        descriptor = open_tail(recording, len(self.memory))
         if descriptor >= 0:
-            self._memory = mmap.mmap(descriptor, len(self._memory))
+            self.memory = mmap.mmap(descriptor, len(self.memory))
             os.close(descriptor)
-        sizes = (_SLOTS, _SLOTS_AT, _SLOT.size, 1, 48, _TEXT_AT, _TEXT)
-        _TAIL_HEADER.pack_into(self._memory, 0, b"navtail1", *sizes, 0, 0, 0, 0, 0)
+        sizes = (_SLOTS, _SLOTS_AT, _SLOT.size, 1, _ROW.size, _TEXT_AT, _TEXT)
+        _TAIL_HEADER.pack_into(self.memory, 0, b"navtail1", *sizes, 0, 0, 0, 0, 0)
 
     def leave(self) -> None:
         """In a forked child: the file is the parent's."""
-        self._memory = bytearray(len(self._memory))
+        self.memory = bytearray(len(self.memory))
 
     def stop(self) -> None:
         """The recording ends here, and the program may go on."""
-        _DEPTH.pack_into(self._memory, _STOPPED_AT, 1)
+        _DEPTH.pack_into(self.memory, _STOPPED_AT, 1)
 
-    def take_slot(self, thread: int) -> int:
-        """Where a function mode tells its calls."""
+    def take_slot(self, thread: int) -> Slot:
+        """Where a function mode tells its calls: where the thread told them before, if it did."""
         with self._lock:
-            slot = self._free.pop() if len(self._free) > 1 else self._free[0]
-        place = _SLOTS_AT + slot * _SLOT.size
-        _SLOT.pack_into(self._memory, place, thread, 0, 0, 0, 0, 0, 0, 0)
-        return place
+            first = self._free[0] if self._free else self._spare
+            slot = next((one for one in self._free if one.thread == thread), first)
+            if slot in self._free:
+                self._free.remove(slot)
+            slot.begin_thread(thread)
+        return slot
 
-    def give_back(self, place: int) -> None:
+    def give_back(self, slot: Slot) -> None:
         """The mode has ended."""
-        slot = (place - _SLOTS_AT) // _SLOT.size
         with self._lock:
-            if slot != self._free[0]:
+            if slot is not self._spare:
                 self._free.append(slot)
 
-    def begin(self, place: int, call: Any, start_ns: int) -> None:
-        """``call``: function, stack and module."""
-        number = self._numbers.get(call) or self._new(*call)
-        start = start_ns - self._base_ns
-        _RUNNING.pack_into(self._memory, place + 8, 1, start, number, number)
-
-    def end(self, place: int) -> None:
-        """The call of this slot has ended."""
-        _DEPTH.pack_into(self._memory, place + 8, 0)
+    def number(self, call: Any) -> int:
+        """Of a call's function, stack and module."""
+        return self._numbers.get(call) or self._new(*call)
 
     def _new(self, function: Any, stack: Stack, module: str) -> int:
         with self._lock:
@@ -104,6 +105,40 @@ class RunningCalls:
         return b"".join(line + b",\n" for line in lines)
 
     def _add(self, lines: bytes) -> None:
-        self._memory[_TEXT_AT + self._used : _TEXT_AT + self._used + len(lines)] = lines
+        self.memory[_TEXT_AT + self._used : _TEXT_AT + self._used + len(lines)] = lines
         self._used += len(lines)
-        _DEPTH.pack_into(self._memory, _SIZE_AT, self._used)
+        _DEPTH.pack_into(self.memory, _SIZE_AT, self._used)
+
+
+class Slot:
+    """Where one thread tells its calls."""
+
+    def __init__(self, running: RunningCalls, index: int) -> None:
+        self._running, self.thread = running, 0
+        self._at, self._made = _SLOTS_AT + index * _SLOT.size, 0
+        before = _FIRST_RING + (index - 1) * _RING if index else 0
+        self._ring, self._room = _RINGS_AT + before * _ROW.size, _RING if index else _FIRST_RING
+
+    def begin_thread(self, thread: int) -> None:
+        """It is this thread's from now on."""
+        if self.thread != thread:
+            head = thread, 0, 0, self._ring, self._room, 0, 0, 0
+            _SLOT.pack_into(self._running.memory, self._at, *head)
+            self.thread, self._made = thread, 0
+
+    def begin(self, call: Any, start_ns: int) -> int:
+        """``call``: function, stack and module. Returns their number, for ``end``."""
+        running = self._running
+        kind = running.number(call)
+        slot = 1, self._made, self._ring, self._room, start_ns - running.base_ns, kind, kind
+        _RUNNING.pack_into(running.memory, self._at + 8, *slot)
+        return kind
+
+    def end(self, kind: int, number: int, start_ns: int, duration_ns: int) -> None:
+        """The call that was begun has ended."""
+        running = self._running
+        row = self._ring + self._made % self._room * _ROW.size
+        start = start_ns - running.base_ns
+        _ROW.pack_into(running.memory, row, start, duration_ns, number, 0, kind, 0, kind)
+        self._made += 1
+        _ENDED.pack_into(running.memory, self._at + 8, 0, self._made)

@@ -19,7 +19,6 @@ from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
-from navigator.live.python_process import ask
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
@@ -149,14 +148,11 @@ def trace(
     file = _writable(Path(expand(pattern, rank_of(), os.getpid())))
     options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
     options += ["--children"] * children + ["--no-compile-log"] * (not compile_log) + part
-    chosen = _interpreter()
-    if compiled is None:
-        options += ["--native-folder", str(_native_folder(settings))]
-    elif compiled:
-        options += _native(settings, chosen)
+    if compiled is not False:
+        options += ["--native-folder", str(_native_folder(settings))] + ["--build"] * bool(compiled)
     options += ["--summary"] * (not show)
     out = str(file) if show else pattern
-    command = [chosen, _recorder("__main__.py"), "-o", out, *options, "--", *program]
+    command = [_interpreter(), _recorder("__main__.py"), "-o", out, *options, "--", *program]
     if show:
         return _follow(settings, file, command)
     if output is None:
@@ -244,18 +240,6 @@ def _cache_file(settings: Settings, program: str) -> Path:
 def _recorder(name: str) -> str:
     """The recorder as a file: the program's Python need not have torchnav."""
     return str(Path(__file__).parents[2] / "capture" / name)
-
-
-def _native(settings: Settings, python: str) -> list[str]:
-    """The option that names the compiled recorder, built if need be; none where it cannot be."""
-    folder = _native_folder(settings)
-    if not folder.exists():
-        say("building the compiled recorder, once")
-    try:
-        return ["--native", ask(python, _recorder("build.py"), str(folder))]
-    except SourceError as error:
-        say(f"{error}; recording without it")
-        return []
 
 
 def _native_folder(settings: Settings) -> Path:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from navigator.trace.table import CALL, COMPILE, OP, Table
+from navigator.trace.columns import NONE
+from navigator.trace.table import ANNOTATION, CALL, COMPILE, OP, Table
+
+_PYTHON_KEYS = ("PythonDispatchMode", "PythonSubclass")
+"""Regions that torch records where it asks a ``__torch_dispatch__``."""
 
 
 class Places:
@@ -34,10 +38,44 @@ class Places:
             place = places.get(number)
             if place is not None:
                 table.place[row] = table.places.number(place)
-            elif table.kind[row] == OP and table.has_tensors(row):
+            elif table.kind[row] in (OP, ANNOTATION) and table.has_tensors(row):
                 table.place[row] = cpu
             elif table.kind[row] == CALL:
                 self._place_factory(table.last_child[row], _place_of(table.outputs.get(row, "")))
+        for row in rows:
+            if table.kind[row] == OP and table.place[row] < 0:
+                table.place[row] = self._place_beside(row)
+
+    def _place_beside(self, row: int) -> int:
+        """Of an operator that makes a tensor from none: where its caller runs, if that was given
+        nothing that may name a device, or else where the next operator takes what was made."""
+        table, above = self.table, self.table.parent[row]
+        if self._may_be_fake(row):
+            return NONE
+        if above >= 0 and table.kind[above] != CALL and table.has_tensors(above):
+            given = table.inputs_of(above)
+            if not any(one.kind == "other" for one in given):
+                return self._one_place(above)
+        made = next((one.value for one in table.inputs_of(row) if one.kind == "scalars"), None)
+        while row >= 0 and table.next_sibling[row] < 0 and table.kind[row] == OP:
+            row = table.parent[row]  # which returns what was made
+        user = table.next_sibling[row] if row >= 0 else NONE
+        taken = table.inputs_of(user) if user >= 0 and table.kind[user] == OP else ()
+        if any(one.kind == "tensor" and str([*one.shape]) == made for one in taken):
+            return self._one_place(user)
+        return NONE
+
+    def _may_be_fake(self, row: int) -> bool:
+        """Whether Python answers for the dispatcher around a row: what it takes for a tensor of
+        the CPU may be one without memory."""
+        while row >= 0 and self.table.name_of(row) not in _PYTHON_KEYS:
+            row = self.table.parent[row]
+        return row >= 0
+
+    def _one_place(self, row: int) -> int:
+        """NONE where the tensors of a row are on several devices."""
+        place = self.table.place[row]
+        return NONE if place >= 0 and "+" in self.table.places[place] else place
 
     def _place_factory(self, row: int, place: str) -> None:
         """An operator that makes the result of a call from no tensor ran where that is, and so did

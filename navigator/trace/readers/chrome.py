@@ -110,7 +110,9 @@ class ChromeReader:
         elif (tail := read_tail(path)) is not None:
             self.feed(b"[" + tail.lines.strip().rstrip(b",") + b"]")
             Crash(meta, self._table, self._own, self._thread_numbered).take_in(tail)
-            self._cut = "" if self._own.is_compiled or tail.stopped else self._cut
+            over, bare = self._own.is_compiled or tail.stopped, self._own.bare
+            calls = f": {bare:,} call{'s' * (bare != 1)} in it have no operators"
+            self._cut = "" if over else self._cut + calls
         self._own.close_rows()
 
     def _thread_numbered(self, number: int) -> int:

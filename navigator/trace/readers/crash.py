@@ -46,17 +46,28 @@ class Crash:
         self._table.unfinished.update(row for rows in running.values() for row in rows)
         self._meta.problems.insert(0, self._end([*running.values()], tail))
         if self._missing:
-            what = f"{self._missing:,} of the last operators are missing"
+            what = f"{self._missing:,} of the last operators or calls are missing"
             self._meta.problems.insert(1, what)
 
     def _add_ended(self, thread: TailThread) -> None:
         """Those that are not in the file."""
         number = self._threads(thread.number)
-        count = max(thread.written - self._own.written[number], 0)
-        rows = thread.rows[-count:] if count else []
+        if self._own.is_compiled:
+            count = max(thread.written - self._own.written[number], 0)
+            rows = thread.rows[-count:] if count else []
+        else:
+            rows = [row for row in thread.rows if self._own.lacks(row)]
+            count = len(rows) + self._overwritten(thread, rows)
         self._missing += count - len(rows)
         for row in rows:
             self._missing += not self._add(row, number)
+
+    def _overwritten(self, thread: TailThread, rows: list[OperatorRow]) -> int:
+        """How many calls at most are neither in the file nor in the ring any more."""
+        if not rows or len(rows) < len(thread.rows):
+            return 0
+        before = rows[0].sequence - 1 - self._own.last_call
+        return max(min(thread.written - len(rows), before), 0)
 
     def _add(self, row: OperatorRow, thread: int) -> bool:
         """Whether it is known what the row is."""
@@ -69,7 +80,7 @@ class Crash:
                     row.start, row.duration, place, row.sequence, row.forward, thread
                 )
             else:
-                self._own.add_operator(row, thread)
+                self._own.add_ended(row, thread)
         except (KeyError, ValueError, OverflowError):
             return False
         return True
@@ -106,19 +117,8 @@ class Crash:
             ways = [sorted(rows, key=start) for rows in running]
             places = [f"{self._label(rows[-1])}, {self._line(rows)}" for rows in ways]
             return "died in " + "; another thread was in ".join(places)
-        last = self._last_call(tail) or self._last_row()
+        last = self._last_row()
         return f"died outside of any operator, after {last}" if last else "died before any operator"
-
-    def _last_call(self, tail: Tail) -> str:
-        """The last call that had ended, of the recorder that keeps no rows."""
-        ended = [one.ended for one in tail.threads if one.ended]
-        if not ended:
-            return ""
-        try:
-            name, place = self._own.in_words(max(ended).at)
-        except KeyError:
-            return "a call that is not known"
-        return f"{name}, {self._short(place)}"
 
     def _last_row(self) -> str:
         """The operator that ended last, of those that the program called itself."""

@@ -72,6 +72,9 @@ class OwnEvents:
         self._key_sets: dict[int, int] = {}
         self._announced: dict[int, int] = {}
         """Call number -> row, of the calls whose window has not come yet."""
+        self._closed_call = 0
+        self._closed_at = -math.inf
+        """The last call that came with its window, and when the last window ended."""
         self._called: dict[int, dict[str, Any]] = {}
         """What calls in columns have in common, by its number."""
         self._rows: dict[int, int] = {}
@@ -148,6 +151,29 @@ class OwnEvents:
         if self.exported:
             self.describe(row, args)
 
+    @property
+    def last_call(self) -> int:
+        """The number of the last call in the file; calls are numbered in all threads together."""
+        return max([self._closed_call, *self._announced])
+
+    def lacks(self, call: OperatorRow) -> bool:
+        """Whether a call of a tail, whose number stands for its sequence number, is not here."""
+        over = (call.start + call.duration) / 1000 > self._closed_at
+        return over and call.sequence not in self._announced
+
+    def add_ended(self, row: OperatorRow, thread: int) -> None:
+        """A row of a tail; a call is then one of those that no window came for."""
+        if self.is_compiled:
+            self.add_operator(row, thread)
+        else:
+            plain = row._replace(sequence=NONE)
+            self._announced[row.sequence] = self.add_operator(plain, thread)
+
+    @property
+    def bare(self) -> int:
+        """How many calls stand without their operators: their window did not come."""
+        return len(self._announced)
+
     def _close_call(
         self, number: int, name: str, thread: int, times: tuple[float, float], args: dict[str, Any]
     ) -> int:
@@ -158,6 +184,7 @@ class OwnEvents:
             row = self._new_call(name, thread, *times, args)
         self._builder.add(row)
         self._rows[number] = row
+        self._closed_call = max(self._closed_call, number)
         return row
 
     def _close_window(self, places: dict[int, str], last_call: float = math.inf) -> None:
@@ -415,6 +442,7 @@ class OwnEvents:
             str(device.get("name", "?")) for device in args.get("devices", ())
         )
         self._close_window(places, args.get("last_call", math.inf))
+        self._closed_at = self._microseconds(int(args.get("end_ns", self._base_ns)))
 
     def _on_backward(self, args: dict[str, Any]) -> None:
         start = self._microseconds(int(args["start_ns"]))

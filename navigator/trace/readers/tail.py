@@ -40,8 +40,6 @@ class TailThread(NamedTuple):
     for the output its device, see ``recorder.cpp``."""
     running: list[RunningRow]
     """Outermost first."""
-    ended: RunningRow | None
-    """Where no rows are kept: what ran last, if nothing is running."""
 
 
 class Tail(NamedTuple):
@@ -96,8 +94,7 @@ def _thread(data: bytes, at: int, depth: int) -> TailThread:
     count = min(max(running, 0), depth)
     inside = data[at + _SLOT.size :][: depth * _OPEN.size]
     rows = [RunningRow(*one) for one in _OPEN.iter_unpack(inside)]
-    ended = rows[0] if rows and rows[0].kind and not (count or capacity) else None
-    return TailThread(number, written, _ring(data, rows_at, capacity, written), rows[:count], ended)
+    return TailThread(number, written, _ring(data, rows_at, capacity, written), rows[:count])
 
 
 def _ring(data: bytes, at: int, capacity: int, written: int) -> list[OperatorRow]:
