@@ -134,8 +134,8 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
         lines = enumerate(new.tree.lines(path), 1)
         if at := next((n for n, text in lines if named.match(text)), 0):
             place = Location(path, at)
-            what = f"add {new.base}, as {new.near.base} is here"
-            yield ChangeStep("add", place, what, (), "Python of this layout", place)
+            what = f"{new.near.base} is in Python for this layout: see whether {new.base} is to be"
+            yield ChangeStep("read", place, what)
 
 
 def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
@@ -145,8 +145,8 @@ def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
     for path in new.tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
         lines = enumerate(new.tree.lines(path), 1) if _begins(path, words) else ()
         if at := next((n for n, text in lines if called.search(text)), 0):
-            place, what = Location(path, at), f"test {new.base}, as {new.near.base} is tested here"
-            yield ChangeStep("add", place, what, (), "tests of this back end in C++", place)
+            place, what = Location(path, at), f"{new.near.base} is tested in C++ for this back end"
+            yield ChangeStep("read", place, what)
 
 
 def _begins(path: str, words: Sequence[str]) -> bool:

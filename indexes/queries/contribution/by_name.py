@@ -36,7 +36,7 @@ def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
 def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, int], Step]]:
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     package = _exporting(corpus, path)
-    own = set(_FUNCTION.findall(corpus.text(path)))
+    own = {one.encode() for one in functions_of(corpus, path)}
     either = "|".join(re.escape(one) for one in (module, package) if one)
     row = re.compile(rf"\b(?:{either})\.(\w+)\s*[,:\])]".encode())
     for table in corpus.files_with(package or module, "python", lambda p: _is_library(p, path)):
@@ -53,6 +53,11 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
             where = Location(table, text.count(b"\n", 0, start) + 1)
             rank = (there is not None, len(found))
             yield rank, Step("table", PurePosixPath(table).name, where, rule)
+
+
+def functions_of(corpus: Corpus, path: str) -> list[str]:
+    """The functions of a module."""
+    return [one.decode() for one in _FUNCTION.findall(corpus.text(path))]
 
 
 def _exporting(corpus: Corpus, path: str) -> str:
