@@ -72,10 +72,11 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     own = [place for place in places if place.path == path]
     edits = {edit for place in own if (edit := _edit(tree, change, place))}
     code = edited(tree, path, edits) if edits else ()
-    yield ChangeStep("edit", own[0], _SENTENCE, code, change.why)
+    what = _SENTENCE if change.kind == "error-message" else f"{change.gap.what}: say it anew."
+    yield ChangeStep("edit", own[0], what, code, change.why)
     for place in own[1:]:
         if not any(edit.first == place.line for edit in edits):
-            yield ChangeStep("edit", place, _SENTENCE, why=change.why)
+            yield ChangeStep("edit", place, what, why=change.why)
     for place in places:
         if place.path != path:
             yield ChangeStep("read", place, "See the rule.", why=change.why)
