@@ -63,7 +63,8 @@ def _narrowed(tree: Tree, change: Change, stub: str) -> Iterator[ChangeStep]:
     """The rows that name the kernel under every key."""
     assert change.gap
     keys = ", ".join(device for (device,) in tree.store.query(_DEVICES, (f"%{stub}",)))
-    for native in (tree.natives[op] for op in tree.overloads[change.name]):
+    natives = (tree.natives[op] for op in tree.overloads[change.name])
+    for native in (one for one in natives if "generated" not in one.tags):
         if row := entries.row_of(native, change.gap.keys[0]):
             place = entries.place_of_row(native, row)
             line = f"{margin(tree.line(place))}{keys}: {row.symbol}"

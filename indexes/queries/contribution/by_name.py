@@ -15,6 +15,8 @@ from indexes.queries.corpus import Corpus
 from indexes.source.source import Source
 
 _FUNCTION = regex(rb"^def (\w+)", MULTILINE)
+_PRIVATE = regex(rb"^from (torch)?\.(_[a-z]\w*) import ", MULTILINE)
+_MOST_USERS = 6
 _QUOTED = regex(rb"[\"'](\w+)[\"']")
 _FEWEST = 2
 """Functions of a module that a table lists: one alone may be named for itself."""
@@ -58,6 +60,19 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
 def functions_of(corpus: Corpus, path: str) -> list[str]:
     """The functions of a module."""
     return [one.decode() for one in _FUNCTION.findall(corpus.text(path))]
+
+
+def private_modules(corpus: Corpus, path: str) -> Iterator[Step]:
+    """The private modules beside a module that it imports from, and few others do."""
+    folder = path.rpartition("/")[0]
+    for match in _PRIVATE.finditer(corpus.text(path)):
+        name = match[2].decode()
+        own, word = f"{'torch' if match[1] else folder}/{name}.py", f".{name} import "
+        users = corpus.files_with(name, "python", lambda p: p.startswith("torch/"))
+        using = [one for one in users if word.encode() in corpus.text(one)]
+        if corpus.text(own) and len(using) <= _MOST_USERS:
+            rule = f"{path} imports from it, as few do"
+            yield Step("python", name, Location(own, 1), rule)
 
 
 def _exporting(corpus: Corpus, path: str) -> str:

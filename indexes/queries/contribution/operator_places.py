@@ -14,7 +14,12 @@ from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.contribution.by_name import expected_outputs, functions_of, tables_of
+from indexes.queries.contribution.by_name import (
+    expected_outputs,
+    functions_of,
+    private_modules,
+    tables_of,
+)
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.likely import defines
@@ -136,6 +141,8 @@ class OperatorPlaces:
         of tests, and the file with their types."""
         yield from (Step("types", *one) for one in types_of(self._index, [path]))
         yield from tables_of(self._corpus, path, name)
+        if not name:
+            yield from private_modules(self._corpus, path)
         names = [name] if name else functions_of(self._corpus, path)
         yield from expected_outputs(self._index.source, names)
 

@@ -71,7 +71,7 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
             place = place_of(at)
             new = own = f"sample_inputs_{change.name}"
             lines = tree.lines_of(place)
-            code = tuple(line.replace(samples, new) for line in lines)
+            code = inserted(tree, place, ["", "", *(one.replace(samples, new) for one in lines)])
             what = f"Write {new}: inputs of each shape and option that it takes."
             yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
     lines = "\n".join(_entry(tree, where, call, near.name, public, own)).split("\n")
