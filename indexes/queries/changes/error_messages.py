@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -12,12 +13,12 @@ from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.diffs import Edit, edited, margin
-from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.siblings import siblings
 from indexes.queries.gaps.tree import Tree
-from indexes.queries.operator_tests import Suite
+from indexes.queries.operator_tests import Selection, Suite
 
 _CALL = regex(
     r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("
@@ -38,7 +39,8 @@ _DEVICES = (None, "CPU", "CUDA")
 """Of kernels whose checks count; those for other devices take their place."""
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
 """Folders of kernels for other tensors, which check for themselves."""
-_CHECKED = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck|\w*check\w*)\(")
+_MACRO = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck)\(")
+_CHECKED = regex(rf"{_MACRO.pattern}|\b\w*check\w*\(")
 _LONGEST = 20
 _WIDTH, _INDENT = 80, 4
 """Of a line of C++, by the tree's clang-format."""
@@ -70,10 +72,11 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     own = [place for place in places if place.path == path]
     edits = {edit for place in own if (edit := _edit(tree, change, place))}
     code = edited(tree, path, edits) if edits else ()
-    yield ChangeStep("edit", own[0], _SENTENCE, code, change.why)
+    what = _SENTENCE if change.kind == "error-message" else f"{change.gap.what}: say it anew."
+    yield ChangeStep("edit", own[0], what, code, change.why)
     for place in own[1:]:
         if not any(edit.first == place.line for edit in edits):
-            yield ChangeStep("edit", place, _SENTENCE, why=change.why)
+            yield ChangeStep("edit", place, what, why=change.why)
     for place in places:
         if place.path != path:
             yield ChangeStep("read", place, "See the rule.", why=change.why)
@@ -172,28 +175,31 @@ def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
-    """Where it begins, and the helpers that it uses and little else does, as far as they check
-    anything; what computes for ordinary tensors and checks too is to be read: a check stands before
-    the device is chosen."""
+    """The helpers that are called checks, it uses, and little else does; without any, or where it
+    checks for itself, where it begins. What else checks is to be read: a check stands before the
+    device is chosen."""
     hops = [h for one in _variants(tree, op) for h in tree.index.chain(one).hops]
     own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
     computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
     for found in _functions(tree, op)[:1] if not own else ():
         what = f"{found.qualified} is its function: check the argument here."
         yield ChangeStep("edit", found.location, what)
+    starts = [hop.location for hop in (*own, *computing) if hop.location]
+    below = (one.definition for one in helpers(tree.index.facts, starts))
+    checking = [one for one in below if _checks(tree, one.location)]
+    named = {one for one in checking if "check" in one.name.lower()}
     for hop in own[:1]:
         assert hop.location
         what = f"{op} begins here: check the argument before it is used."
-        yield ChangeStep("edit", hop.location, what)
+        is_own = not named or _checks(tree, hop.location, _MACRO)
+        yield ChangeStep("edit" if is_own else "read", hop.location, what)
     for hop in (*own[1:], *computing):
         assert hop.location
         if _checks(tree, hop.location):
             yield ChangeStep("read", hop.location, f"{hop.symbol} checks arguments too.")
-    starts = [hop.location for hop in (*own, *computing) if hop.location]
-    for helper in helpers(tree.index.facts, starts):
-        if _checks(tree, helper.definition.location):
-            what = f"{helper.definition.name} checks arguments for it."
-            yield ChangeStep("edit", helper.definition.location, what)
+    for one in checking:
+        action: Action = "edit" if one in named else "read"
+        yield ChangeStep(action, one.location, f"{one.name} checks arguments for it.")
 
 
 def _functions(tree: Tree, op: str) -> list[Definition]:
@@ -220,9 +226,8 @@ def _is_plain(hop: Hop) -> bool:
     return not _APART.search(where.path)
 
 
-def _checks(tree: Tree, where: Location) -> bool:
-    lines = tree.lines_of(where)
-    return bool(_CHECKED.search("\n".join(lines)))
+def _checks(tree: Tree, where: Location, by: re.Pattern[str] = _CHECKED) -> bool:
+    return bool(by.search("\n".join(tree.lines_of(where))))
 
 
 def _python_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
@@ -283,7 +288,7 @@ def _tests(
         return told, runs
     found = covering(tree, native.full_name)
     words = _folders(next((one.location.path for one in steps if one.touches), ""))
-    hand = sorted(found.named, key=lambda one: _order(tree, one.tests[0], words))
+    hand = sorted(found.named, key=lambda one: _order(tree, one, words))
     if not told and hand:
         told.append(_added(tree, change, hand[0].tests[0]))
     elif not told and found.opinfos:
@@ -309,11 +314,12 @@ def _folders(path: str) -> frozenset[str]:
     return frozenset(path.partition("/native/")[2].split("/")[:-1])
 
 
-def _order(tree: Tree, test: Location, folders: frozenset[str]) -> tuple[bool, bool, int]:
-    """Tests for the same backend first, then those that expect errors, then those of the plain
-    test files: further down stand compilers and exporters."""
-    alike = any(one in test.path for one in folders)
-    return (not alike, not _raises(tree, test), test.path.count("/"))
+def _order(tree: Tree, tests: Selection, folders: frozenset[str]) -> tuple[bool, int, bool, int]:
+    """Tests for the same backend first, then those of the plain test files, further down stand
+    compilers and exporters; of these those that expect errors, then those with most tests of it."""
+    alike = any(one in tests.path for one in folders)
+    raises = any(_raises(tree, one) for one in tests.tests)
+    return (not alike, tests.path.count("/"), not raises, -len(tests.tests))
 
 
 def _raises(tree: Tree, test: Location) -> bool:

@@ -133,6 +133,11 @@ class FormulaTests:
         return tuple(found)
 
 
+def below_dtypes(lines: Sequence[str]) -> int | None:
+    """The line of an OpInfo that says its dtypes, below which a flag may stand."""
+    return next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
+
+
 def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
     """The edits that switch flags on: those said to be False, and those of forward mode that are
     not said."""
@@ -144,7 +149,7 @@ def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
     unsaid = [
         flag for flag in mode.flags if mode is FORWARD and not re.search(rf"\b{flag}\b", text)
     ]
-    below = next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
+    below = below_dtypes(lines)
     if unsaid and below is not None:
         indent = margin(lines[below])
         yield Edit(first + below + 1, first + below, tuple(f"{indent}{f}=True," for f in unsaid))

@@ -15,12 +15,14 @@ from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests
 from indexes.queries.changes.homes import after
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import Near, nearest
+from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
 _NEIGHBOURS = 3
 _CODE = 40
+_FUNCTIONS = "a formula that is more than an expression calls a function of this file"
 _UNKNOWN = regex(r"not_implemented\(")
 _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
 
@@ -89,7 +91,7 @@ class _NewFormula:
         for one in formulas:
             yield ChangeStep("edit", one.location, f"{', '.join(one.inputs)}: {one.text}")
         for found in self._called(self.entry):
-            yield ChangeStep("read", found.location, f"{found.name} is called there")
+            yield ChangeStep("edit", found.location, f"{found.name} is called there")
             if place := self._declared(found):
                 yield ChangeStep("read", place, f"{found.name} is declared here")
         called = {name for one in formulas for name in _CALL.findall(one.text)}
@@ -232,12 +234,17 @@ class _NewFormula:
         file of such functions."""
         if self.mode is FORWARD and "pointwise" in self.tree.natives[self.op].tags:
             return
-        models = [*self._called(self.entry), *self._called(self.model)]
+        own = self._called(self.entry)
+        models = own or self._called(self.model)
+        if not models or (self.entry and not own):
+            for path in formula_files(self.tree.index):
+                what = f"write {self._symbol} here, unless an expression says it"
+                yield ChangeStep("read", Location(path, 1), what, why=_FUNCTIONS)
+            return
         for one in models[:1]:
             code = tuple(self.tree.lines_of(one.location)[:_CODE])
             what = f"write {self._symbol}; this is {one.name}"
-            why = "a formula that is more than an expression calls a function of this file"
-            yield ChangeStep("add", after(one), what, code, why, one.location)
+            yield ChangeStep("add", after(one), what, code, _FUNCTIONS, one.location)
             if place := self._declared(one):
                 yield ChangeStep("add", place, f"declare {self._symbol}", (), "", place)
 

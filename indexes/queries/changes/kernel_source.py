@@ -25,6 +25,7 @@ _REGISTERED = (
     "SELECT f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
     " WHERE k.op=? AND k.key=? ORDER BY f.path,k.line LIMIT 1"
 )
+_MOST_SO_CALLED = 6
 _FEWEST = 4
 """Letters of a part of a name by which something is taken for its own."""
 _LONGEST = 14
@@ -39,6 +40,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
+    yield from _called_so(new)
     yield from _own_stubs(new)
     yield from _header(new)
     yield from _shaders(new)
@@ -121,6 +123,16 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
         why = f"{new.model.kernel.name} leaves the work to it"
         yield ChangeStep("add", after(one), what, (), why, one.location)
     yield from shared_code(new.tree, [new.model.kernel.location])
+
+
+def _called_so(new: NewKernel) -> Iterator[ChangeStep]:
+    """The files below the folder of the neighbour's kernel that are called as the operator is:
+    what a library for the back end has of it, qnnpack/src/tanh.c."""
+    folder, word = new.model.path.rpartition("/")[0], new.base.strip("_").replace("_", "-")
+    named = re.compile(rf"{re.escape(folder)}/.+/{re.escape(word)}[.-][^/]*$")
+    for path in islice(filter(named.match, new.tree.paths(f"{folder}/%/%")), _MOST_SO_CALLED):
+        what = f"see whether {path.rpartition('/')[2]} has what the kernel is to run"
+        yield ChangeStep("read", Location(path, 1), what)
 
 
 def _own_stubs(new: NewKernel) -> Iterator[ChangeStep]:
@@ -248,7 +260,7 @@ def _alternative(new: NewKernel) -> Iterator[ChangeStep]:
         home = home_in(vote)
         place = after(home.kernel) if home.path == vote.path else Location(vote.path, 0)
         what = f"or write the kernel here instead, as {vote.near.base} has it"
-        yield ChangeStep("add", place, what, (), vote.near.why, home.kernel.location)
+        yield ChangeStep("read", place, what, (), vote.near.why, home.kernel.location)
 
 
 def _fallbacks(new: NewKernel) -> Iterator[ChangeStep]:

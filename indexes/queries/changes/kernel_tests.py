@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from indexes.linking.graph import device_of_key
-from indexes.linking.python.paths import Found
+from indexes.linking.python.paths import Found, place_of
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends
-from indexes.queries.changes.diffs import removed
+from indexes.queries.changes.diffs import inserted, margin, removed
+from indexes.queries.changes.formula_tests import below_dtypes
 from indexes.queries.changes.kernel_source import has_word
 from indexes.queries.changes.model import ChangeStep, TestRun
 from indexes.queries.changes.new_kernel import NewKernel
@@ -111,7 +112,19 @@ def _opinfo(new: NewKernel) -> Iterator[ChangeStep]:
         if flag in said and f"supports_{word}=" not in own:
             why = f"the OpInfo of {new.model.op} says so: the tests of the layout take it then"
             place, like = _place(mine[0]), _place(theirs[0])
-            yield ChangeStep("edit", place, f"add {flag} to its OpInfo", (f"{flag},",), why, like)
+            code = _with_flag(new, mine[0], flag)
+            yield ChangeStep("edit", place, f"add {flag} to its OpInfo", code, why, like)
+
+
+def _with_flag(new: NewKernel, found: Found, flag: str) -> tuple[str, ...]:
+    """The entry with a flag, as a diff."""
+    path, fact = found
+    lines = new.tree.lines_of(place_of(found))
+    at = below_dtypes(lines)
+    if at is None:
+        return (f"{flag},",)
+    line = f"{margin(lines[at])}{flag},"
+    return inserted(new.tree, Location(path, fact.line + at), [line])
 
 
 def _place(found: Found) -> Location:
@@ -134,8 +147,8 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
         lines = enumerate(new.tree.lines(path), 1)
         if at := next((n for n, text in lines if named.match(text)), 0):
             place = Location(path, at)
-            what = f"add {new.base}, as {new.near.base} is here"
-            yield ChangeStep("add", place, what, (), "Python of this layout", place)
+            what = f"{new.near.base} is in Python for this layout: see whether {new.base} is to be"
+            yield ChangeStep("read", place, what)
 
 
 def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
@@ -145,8 +158,8 @@ def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
     for path in new.tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
         lines = enumerate(new.tree.lines(path), 1) if _begins(path, words) else ()
         if at := next((n for n, text in lines if called.search(text)), 0):
-            place, what = Location(path, at), f"test {new.base}, as {new.near.base} is tested here"
-            yield ChangeStep("add", place, what, (), "tests of this back end in C++", place)
+            place, what = Location(path, at), f"{new.near.base} is tested in C++ for this back end"
+            yield ChangeStep("read", place, what)
 
 
 def _begins(path: str, words: Sequence[str]) -> bool:
@@ -177,7 +190,7 @@ def _docs(new: NewKernel) -> Iterator[ChangeStep]:
             place = Location(page, listed[0])
             what = f"list {mine[0]} on the page, as {new.near.base} is"
             text = lines[listed[0] - 1].replace(new.near.base, new.base)
-            yield ChangeStep("add", place, what, (text,), "", place)
+            yield ChangeStep("add", place, what, inserted(new.tree, place, [text]), "", place)
 
 
 def _public(new: NewKernel, op: str) -> list[str]:

@@ -41,6 +41,7 @@ MAKERS: Mapping[str, Maker] = {
     "runtime-error": error_messages.error_message,
     "deprecated-macro": error_messages.error_message,
     "structured": structured.structured,
+    "composite-stub": structured.composite_stub,
     "test": testing.test,
     "opinfo-failure": rows.opinfo_row,
     "opinfo-skip": rows.opinfo_row,

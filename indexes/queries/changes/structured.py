@@ -6,13 +6,18 @@ from collections.abc import Iterator
 
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, Location, NativeFunction
-from indexes.queries.changes.diffs import Edit, edited
+from indexes.queries.changes import entries
+from indexes.queries.changes.diffs import Edit, edited, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.nearest import nearest
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 
+_DEVICES = (
+    "SELECT DISTINCT device FROM registrations WHERE stub LIKE ? AND function!='nullptr'"
+    " ORDER BY device"
+)
 _LONGEST = 20
 _KINDS = (SchemaKind.FUNCTIONAL, SchemaKind.INPLACE)
 
@@ -38,6 +43,35 @@ def structured(tree: Tree, change: Change) -> Parts:
         title=f"structured {change.name}",
         there=there,
     )
+
+
+def composite_stub(tree: Tree, change: Change) -> Parts:
+    """A kernel that calls a stub, registered for the devices that have a function for it."""
+    assert change.gap
+    assert change.op
+    call, _, *shown = change.gap.evidence
+    stub = change.gap.rule.partition(" ")[0]
+    steps = (
+        ChangeStep("read", call, f"{stub} is called here, under every key"),
+        *_narrowed(tree, change, stub),
+        *(ChangeStep("read", place, "see the rule") for place in shown),
+    )
+    return Parts(steps, tests=operator_runs(tree, change.op))
+
+
+def _narrowed(tree: Tree, change: Change, stub: str) -> Iterator[ChangeStep]:
+    """The rows that name the kernel under every key."""
+    assert change.gap
+    keys = ", ".join(device for (device,) in tree.store.query(_DEVICES, (f"%{stub}",)))
+    natives = (tree.natives[op] for op in tree.overloads[change.name])
+    for native in (one for one in natives if "generated" not in one.tags):
+        if row := entries.row_of(native, change.gap.keys[0]):
+            place = entries.place_of_row(native, row)
+            line = f"{margin(tree.line(place))}{keys}: {row.symbol}"
+            what = f"name {keys} in the row of {native.full_name}: what ran it for other keys"
+            what += " then needs a kernel of its own, as Meta does"
+            code = edited(tree, place.path, [Edit(place.line, place.line, (line,))])
+            yield ChangeStep("edit", place, what, code, change.why)
 
 
 def _structured(tree: Tree, name: str) -> NativeFunction | None:

@@ -31,7 +31,13 @@ def run_of(one: Selection) -> TestRun:
 
 
 def in_tiers(runs: tuple[TestRun, ...]) -> tuple[TestRun, ...]:
-    """Each command once, the first of them to be run now."""
+    """Each command once, the first of them to be run now: whole files only where nothing selects
+    tests."""
     once = {run.command: run for run in reversed(runs)}
-    ordered = sorted(once.values(), key=runs.index)
-    return tuple(replace(run, tier="now" if at < NOW else "ci") for at, run in enumerate(ordered))
+    ordered = sorted(once.values(), key=lambda run: (_is_whole(run), runs.index(run)))
+    now = [one for one in ordered if _is_whole(one) == _is_whole(ordered[0])][:NOW]
+    return tuple(replace(run, tier="now" if run in now else "ci") for run in ordered)
+
+
+def _is_whole(run: TestRun) -> bool:
+    return run.command.endswith(".py")

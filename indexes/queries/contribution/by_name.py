@@ -15,6 +15,8 @@ from indexes.queries.corpus import Corpus
 from indexes.source.source import Source
 
 _FUNCTION = regex(rb"^def (\w+)", MULTILINE)
+_PRIVATE = regex(rb"^from (torch)?\.(_[a-z]\w*) import ", MULTILINE)
+_MOST_USERS = 6
 _QUOTED = regex(rb"[\"'](\w+)[\"']")
 _FEWEST = 2
 """Functions of a module that a table lists: one alone may be named for itself."""
@@ -36,7 +38,7 @@ def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
 def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, int], Step]]:
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     package = _exporting(corpus, path)
-    own = set(_FUNCTION.findall(corpus.text(path)))
+    own = {one.encode() for one in functions_of(corpus, path)}
     either = "|".join(re.escape(one) for one in (module, package) if one)
     row = re.compile(rf"\b(?:{either})\.(\w+)\s*[,:\])]".encode())
     for table in corpus.files_with(package or module, "python", lambda p: _is_library(p, path)):
@@ -53,6 +55,24 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
             where = Location(table, text.count(b"\n", 0, start) + 1)
             rank = (there is not None, len(found))
             yield rank, Step("table", PurePosixPath(table).name, where, rule)
+
+
+def functions_of(corpus: Corpus, path: str) -> list[str]:
+    """The functions of a module."""
+    return [one.decode() for one in _FUNCTION.findall(corpus.text(path))]
+
+
+def private_modules(corpus: Corpus, path: str) -> Iterator[Step]:
+    """The private modules beside a module that it imports from, and few others do."""
+    folder = path.rpartition("/")[0]
+    for match in _PRIVATE.finditer(corpus.text(path)):
+        name = match[2].decode()
+        own, word = f"{'torch' if match[1] else folder}/{name}.py", f".{name} import "
+        users = corpus.files_with(name, "python", lambda p: p.startswith("torch/"))
+        using = [one for one in users if word.encode() in corpus.text(one)]
+        if corpus.text(own) and len(using) <= _MOST_USERS:
+            rule = f"{path} imports from it, as few do"
+            yield Step("python", name, Location(own, 1), rule)
 
 
 def _exporting(corpus: Corpus, path: str) -> str:

@@ -11,13 +11,15 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.headers import header_users, shared_headers
 from indexes.queries.contribution.helpers import header_of
-from indexes.queries.contribution.siblings import Sibling, relatives, siblings, twins
+from indexes.queries.contribution.siblings import Sibling, parts, relatives, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.store.lookup import Lookup
 
 _HEADERS = (".h", ".hpp", ".cuh")
 _LIBRARY = "torch/csrc/api/include/"
+_LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
+_MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
@@ -27,6 +29,7 @@ _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
 _USES = "includes {}, as few files do"
 _HEADER = "included by {} and few other files: what its kernels share"
+_PART = "named after {}: a part of what that begins"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
 
@@ -38,6 +41,8 @@ def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator
     named = {step.location.path for step in steps}
     files = [path for path in facts.paths("cpp") if path not in named]
     yield from in_library(facts, name)
+    if any(_LOOPS in path for path in [*own, *base]):
+        yield from islice(of_vectors(facts, name), _MOST_VECTORS)
     yield from _steps(twins(base, files), _NAME)
     yield from _steps(siblings(own, _sources(files)), _SHAPE)
     yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
@@ -49,6 +54,7 @@ def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     """The files of the shape of those of some places."""
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)
+    yield from _steps(parts(own, facts.paths("cpp")), _PART)
     headers = {header: path for path in own if (header := header_of(facts, path))}
     yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
     headers |= {path: path for path in own if path.endswith(_HEADERS)}
@@ -70,6 +76,15 @@ def in_library(facts: Lookup, name: str) -> Iterator[Step]:
     for one in (known.definition for known in facts.named(public)):
         if one.location.path.startswith(_LIBRARY):
             yield Step("cpp_api", one.qualified, one.location, "the same in the C++ library")
+
+
+def of_vectors(facts: Lookup, name: str) -> Iterator[Step]:
+    """The functions of its name that loops for the CPU call on vectors, one of each file."""
+    named = facts.named(name.partition(".")[0].strip("_"))
+    found = {one.definition.location.path: one.definition for one in reversed(named)}
+    for path in sorted(path for path in found if path.startswith(_VECTORS)):
+        rule = "loops for the CPU may call it on vectors"
+        yield Step("helper", found[path].qualified, found[path].location, rule)
 
 
 def _steps(found: Iterable[Sibling], rule: str) -> Iterator[Step]:

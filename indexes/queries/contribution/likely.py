@@ -1,8 +1,8 @@
 """Which places of a contribution a change of its subject most likely edits: those that compute.
 
-Of pull requests to PyTorch most edit the function that the YAML file names, what computes for CUDA,
-or the Python function that stands under the operator's name; entries, registrations, docstrings and
-what kernels use are edited seldom."""
+Of pull requests to PyTorch most edit what computes for CUDA, without that the function that the
+YAML file names, or the Python function that was asked for; entries, registrations, docstrings and
+what kernels use are edited seldom, and no other file in more than half of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 _COMPUTING = ("kernel", "registration", "device_kernel")
 _COMPUTED = regex(r"/native/(|cuda/)[^/]+\.(?:cpp|cu)$")
-"""Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU; loops for the
-CPU change less often than either."""
+"""Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU."""
 _OTHERS = ("docs", "operator", "around", "sibling", "cpp_api", "types", "table", "expect")
 """Of a file or symbol: what leads to it, or is beside it."""
-_WAYS_IN = ("function", "class", "python")
+_ASKED = ("function", "class", "method")
+"""Of a Python name, which comes first where it was asked for."""
+_OWN = regex(r"torch\.\w+$")
 _LISTS = "overrides.py"
 
 
@@ -29,12 +30,14 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
     """The files that a change most likely edits; of a file or symbol its own."""
     if not of_operator:
         return frozenset(step.location.path for step in steps if step.role not in _OTHERS)
-    devices: dict[str, str] = {}
-    for match in filter(None, map(_COMPUTED.search, _files(steps, *_COMPUTING))):
-        devices.setdefault(match[1], match.string)
-    kernels = list(devices.values()) or islice(_files(steps, "kernel"), 1)
-    defined = (path for path in _files(steps, *_WAYS_IN) if defines(path))
-    found = {*kernels, *islice(defined, 1)}
+    if steps and steps[0].role in _ASKED and defines(steps[0].location.path):
+        return frozenset({steps[0].location.path})
+    computed = filter(None, map(_COMPUTED.search, _files(steps, *_COMPUTING)))
+    devices = sorted(computed, key=lambda match: match[1] == "")
+    kernels = [*(match.string for match in devices), *_files(steps, "kernel")][:1]
+    python = [s for s in steps if s.role == "python" and defines(s.location.path)]
+    own = [step.location.path for step in python if not kernels or _OWN.match(step.symbol)]
+    found = {*kernels, *own[:1]}
     return frozenset(found or islice(_files(steps, "delegate", "derivative", "decomposition"), 1))
 
 

@@ -14,7 +14,12 @@ from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.contribution.by_name import expected_outputs, tables_of
+from indexes.queries.contribution.by_name import (
+    expected_outputs,
+    functions_of,
+    private_modules,
+    tables_of,
+)
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.likely import defines
@@ -83,7 +88,7 @@ class OperatorPlaces:
     def of(self, overloads: Sequence[str]) -> list[Step]:
         """The places of all overloads that a name means, those of the first one before; then
         what their kernels and formulas use; at last the operators that they call."""
-        names = [*overloads[:_MAX_OVERLOADS], *self._inplace(overloads)]
+        names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [_own(self._index.chain(op)) for op in names]
         walks += [_own(self._index.chain(op)) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
@@ -98,7 +103,8 @@ class OperatorPlaces:
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
-        for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_")):
+        kernels = [step.location.path for step in steps if step.role == "kernel"]
+        for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_"), kernels):
             rule = f"calls it on {_lines(row.lines)}: a test in C++"
             symbol = PurePosixPath(row.location.path).name
             steps.append(Step("cxx_test", symbol, row.location, rule))
@@ -135,7 +141,10 @@ class OperatorPlaces:
         of tests, and the file with their types."""
         yield from (Step("types", *one) for one in types_of(self._index, [path]))
         yield from tables_of(self._corpus, path, name)
-        yield from expected_outputs(self._index.source, [name])
+        if not name:
+            yield from private_modules(self._corpus, path)
+        names = [name] if name else functions_of(self._corpus, path)
+        yield from expected_outputs(self._index.source, names)
 
     def _test_rows(self, overload: str) -> Iterator[Step]:
         """Without an OpInfo: the tables of the library's tests that name it or a module of it."""
@@ -168,6 +177,12 @@ class OperatorPlaces:
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)
         yield from beside_places(self._index.facts, own)
+
+    def _plain(self, overloads: Sequence[str]) -> list[str]:
+        """The overloads, those at last that only pass on to others: by names of dimensions, or with
+        the result given."""
+        native = self._index.native
+        return sorted(overloads, key=lambda one: bool((n := native(one)) and _passes_on(n.schema)))
 
     def _inplace(self, overloads: Sequence[str]) -> list[str]:
         """The in-place overloads of the operator, which may have kernels of their own."""
@@ -223,19 +238,24 @@ class OperatorPlaces:
 
     @cached_property
     def _formula_files(self) -> tuple[Step, ...]:
-        """Where the functions that formulas call stand, and are declared."""
-        entries = islice(self._index.derivative_rows(), _FORMULAS_ASKED)
-        found = (one for entry in entries for one in self._index.formula_functions(entry))
-        paths = Counter(one.location.path for one in found)
-        main, count = next(iter(paths.most_common(1)), ("", 0))
-        main = main if count > _FORMULAS_ASKED // 10 else ""
-        names = (main, str(PurePosixPath(main).with_suffix(".h"))) if main else _FORMULA_TEMPLATES
         rule = "a formula that is more than an expression calls a function here"
-        return tuple(
-            Step("formulas", PurePosixPath(path).name, Location(path, 1), rule)
-            for path in dict.fromkeys(names)
-            if self._index.source.holds(path)
-        )
+        paths = formula_files(self._index)
+        return tuple(Step("formulas", PurePosixPath(p).name, Location(p, 1), rule) for p in paths)
+
+
+def formula_files(index: Index) -> list[str]:
+    """Where the functions that formulas call stand, and are declared."""
+    entries = islice(index.derivative_rows(), _FORMULAS_ASKED)
+    found = (one for entry in entries for one in index.formula_functions(entry))
+    paths = Counter(one.location.path for one in found)
+    main, count = next(iter(paths.most_common(1)), ("", 0))
+    main = main if count > _FORMULAS_ASKED // 10 else ""
+    names = (main, str(PurePosixPath(main).with_suffix(".h"))) if main else _FORMULA_TEMPLATES
+    return list(filter(index.source.holds, dict.fromkeys(names)))
+
+
+def _passes_on(schema: str) -> bool:
+    return "Dimname" in schema or "!) out" in schema
 
 
 def _own_steps(own: Sequence[Hop]) -> Iterator[Step]:

@@ -269,6 +269,7 @@ class Contributions:
                 *self._own_tests(subject),
                 *(self._tests_of(n, device) for n in natives),
                 *self._of_files(steps),
+                *self._of_exporters(name, steps),
             ),
             self.guides.commands_for(files),
             self.guides.conventions(files),
@@ -301,6 +302,16 @@ class Contributions:
                 test = f"test/test_{word.lstrip('_')}.py"
                 if path.startswith("torch/") and self._index.source.holds(test):
                     yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
+
+    def _of_exporters(
+        self, name: str, steps: Sequence[Step]
+    ) -> Iterator[tuple[str, OperatorTests]]:
+        """The tests beside what Python registers for it that name it: those of an exporter."""
+        paths = (s.location.path for s in steps if s.role == "registration")
+        path = next((one for one in paths if one.endswith(".py")), "")
+        word = re.split(r"\W+", name.partition(".")[0] if path else "")[-1]
+        if found := tuple(self.mentions.naming((word,), path, 2)) if word else ():
+            yield path, OperatorTests((), (), found)
 
     def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
         """The tests that name something, and those whose path has the words of its own."""

@@ -61,6 +61,18 @@ def relatives(name: str, files: Iterable[str], others: Iterable[str]) -> Iterato
             yield Sibling(path, of)
 
 
+def parts(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
+    """The files beside others that are called as these and more: VulkanCopy.cpp of Vulkan.cpp."""
+    own = dict.fromkeys(files)
+    heads = {path.rpartition(".")[0]: path for path in own}
+    longest = max(map(len, heads), default=0)
+    for path in others:
+        ends = [at for at, sign in enumerate(path[: longest + 1]) if sign.isupper()]
+        of = next((heads[path[:at]] for at in reversed(ends) if path[:at] in heads), "")
+        if of and path not in own:
+            yield Sibling(path, of)
+
+
 def _begins(path: str, word: str) -> bool:
     return path.rpartition("/")[2].lower().startswith(word)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
@@ -52,8 +53,10 @@ def makers_of(corpus: Corpus, path: str) -> Iterator[Location]:
     return iter(found if len(found) <= _MOST_MAKERS else ())
 
 
-def cxx_tests(corpus: Corpus, name: str) -> Iterator[InputRow]:
-    """The tests in C++ that call a function most, each with the first call."""
+def cxx_tests(corpus: Corpus, name: str, kernels: Iterable[str]) -> Iterator[InputRow]:
+    """The tests in C++ that call a function most, each with the first call; those first that are
+    called after a folder of its kernels: vulkan_test.cpp."""
+    folders = {folder for path in kernels for folder in PurePosixPath(path).parts[:-1]}
     pattern = re.compile(rf"\b{re.escape(name)}\(".encode())
     found: list[InputRow] = []
     for path in (one for one in corpus.paths("cpp") if _CXX_TESTS in one):
@@ -61,7 +64,12 @@ def cxx_tests(corpus: Corpus, name: str) -> Iterator[InputRow]:
         if calls:
             line = corpus.text(path).count(b"\n", 0, calls[0].start()) + 1
             found.append(InputRow(Location(path, line), name, len(calls)))
-    return iter(sorted(found, key=lambda row: -row.lines)[:_MOST_CXX])
+    found.sort(key=lambda row: (_first_word(row.location.path) not in folders, -row.lines))
+    return iter(found[:_MOST_CXX])
+
+
+def _first_word(path: str) -> str:
+    return PurePosixPath(path).name.partition("_")[0]
 
 
 def _capital(name: str) -> str:

@@ -24,7 +24,7 @@ _LONGEST = 20
 _LISTS = "lists it."
 _HEAD = 6
 """Lines in which a docstring that refers to another does so."""
-_REFERS = regex(r"\s*(?:r?\"\"\")?See :\w+:`")
+_REFERS = regex(r"\s*(?:r?\"\"\")?(?:See|In-place version of) :\w+:`")
 _DEFINING = ("class", "def", "docs", "functional", "module")
 _COVERAGE = "test/test_docs_coverage.py"
 FILE = regex(r"(?P<path>[\w./-]+\.(?:py|rst|md))(?::(?P<line>\d+))?")
@@ -39,8 +39,8 @@ def docs(tree: Tree, change: Change) -> Parts:
     if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]):
         return _parts(tree, _each_once(list(_at(tree, place["path"], int(place["line"] or 0)))))
     steps = [one for name in _missing(tree, change) for one in _docstring_added(tree, change, name)]
-    steps += _named(tree, change)
-    steps += _docstrings(tree, change) if change.op else ()
+    own = list(_docstrings(tree, change)) if change.op else []
+    steps += [*own, *_named(tree, change)] if _is_bare(change) else [*_named(tree, change), *own]
     steps = _without_referring(tree, steps)
     return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
 
@@ -115,11 +115,24 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     places = definitions(dict.fromkeys(names), tree.index)
     listed = {place for name, place in places.items() if _pages(tree, name)}
     for name, place in places.items():
-        if _is_meant(change, place == places[names[0]]):
-            yield from _of_name(tree, name, place)
+        is_first = place == places[names[0]]
+        if _is_meant(change, is_first):
+            found = _of_name(tree, name, place)
+            is_own = is_first and not (change.op and _is_bare(change))
+            yield from found if is_own else map(_to_read, found)
             if place and place not in listed:
                 listed.add(place)
                 yield from _page_of_module(tree, name)
+
+
+def _is_bare(change: Change) -> bool:
+    """Whether several things may bear the name: then those of the operator are meant first."""
+    return "." not in change.name
+
+
+def _to_read(step: ChangeStep) -> ChangeStep:
+    """Of what only bears the same name."""
+    return replace(step, action="read")
 
 
 def _is_meant(change: Change, is_same: bool) -> bool:
@@ -185,8 +198,8 @@ def _page_of_module(tree: Tree, name: str) -> Iterator[ChangeStep]:
         listed = sorted((fact.target, fact.line) for path, fact in beside if path == page)
         before = [line for target, line in listed if target < name]
         row = Location(page, before[-1] if before else listed[0][1])
-        what = f"List {name}: {page} lists {count} names of {module}, not this one."
-        yield ChangeStep("add", row, what, like=row)
+        what = f"{page} lists {count} names of {module}, not this one."
+        yield ChangeStep("read", row, what, like=row)
 
 
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:

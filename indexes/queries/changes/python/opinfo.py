@@ -17,6 +17,7 @@ from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse, parse_expression
 
 _LEFT_OUT = ("skips", "decorators")
@@ -44,7 +45,7 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     found = entries[near[0].name][0]
     steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
     neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
-    tests = tuple(_runs(tree, change, near[0]))
+    tests = tuple(_runs(tree, change, near[0], formatted_name(found[1])))
     said = f"no operator similar to {change.name} has an OpInfo: {near[0].name} is the nearest, and"
     missing = () if near[0].is_like else (f"{said} its inputs and dtypes are a guess",)
     return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
@@ -60,7 +61,7 @@ def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[ChangeStep]:
     where = place_of(found)
-    public = next(iter(tree.names(change.op or "")), f"torch.{change.name}")
+    public = _public(tree, change)
     call = _call(tree, where)
     samples, own = _samples(call), ""
     if samples and near.name in samples and change.name not in samples:
@@ -70,7 +71,7 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
             place = place_of(at)
             new = own = f"sample_inputs_{change.name}"
             lines = tree.lines_of(place)
-            code = tuple(line.replace(samples, new) for line in lines)
+            code = inserted(tree, place, ["", "", *(one.replace(samples, new) for one in lines)])
             what = f"Write {new}: inputs of each shape and option that it takes."
             yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
     lines = "\n".join(_entry(tree, where, call, near.name, public, own)).split("\n")
@@ -125,9 +126,8 @@ def _entry(
         return
     text, node = call
     indent = margin(tree.line(where))
-    name = public.removeprefix("torch.").removeprefix("Tensor.").removeprefix("_C._nn.")
     yield f"{indent}{ast.unparse(node.func)}("
-    yield f'{indent}    "{name}",'
+    yield f'{indent}    "{_named(public)}",'
     for given in node.keywords:
         written = ast.unparse(given.value)
         if _is_kept(given) and (old not in written or given.arg in _RENAMED):
@@ -154,8 +154,18 @@ def _neighbour(tree: Tree, one: Near, found: Found) -> Neighbour:
     return neighbour(tree, one.op, one.why, where, row, f"'{one.name}'")
 
 
-def _runs(tree: Tree, change: Change, near: Near) -> Iterator[TestRun]:
-    """The neighbour's tests, which will be made for ours too."""
-    for run in operator_runs(tree, near.op):
-        command = run.command.replace(near.name, change.name)
+def _named(public: str) -> str:
+    """How an OpInfo calls a public name."""
+    return public.removeprefix("torch.").removeprefix("Tensor.").removeprefix("_C._nn.")
+
+
+def _public(tree: Tree, change: Change) -> str:
+    return next(iter(tree.names(change.op or "")), f"torch.{change.name}")
+
+
+def _runs(tree: Tree, change: Change, near: Near, theirs: str) -> Iterator[TestRun]:
+    """The neighbour's tests that are made from its OpInfo, as they will be made from ours."""
+    own = _named(_public(tree, change)).replace(".", "_")
+    for run in (one for one in operator_runs(tree, near.op) if theirs in one.command):
+        command = run.command.replace(theirs, own)
         yield TestRun(command, run.path, f"made for each OpInfo; {change.name} joins")

@@ -185,8 +185,10 @@ class RulePlan:
         one = self._near[0]
         found = self._registered(one)
         where = place(found)
-        code = inserted(self._tree, Location(where.path, self._end(where)), self._draft(one, found))
+        end, made = Location(where.path, self._end(where)), self._is_made_of_another(one)
+        code = () if made else inserted(self._tree, end, self._draft(one, found))
         what = f"Add the {self._rule.noun} of {self._name}, after that of {one.name}."
+        what += " That is made of another operator's: ours needs one of its own." if made else ""
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
 
@@ -315,7 +317,11 @@ class RulePlan:
         yield from sorted(runs, key=lambda one: not about.search(one.path))
         if any(about.search(one.path) for one in runs):
             return
-        for path in [p for p in self._tree.paths("test/%.py") if about.search(p)][:_FILES]:
+        near = (
+            self._tree.mentions.near(self._place(self._near[0]).path, _FILES) if self._near else ()
+        )
+        paths = [*(one.path for one in near), *self._tree.paths("test/%.py")]
+        for path in list(dict.fromkeys(filter(about.search, paths)))[:_FILES]:
             yield TestRun(f"python {path}", path, f"tests of what a {self._rule.noun} is for")
 
     def _missing(self) -> Iterator[str]:

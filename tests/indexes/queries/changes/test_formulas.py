@@ -36,8 +36,8 @@ def test_what_is_there_is_named_with_what_it_calls(changes: Changes) -> None:
     assert plan.there
     assert plan.there.path == DERIVATIVES
     assert plan.steps[0].location.path == DERIVATIVES
-    assert {step.location.path for step in plan.steps if step.touches} == {DERIVATIVES}
-    assert len({step.location.path for step in plan.steps}) > 1
+    touched = {step.location.path for step in plan.steps if step.touches}
+    assert touched == {DERIVATIVES, "torch/csrc/autograd/FunctionsManual.cpp"}
 
 
 def test_what_is_not_implemented_is_replaced(changes: Changes) -> None:

@@ -25,5 +25,14 @@ def test_without_an_out_variant_that_comes_first(changes: Changes) -> None:
     assert step.code[1] == "  structured: True"
 
 
+def test_a_stub_under_a_composite_key_gets_the_keys_that_have_a_function(changes: Changes) -> None:
+    plan = changes.of_id("composite-stub/everywhere")
+    assert plan is not None
+    (edit,) = (step for step in plan.steps if step.touches)
+    assert edit.location.path.endswith("native_functions.yaml")
+    assert "-    CompositeExplicitAutograd: everywhere" in edit.code
+    assert "+    CPU, CUDA: everywhere" in edit.code
+
+
 def test_what_is_structured_is_said(changes: Changes) -> None:
     assert changes.of_op("settled_0", "structured").there is not None

@@ -5,18 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from indexes.queries.contribution.by_name import expected_outputs, private, tables_of
+from indexes.queries.contribution.by_name import (
+    expected_outputs,
+    private,
+    private_modules,
+    tables_of,
+)
 from indexes.queries.corpus import Corpus
 from indexes.source.source import Source
 
 MODULE = "torch/functional.py"
 FILES = {
     "torch/__init__.py": "from .functional import *\n",
-    MODULE: "def lu(A): ...\ndef norm(A): ...\ndef _checked(A): ...\ndef cdist(a, b): ...\n",
+    MODULE: "from ._shapes import wide\nfrom torch._common import all\n"
+    "def lu(A): ...\ndef norm(A): ...\ndef _checked(A): ...\ndef cdist(a, b): ...\n",
     "torch/jit/_builtins.py": "ops = [\n 'lu']\nfs = {getattr(torch.functional, o) for o in ops}\n",
     "torch/overrides.py": "rows = {\n    torch.lu: 1,\n    torch.norm: 2,\n    torch.sum: 3}\n",
     "torch/linalg.py": "y = torch.norm(torch.lu(x))\nf = torch.cdist\n[torch.cdist, 1]\n",
     "torch/testing/rows.py": "rows = [torch.lu, torch.norm]\n",
+    "torch/_shapes.py": "wide = 1\n",
+    "torch/_common.py": "all = 1\n",
+    **{f"torch/use{at}.py": "from torch._common import all\n" for at in range(6)},
 }
 
 
@@ -30,6 +39,10 @@ class _Files:
 CORPUS = Corpus(cast("Any", _Files()), lambda path: FILES.get(path, "").encode())
 
 
+def test_private_modules_that_few_import_from() -> None:
+    assert [one.location.path for one in private_modules(CORPUS, MODULE)] == ["torch/_shapes.py"]
+
+
 def test_tables_list_functions_under_their_package_too_or_take_them_by_a_text() -> None:
     found = [(str(one.location), one.rule) for one in tables_of(CORPUS, MODULE, "norm")]
     assert found == [
@@ -39,7 +52,7 @@ def test_tables_list_functions_under_their_package_too_or_take_them_by_a_text() 
 
 
 def test_a_private_function_is_known_where_one_file_defines_it() -> None:
-    assert str(private(CORPUS, "_checked")) == f"{MODULE}:3"
+    assert str(private(CORPUS, "_checked")) == f"{MODULE}:5"
     assert private(CORPUS, "lu") is None
     assert private(CORPUS, "_absent") is None
 

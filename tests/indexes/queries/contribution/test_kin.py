@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import cast
 
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.kin import shader_math
+from indexes.queries.contribution.kin import of_vectors, shader_math
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
+from indexes.store.lookup import Lookup
 
 _SHADER = b"""#include <c10/metal/indexing.h>
 #include <c10/metal/special_math.h>
@@ -21,3 +22,16 @@ def test_shaders_take_scalar_functions_from_a_header() -> None:
     (found,) = shader_math(corpus, steps)
     assert found.location == Location("c10/metal/special_math.h", 1)
     assert "a.metal" in found.rule
+
+
+def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> None:
+    places = [("aten/src/ATen/cpu/vec/vec_b.h", 3), ("aten/src/ATen/cpu/vec/vec_b.h", 9)]
+    places += [("aten/src/ATen/cpu/vec/vec_a.h", 5), ("aten/src/ATen/native/cpu/Loops.h", 1)]
+    known = [
+        SimpleNamespace(definition=SimpleNamespace(qualified="lt", location=Location(*place)))
+        for place in places
+    ]
+    named = {"lt": known}
+    facts = cast(Lookup, SimpleNamespace(named=lambda name: named[name]))
+    found = [str(one.location) for one in of_vectors(facts, "lt_.Tensor")]
+    assert found == ["aten/src/ATen/cpu/vec/vec_a.h:5", "aten/src/ATen/cpu/vec/vec_b.h:3"]

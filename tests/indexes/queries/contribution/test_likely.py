@@ -9,18 +9,31 @@ from indexes.queries.contribution.steps import Step
 NATIVE = "aten/src/ATen/native"
 
 
-def step(role: str, path: str) -> Step:
-    return Step(role, "", Location(path, 1), "")
+def step(role: str, path: str, symbol: str = "") -> Step:
+    return Step(role, symbol, Location(path, 1), "")
 
 
-def test_of_an_operator_it_is_where_its_kernel_begins_and_what_computes_on_a_gpu() -> None:
+def test_of_an_operator_it_is_what_computes_on_a_gpu_or_else_where_its_kernel_begins() -> None:
     paths = ("UnaryOps.cpp", "quantized/cpu/qtanh.cpp", "cpu/UnaryOpsKernel.cpp")
     steps = [step("schema", f"{NATIVE}/native_functions.yaml")]
     steps += [step("kernel", f"{NATIVE}/{path}") for path in paths]
+    assert will_change(steps, True) == {f"{NATIVE}/UnaryOps.cpp"}
     steps += [step("registration", f"{NATIVE}/cuda/UnaryGeometricTanhKernel.cu")]
     steps += [step("device_kernel", f"{NATIVE}/cuda/jit_utils.cpp")]
-    expected = {f"{NATIVE}/UnaryOps.cpp", f"{NATIVE}/cuda/UnaryGeometricTanhKernel.cu"}
-    assert will_change(steps, True) == expected
+    assert will_change(steps, True) == {f"{NATIVE}/cuda/UnaryGeometricTanhKernel.cu"}
+
+
+def test_what_python_defines_under_its_name_changes_and_what_only_calls_it_may() -> None:
+    kernel = f"{NATIVE}/ReduceOps.cpp"
+    steps = [
+        step("kernel", kernel),
+        step("python", "torch/nn/functional.py", "torch.nn.functional.norm"),
+    ]
+    assert will_change(steps, True) == {kernel}
+    steps += [step("python", "torch/functional.py", "torch.norm")]
+    assert will_change(steps, True) == {kernel, "torch/functional.py"}
+    asked = step("function", "torch/functional.py", "torch.functional.norm")
+    assert will_change([asked, *steps], True) == {"torch/functional.py"}
 
 
 def test_without_kernels_of_ordinary_tensors_it_is_the_first_there_is() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.queries.contribution.siblings import relatives, siblings, twins
+from indexes.queries.contribution.siblings import parts, relatives, siblings, twins
 
 _FILES = (
     "native/cuda/CompareEQKernel.cu",
@@ -20,6 +20,11 @@ def test_a_name_differs_in_one_word_between_the_first_and_the_last() -> None:
     assert found == ("native/cuda/CompareEQKernel.cu", "native/cuda/CompareGEKernel.cu")
     (other,) = siblings(["native/cuda/UpSampleNearest3d.cu"], _FILES)
     assert other.path == "native/cuda/UpSampleNearest2d.cu"
+
+
+def test_parts_have_the_name_of_a_file_and_more() -> None:
+    others = ["a/VulkanCopy.h", "a/Vulkan.cpp", "b/VulkanCopy.cpp", "a/Vulkans.cpp", "a/Copy.cpp"]
+    assert list(parts(["a/Vulkan.cpp"], others)) == [("a/VulkanCopy.h", "a/Vulkan.cpp")]
 
 
 def test_short_names_and_the_files_themselves_have_none() -> None:

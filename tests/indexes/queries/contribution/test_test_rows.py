@@ -40,9 +40,11 @@ def test_tests_in_cxx_that_call_a_function_most() -> None:
     texts = {f"aten/src/ATen/test/{at}_test.cpp": _TEST * at for at in range(1, 6)}
     texts["aten/src/ATen/native/Sort.cpp"] = _TEST * 9
     corpus = cast("Corpus", SimpleNamespace(paths=lambda kind: texts, text=texts.__getitem__))
-    found = list(cxx_tests(corpus, "median"))
+    found = list(cxx_tests(corpus, "median", []))
     assert [(one.location.line, one.lines) for one in found] == [(2, 10), (2, 8), (2, 6)]
-    assert not list(cxx_tests(corpus, "mode"))
+    first = next(cxx_tests(corpus, "median", ["aten/src/ATen/native/1/Sort.cpp"]))
+    assert first.location.path.endswith("/1_test.cpp")
+    assert not list(cxx_tests(corpus, "mode", []))
 
 
 def test_files_that_make_tests_of_a_table() -> None:

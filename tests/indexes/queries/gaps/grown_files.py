@@ -192,6 +192,8 @@ def write_docs(root: Path) -> None:
     append(root, "torch/others/said.py", _REFERRING)
     append(root, "docs/source/conf.py", _CONF)
     append(root, "docs/source/said.rst", ".. autofunction:: torch.words.said.stars\n")
+    append(root, "torch/namesakes.py", 'def whole(size):\n    """Nothing of an operator."""\n')
+    append(root, "docs/source/said.rst", ".. autofunction:: torch.namesakes.whole\n")
 
 
 def write_tests(root: Path) -> None:

@@ -66,6 +66,13 @@ def test_a_name_without_its_module_is_the_name_that_it_means(changes: Changes) -
     assert "torch/optim/_adam.py" in short.files
 
 
+def test_what_only_bears_the_name_of_an_operator_is_read(changes: Changes) -> None:
+    plan = changes.of_op("whole", "docs")
+    said = {step.what: step.action for step in plan.steps}
+    assert said["The docstring of torch.whole."] == "edit"
+    assert said["The docstring of torch.namesakes.whole."] == "read"
+
+
 def test_several_operators_are_one_change(changes: Changes) -> None:
     alone, both = (changes.of_ops(names, "docs") for names in (["whole"], ["whole", "twice"]))
     assert alone == changes.of_op("whole", "docs")
