@@ -108,6 +108,10 @@ _ROWS = {
         for table, columns in {
             "uses": "name,arguments,scope,line,guard,offset,parameters,end_line,stub,made",
             "macros": "name,parameters,body,line,offset,undefined_at",
+            "remarks": "kind,name,line,detail",
+            "messages": "line,end_line,kind,text",
+            "suites": "data",
+            "includes": "names",
             "libraries": "macro,block,method,arguments,line,block_line,guard,macro_path,"
             "macro_line,op,made",
             "aliases": "name,target,scope,line",

@@ -71,9 +71,10 @@ class TreeSnapshot:
         from indexes.source.aside import written_aside
 
         place = Path(snapshot_file(index))
+        # dumps, and not dump, which writes each number by a call of its own
+        text = json.dumps({f.name: getattr(self, f.name) for f in fields(self)})
         with contextlib.suppress(OSError), written_aside(place) as aside:
-            with aside.open("w", encoding="utf-8", errors="surrogateescape") as file:
-                json.dump({f.name: getattr(self, f.name) for f in fields(self)}, file)
+            aside.write_text(text, encoding="utf-8", errors="surrogateescape")
             aside.replace(place)
 
     def is_of(self, index: str, code: str) -> bool:

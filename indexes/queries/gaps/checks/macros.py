@@ -12,6 +12,7 @@ from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.remarks import uses
 
+_BARE = regex(r"\b([A-Z_]{4,})\b(?!\()")
 _Known = Mapping[str, tuple[Location, str]]
 """Where each deprecated macro is defined, and what its comment says to use; empty where it does
 not."""
@@ -67,7 +68,7 @@ def _gap(
 
 def _with_calls(words: str) -> str:
     """Each macro of a comment as a call."""
-    return regex(r"\b([A-Z_]{4,})\b(?!\()").sub(r"\1(...)", words)
+    return _BARE.sub(r"\1(...)", words)
 
 
 KINDS = (
