@@ -22,8 +22,8 @@ from torch._C._profiler import (
 )
 
 from .compat import Marker, profiler_config
+from .hiding.kineto_log import quiet_kineto
 from .kineto import MARK, Saved, take_apart
-from .words import quiet_kineto
 
 _ALL_THREADS = "profile_all_threads"
 _WANTED = {"capture_overload_names": True, _ALL_THREADS: True}

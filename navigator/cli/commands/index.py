@@ -54,7 +54,7 @@ def index(
     --export and --import is a file, or a folder for the indexes of several versions.
     """
     if listed or prune:
-        from navigator.cli.commands.index_shelf import show
+        from navigator.cli.index_shelf import show
 
         show(settings, prune)
         return

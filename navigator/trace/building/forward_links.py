@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from navigator.trace.columns import NONE
-from navigator.trace.table import Table
+from navigator.trace.table import NODE, Table
 
 _REMEMBERED = 1_000_000
 """Sequence numbers whose operators are remembered: graphs of long ago are gone."""
@@ -95,7 +95,7 @@ class ForwardLinks:
         self._before[place] = engine
         row, why = self._of_number(self._table.sequence[node], forward_thread)
         self._note((node, engine), row, why)
-        if row >= 0 and node != engine:
+        if row >= 0 and self._table.kind[node] == NODE:
             self._table.reverse[row] = node
         return row
 

@@ -25,6 +25,8 @@ from navigator.trace.table import (
 )
 
 ENGINE_PREFIX = "autograd::engine::evaluate_function: "
+_NODES = "torch::autograd::"
+"""Names of Nodes that torchgen did not write: ``torch::autograd::AccumulateGrad``."""
 _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
 _COMPILER_STEP = " (dynamo_timed)"
@@ -94,12 +96,16 @@ class Settling:
         under_engine = parent >= 0 and table.kind[parent] == ENGINE
         if under_engine and table.name_of(parent) == ENGINE_PREFIX + table.name_of(row):
             return NODE
-        return self._kind_of_name(table.name[row])
+        kind = self._kind_of_name(table.name[row])
+        # before 1.10 the engine told of Nodes alone, and nothing else has a forward thread
+        return NODE if kind == REGION and table.forward_threads.get(row) else kind
 
     def _new_kind(self, number: int) -> int:
         name, _ = self.table.names[number]
         if name.startswith(ENGINE_PREFIX):
             return ENGINE
+        if name.startswith(_NODES):
+            return NODE
         namespace, separator, rest = name.partition("::")
         named = separator and namespace.isidentifier() and " " not in rest
         return OP if named and "::" not in rest else REGION
@@ -115,7 +121,7 @@ class Settling:
         if parent < 0:
             self._under_backward(row)
         name = table.name_of(row).removeprefix(ENGINE_PREFIX)
-        engine = parent if table.kind[row] == NODE else row
+        engine = parent if parent >= 0 and table.kind[parent] == ENGINE else row
         forward = self.links.link(row, engine, name, self.table.forward_threads.get(row, 0))
         if forward >= 0:
             table.module[row] = table.module[forward]

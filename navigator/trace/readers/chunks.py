@@ -26,15 +26,8 @@ class Surroundings:
 
     fields: dict[str, Any] = field(default_factory=dict)
     truncated: bool = False
-    others: list[str] = field(default_factory=list)
-    """Of an archive, the traces in it that were not read."""
-
-    @property
-    def left_out(self) -> list[str]:
-        """What of an archive is not shown, in a line."""
-        more = ", ".join(self.others[:3]) + ", ..." * (len(self.others) > 3)
-        said = f"the archive holds {len(self.others)} more, which are not shown: {more}"
-        return [said] * bool(self.others)
+    left_out: list[str] = field(default_factory=list)
+    """What of an archive is not shown, in a line."""
 
 
 def event_chunks(
@@ -55,7 +48,7 @@ def event_chunks(
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror or error}") from error
     around.truncated |= content.damaged
-    around.others = content.others
+    around.left_out = content.left_out
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ class CompilationRows:
         kernels = kernels_of_nodes(graph)
         for handle, kernel in graph.kernels.items():
             fed = graph.fed_by(kernel)
-            said = f" (for {fed.name})" if fed else _sureness(kernel)
+            said = f" (feeds {fed.name})" if fed else _sureness(kernel)
             frame = _frame(graph, fed or kernel)
             row = self._row(f"kernel {kernel.name}{said}", frame, parent, backward)
             kernel.row = self._first + row

@@ -6,8 +6,10 @@ hardly ends is refused at a stated bound.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
+import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,8 +27,10 @@ _TAR_AT, _TAR = 257, b"ustar"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP = b"\x1f\x8b"
 _PEEK = 1 << 16
-_STARTS = (b"{", b"[")
-"""How a trace begins, which a member of an archive must."""
+LOG_ENTRY = rb"^[VIWE]\d{4} "
+"""How an entry of a log begins."""
+_START = re.compile(rb"\s*[{\[]|" + LOG_ENTRY + rb'|==PROF==|"ID",')
+"""How a trace begins, which a member of an archive must: JSON, a log, a report of ncu."""
 
 
 class Content:
@@ -62,6 +66,22 @@ class Content:
             if len(found) >= size:
                 break
         return found[:size]
+
+    def whole(self, limit: int) -> bytes:
+        """All of it. Raises OSError, too where that is more than ``limit``."""
+        found = []
+        for block in self.blocks():
+            found.append(block)
+            if sum(map(len, found)) > limit:
+                raise OSError(errno.EFBIG, f"larger than {limit >> 20} MB")
+        return b"".join(found)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What of an archive is not shown, in a line."""
+        more = ", ".join(self.others[:3]) + ", ..." * (len(self.others) > 3)
+        said = f"the archive holds {len(self.others)} more, which are not shown: {more}"
+        return [said] * bool(self.others)
 
     def opened(self) -> IO[bytes]:
         """It as a file that is read once, from its start."""
@@ -185,4 +205,4 @@ def _files(archive: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _may_be_trace(start: bytes) -> bool:
-    return start.lstrip()[:1] in _STARTS
+    return _START.match(start) is not None

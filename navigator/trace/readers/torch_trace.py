@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from indexes.model.bounds import LOG_BYTES
-from indexes.source.files import read_text
 from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.readers.compile_rows import CompilationRows
+from navigator.trace.readers.packed import LOG_ENTRY, Content
 from navigator.trace.readers.ranked import build
 from navigator.trace.trace import BadTrace, Trace, Watch
 
@@ -17,7 +17,7 @@ LOG = "TORCH_TRACE"
 """The name of the format."""
 
 
-_ENTRY = re.compile(rb"^[VIWE]\d{4} [\d:.]+ \d+ \S+\] \{", re.MULTILINE)
+_ENTRY = re.compile(LOG_ENTRY + rb"[\d:.]+ \d+ \S+\] \{", re.MULTILINE)
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -37,7 +37,10 @@ def read(path: Path, _watch: Watch) -> Trace:
     rows = CompilationRows(trace.table.stacks)
     for log in logs:
         told = CompileLog()
-        told.read(_lines(log))
+        content = Content(log)
+        told.read(_lines(content))
+        meta.problems += content.left_out
+        meta.problems += [f"{log.name} was cut or damaged"] * content.damaged
         meta.torch, meta.torch_git = told.torch or meta.torch, told.commit or meta.torch_git
         for one in told.compilations.values():
             rows.add(one)
@@ -56,8 +59,8 @@ def read(path: Path, _watch: Watch) -> Trace:
     return trace
 
 
-def _lines(log: Path) -> Iterator[str]:
+def _lines(log: Content) -> Iterator[str]:
     try:
-        return iter(read_text(log, LOG_BYTES).split("\n"))
+        return iter(log.whole(LOG_BYTES).decode(errors="replace").split("\n"))
     except OSError as error:
-        raise BadTrace(f"cannot read {log}: {error.strerror}") from error
+        raise BadTrace(f"cannot read {log.path}: {error.strerror}") from error

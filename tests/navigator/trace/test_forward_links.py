@@ -43,6 +43,26 @@ def backward(name: str, thread: int, start: float, sequence: int, of: int) -> li
     ]
 
 
+def test_an_engine_that_tells_of_its_nodes_alone(tmp_path: Path) -> None:
+    """As torch 1.9 and older did."""
+    node = {"Sequence number": 4, "Fwd thread id": 1}
+    events = [
+        forward("aten::mul", 1, 0, 4),
+        event("MulBackward0", 2, 10, 5, **node),
+        event("aten::neg", 2, 11, 1),
+        event(LEAF, 2, 20, 5),
+        event("aten::detach", 2, 21, 1),
+    ]
+    trace = read(tmp_path, events)
+    (made,), (mul,) = rows(trace, "MulBackward0"), rows(trace, "aten::mul")
+    assert (made.kind, made.forward_id) == ("node", mul.id)
+    assert [rows(trace, name)[0].phase for name in ("aten::neg", "aten::detach")] == [
+        "backward",
+        "backward",
+    ]
+    assert rows(trace, LEAF)[0].kind == "node"
+
+
 def arrow(number: int, start: tuple[int, float], end: tuple[int, float]) -> list[dict[str, Any]]:
     fields = {"cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1}
     return [
