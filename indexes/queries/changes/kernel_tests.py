@@ -41,7 +41,9 @@ def runs(new: NewKernel) -> Iterator[TestRun]:
     own = [run for run in (*compared, *found) if run.path in files]
     yield from own
     for path in files:
-        if path not in {run.path for run in own}:
+        text = new.tree.text(path)
+        takes = "@ops(" in text or has_word(text, new.base)
+        if takes and path not in {run.path for run in own}:
             why = "the tests of this back end that have its name"
             yield TestRun(f"pytest {path} -k {new.base}", path, why)
     yield from (run for run in found if run not in own)

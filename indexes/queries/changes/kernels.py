@@ -74,7 +74,7 @@ def _of_operator(homes: Homes, op: str, key: str) -> Parts:
     missing: tuple[str, ...] = ()
     title, tests = f"{key} kernel of {op}", tuple(kernel_tests.runs(new))
     if new.model_key != key:
-        said = f"no operator of this tree has a kernel for {key}, so that none shows in which file"
+        said = f"no operator like it has a kernel for {key}, so that none shows in which file"
         missing = (f"{said} they belong: the model is for {new.model_key}",)
     elif new.near.likeness < _LITTLE:
         said = f"no operator similar to {op} has a kernel for {key}"

@@ -23,6 +23,7 @@ from indexes.queries.gaps.tree import Tree
 _PARAMETER = regex(r"(?<=[\s&*])\w+(?=\s*[,)])")
 CODE = 40
 """Lines of a neighbour's kernel that are shown."""
+_META = "Meta"
 _NEIGHBOURS = 3
 _CLOSE = 0.8
 """Another file is an alternative when the operator there has so much of the model's likeness."""
@@ -47,24 +48,30 @@ class NewKernel:
 
     # ---------------------------------------------------------------------- the model
 
-    @cached_property
+    @property
     def votes(self) -> list[FileVote]:
-        """The files that it may stand in, the likeliest first. Where no operator has a kernel for
-        the key, the operator's own one for the same layout is the model, or a neighbour's."""
-        nearest = Nearest(self.homes)
-        if self.model_key == self.key:
-            return nearest.of(self.base, self.key)
-        why = f"it is the kernel of {self.base} for {self.model_key}"
-        own = self.homes.of_key(self.model_key).get(self.base, [])
-        mine = [FileVote(h.path, 1.0, Near(self.base, 1.0, why, own)) for h in own[:1]]
-        return mine or nearest.of(self.base, self.model_key)
+        """The files that it may stand in, the likeliest first."""
+        return self._modelled[1]
+
+    @property
+    def model_key(self) -> str:
+        """The key itself, or where no operator like it has a kernel for it one of its layout."""
+        return self._modelled[0]
 
     @cached_property
-    def model_key(self) -> str:
-        """The key itself, or where no operator has a kernel for it one of the same layout."""
-        layout = self.key.removesuffix(device_of_key(self.key))
+    def _modelled(self) -> tuple[str, list[FileVote]]:
+        layout = self.key.removesuffix(device_of_key(self.key) or _META)
         keys = (self.key, *(f"{layout}{device}" for device in DEVICES))
-        return next((key for key in keys if self.homes.of_key(key)), self.key)
+        found = ((key, self._votes(key)) for key in keys if self.homes.of_key(key))
+        return next((one for one in found if one[1]), (self.key, []))
+
+    def _votes(self, key: str) -> list[FileVote]:
+        """By the neighbours' kernels for a key; for another than its own the operator's is first
+        the model."""
+        why = f"it is the kernel of {self.base} for {key}"
+        own = self.homes.of_key(key).get(self.base, []) if key != self.key else []
+        mine = [FileVote(h.path, 1.0, Near(self.base, 1.0, why, own)) for h in own[:1]]
+        return mine or Nearest(self.homes).of(self.base, key)
 
     @property
     def near(self) -> Near:

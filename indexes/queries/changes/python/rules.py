@@ -39,6 +39,8 @@ _CONTEXT = 7
 """Lines between two edits from which on their diffs do not touch."""
 _FILES = 2
 """Test files that are run whole, where none has tests of the operator."""
+_GIVEN = regex(r"\)\((\w+)\)\s*$")
+"""The function that a decorator is called with: ``register_lowering(aten.a)(b)``."""
 _WRITTEN = ".expect"
 """How the names of files end that tests write."""
 _SAYS = {"remove": "is there no longer", "add": "joins"}
@@ -156,7 +158,9 @@ class RulePlan:
         lines = self._tree.lines(path, fact.line, fact.line)
         if lines and lines[0][:1].isspace():  # inside of another function
             return True
-        made = lines[0].partition("=")[2] if lines and not fact.end_line else ""
+        line = lines[0] if lines and not fact.end_line else ""
+        given = _GIVEN.search(line)
+        made = given[1] if given else line.partition("=")[2]
         return bool(made) and not regex(rf"\b{one.name}\b").search(made)
 
     def _neighbours(self) -> Iterator[Neighbour]:
