@@ -3,11 +3,11 @@ and most is written for the usual case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from indexes.linking.facts import Edge
-from indexes.linking.graph import Node, node_kind
+from indexes.linking.graph import Node, Step, node_kind
 from indexes.linking.usual import Defaults, is_of_few, is_of_one_value, taken
 from indexes.linking.works import Works
 from indexes.model.vocabulary import Choice, Definition
@@ -20,6 +20,11 @@ _EARLIER = 1.0
 """What it costs that something else computes afterwards in the same body."""
 _BEFORE = 0.05
 """What each costs that follows: of what costs the same the last is the answer."""
+
+
+_OTHER_ARMS = {"then": ("else", "otherwise"), "else": ("then",), "otherwise": ("then",)}
+_NEAR = 200
+"""Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 
 
 class Order:
@@ -83,6 +88,41 @@ class Order:
     def _leads(self, edge: Edge, device: str) -> bool:
         kind = node_kind(edge)
         return kind is not None and self.works.leads(Node(kind, edge.target, device))
+
+    def is_joined(
+        self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: Set[int | str]
+    ) -> bool:
+        """Whether the other arm of one of the choices of a step, too, leads always to what is
+        ahead on a way."""
+        others = {(choice.text, arm) for arm in _OTHER_ARMS.get(choice.arm, ())}
+        here = {(one.text, one.arm) for one in choices}
+        for other in self.works.graph.down(step.upper):
+            arms = self.choices(other.why) if isinstance(other.why, Edge) else ()
+            further = {(one.text, one.arm) for one in arms} - here
+            if len(further) == 1 and further <= others and self._always_leads(other.lower, ahead):
+                return True
+        return False
+
+    def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
+        """Whether calls that are under no condition lead from a function to one of some."""
+        seen, pending = {start}, [start]
+        while pending and len(seen) < _NEAR:
+            node = pending.pop()
+            if node.what in ahead:
+                return True
+            for step in self.works.graph.down(node) if node.kind == "definition" else ():
+                always = isinstance(step.why, Edge) and not step.why.branch
+                if always and step.lower not in seen:
+                    seen.add(step.lower)
+                    pending.append(step.lower)
+        return False
+
+    def differs_by_one(self, edge: Edge, choices: Sequence[Choice]) -> bool:
+        """Whether an edge is passed where one of some choices is another, and nothing else."""
+        here = {(one.text, one.arm) for one in choices}
+        arms = {(one.text, one.arm) for one in self.choices(edge)}
+        others = {(text, arm) for text, one in here - arms for arm in _OTHER_ARMS.get(one, ())}
+        return len(here - arms) == 1 and len(arms - here) == 1 and arms - here <= others
 
     def likeness(self, choice: Choice, caller: int) -> str:
         """The arm that one is like of which nothing is known: of one value or few, a case; but

@@ -146,7 +146,7 @@ class Prices:
         if lower is None or same or isinstance(step.why, KernelRow):
             return 0.0
         price = ASIDE.get(self.works.of(step.lower), 0.0)
-        price += _FILL * (bool(FILLS.search(lower.name)) and not self._is_aside(walk.native))
+        price += _FILL * self._fills_before(lower, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
@@ -165,8 +165,10 @@ class Prices:
             return price
         return price + self._parts_price(other, step, walk)
 
-    def _is_aside(self, native: NativeFunction) -> bool:
-        return self.works.operator(native.full_name) in ASIDE
+    def _fills_before(self, lower: NativeFunction, walk: Walk) -> bool:
+        """Whether an operator only writes one value, for one that does more."""
+        stands_aside = self.works.operator(walk.native.full_name) in ASIDE
+        return bool(FILLS.search(lower.name)) and not stands_aside
 
     def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:
         """What it costs that an operator works on single elements, reduces or selects, where the

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import count, zip_longest
 
@@ -46,9 +45,6 @@ _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a kernel of a device computes that shows nothing of it."""
-_OTHER_ARMS = {"then": ("else", "otherwise"), "else": ("then",), "otherwise": ("then",)}
-_NEAR = 200
-"""Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 _REACH = 10.0
 """How much more than the usual route another one may cost."""
 COMPOSITE = (
@@ -167,14 +163,15 @@ class Search:
         """The choices on the way to an end; none of which another arm leads on to it as well."""
         steps = self.way(walk, node)
         ahead = {end.known.id, *(step.lower.what for step in steps)}
+        order = self.prices.order
         for step in steps:
             choices = self.prices.choices(step.why) if isinstance(step.why, Edge) else ()
             for one in choices:
                 known = taken(one, walk.device, walk.defaults)
-                if known is not None or not self._is_joined(step, choices, one, ahead):
+                if known is not None or not order.is_joined(step, choices, one, ahead):
                     yield one
             ahead.discard(step.upper.what)
-        joined = {c.text for one in self.joined(end) for c in self.prices.choices(one)}
+        joined = {c.text for one in self.joined(end) for c in order.choices(one)}
         yield from (one for one in end.conditions if one.text not in joined)
 
     def joined(self, end: End) -> list[Edge]:
@@ -182,42 +179,8 @@ class Search:
         the one way of a transform, and the other."""
         if end.edge is None or end.known.id != end.edge.caller:
             return []
-        here = {(one.text, one.arm) for one in end.conditions}
         edges = (edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind)
-        return [edge for edge in edges if self._differs_by_one(edge, here)]
-
-    def _differs_by_one(self, edge: Edge, here: AbstractSet[tuple[str, str]]) -> bool:
-        """Whether an edge is passed where one condition of some is another, and nothing else."""
-        arms = {(one.text, one.arm) for one in self.prices.choices(edge)}
-        others = {(text, arm) for text, one in here - arms for arm in _OTHER_ARMS.get(one, ())}
-        return len(here - arms) == 1 and len(arms - here) == 1 and arms - here <= others
-
-    def _is_joined(
-        self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: AbstractSet[int | str]
-    ) -> bool:
-        """Whether the other arm of a choice, too, leads always to what is ahead on a way."""
-        others = {(choice.text, arm) for arm in _OTHER_ARMS.get(choice.arm, ())}
-        here = {(one.text, one.arm) for one in choices}
-        for other in self._graph.down(step.upper):
-            arms = self.prices.choices(other.why) if isinstance(other.why, Edge) else ()
-            further = {(one.text, one.arm) for one in arms} - here
-            if len(further) == 1 and further <= others and self._always_leads(other.lower, ahead):
-                return True
-        return False
-
-    def _always_leads(self, start: Node, ahead: AbstractSet[int | str]) -> bool:
-        """Whether calls that are under no condition lead from a function to one of some."""
-        seen, pending = {start}, [start]
-        while pending and len(seen) < _NEAR:
-            node = pending.pop()
-            if node.what in ahead:
-                return True
-            for step in self._graph.down(node) if node.kind == "definition" else ():
-                always = isinstance(step.why, Edge) and not step.why.branch
-                if always and step.lower not in seen:
-                    seen.add(step.lower)
-                    pending.append(step.lower)
-        return False
+        return [one for one in edges if self.prices.order.differs_by_one(one, end.conditions)]
 
     def _defaults(self, native: NativeFunction, device: str) -> Defaults:
         """What the arguments of an operator are that nobody gives."""
