@@ -78,4 +78,7 @@ def no_node(name: str) -> str:
         )
     if name.startswith("CompiledFunction"):
         return f"{name} runs a compiled graph: its formulas were compiled into it"
-    return f"{name} is not in derivatives.yaml: an autograd.Function of the program or of a library"
+    return (
+        f"{name} is not in derivatives.yaml: an autograd.Function of the program or of a library, "
+        "or a Node of another version of PyTorch"
+    )
