@@ -47,7 +47,7 @@ def link_edges(
     whole = (
         store.column(_WITH_EDGES) if files is None else {*files, *_concerned(store, owners, others)}
     )
-    partly = [] if files is None else {*store.files_calling(names)}.difference(whole)
+    partly = [] if files is None else _using_operators(store, names).difference(whole)
     before = [] if files is None else list(_led(store, (*whole, *partly)))
     lookup = ScopeFacts(store)
     if files is None:
@@ -59,7 +59,11 @@ def link_edges(
         _link_bodies(store, resolver, lookup, lookup.bodies(number))
         _link_registrations(store, lookup, number)
     for number in sorted(partly):
-        bodies = [one for one in lookup.bodies(number) if any(c.name in names for c in one[1])]
+        bodies = [
+            one
+            for one in lookup.bodies(number)
+            if any(c.name in names or _OVERLOADS in c.qualifier for c in one[1])
+        ]
         callers = ((known.id,) for known, _ in bodies)
         store.db.executemany("DELETE FROM edges WHERE caller=?", callers)
         _link_bodies(store, resolver, lookup, bodies)
@@ -238,6 +242,17 @@ def _of_operators(store: Store, owners: Iterable[str]) -> set[str]:
         more = set(store.column(_HOLDING, (json.dumps(list(more)),))) - names
         names = names | more
     return names
+
+
+_OVERLOADS = "_ops::"
+"""Where torchgen declares a class for each overload: ``at::_ops::mul_Tensor::redispatch``."""
+
+
+def _using_operators(store: Store, names: Collection[str]) -> set[int]:
+    """The files whose bodies use an operator by one of some names, or any by its overload."""
+    sql = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE name IN ('call','redispatch')"
+    by_overload = store.column(f"{sql} AND instr(qualifier,?)", (_OVERLOADS,)) if names else ()
+    return {*store.files_calling(names), *by_overload}
 
 
 _HOLDING = (

@@ -392,6 +392,17 @@ def test_an_entry_that_stood_twice_leaves_no_line_behind(
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+def test_a_body_that_names_an_overload_follows_its_entry(
+    aged: Path, cache: Path, tmp_path: Path
+) -> None:
+    """``at::_ops::mul_Tensor::redispatch`` uses no name of the operator."""
+    with opened(aged, cache):
+        pass
+    entry = "func: mul.Tensor("
+    _edited(aged / YAML, lambda _, text: text.replace(entry, "func: mul.Other("), random.Random(1))
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
 def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     with opened(aged, cache):
