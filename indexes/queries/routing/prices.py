@@ -304,7 +304,7 @@ class Prices:
             return 0.0
         usual = taken(choice, walk.device, walk.defaults)
         if usual is None:
-            usual = self._is_own_flag(choice, walk)
+            usual = self._is_own_flag(choice, walk, caller)
         if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
             usual = choice.arm in ("else", "otherwise")
         if usual is None:
@@ -322,14 +322,16 @@ class Prices:
         }
         return bool(asked) and all(holds(one, "CPU") is False for one in asked)
 
-    def _is_own_flag(self, choice: Choice, walk: Walk) -> bool | None:
+    def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:
         """Whether an arm is taken that depends on a flag which bears an operator's name, as
-        ``LogSoftMax`` does: it is set for that operator. None for another condition."""
+        ``LogSoftMax`` does: it is set for that operator, be it on the way alone. None for another
+        condition."""
         name, wanted = flag_of(choice) or ("", False)
         named = self.facts.overloads(self._flags[name]) if name in self._flags else ()
         if not named or self.works.answers_alone(named[0].full_name):
             return None  # ``is_floating_point`` asks, and is no name of what runs
-        return (name == _plain(walk.native.name)) is wanted
+        passed = walk.operator.get(Node("definition", caller, walk.device), "").partition(".")[0]
+        return (name in (_plain(walk.native.name), _plain(passed))) is wanted
 
     @cached_property
     def _flags(self) -> dict[str, str]:

@@ -210,6 +210,12 @@ YAML = """
   dispatch:
     CPU: few_elements_cpu
 
+- func: flag_kept(Tensor self) -> Tensor
+  dispatch:
+    CPU: flag_kept_cpu
+
+- func: over_another(Tensor self) -> Tensor
+
 - func: last_size(Tensor self) -> Tensor
   dispatch:
     CPU: last_size_cpu
@@ -393,6 +399,15 @@ Tensor few_elements_cpu(const Tensor& self) {
   }
   return self;
 }
+Tensor flag_kept_cpu(const Tensor& self) {
+  if (FlagKept) {
+    when_other(self);
+  } else {
+    when_one(self);
+  }
+  return self;
+}
+Tensor over_another(const Tensor& self) { return at::flag_kept(self); }
 static void by_search(const Tensor& self) { when_one(self); }
 static void by_rule(const Tensor& self) { when_one(self); }
 Tensor either_way_cpu(const Tensor& self) {
@@ -481,6 +496,7 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         both = usual(index, "both_ways", "CPU")
         assert (both.note, both.conditions) == ("sgemm_ or dgemm_", ())
         assert "when_other" in names(usual(index, "few_elements", "CPU"))  # and not the small case
+        assert "when_other" in names(usual(index, "over_another", "CPU"))  # set for what it calls
         assert usual(index, "either_way", "CPU").conditions == ()  # both arms lead there
         assert "factor" in names(usual(index, "shaped", "CPU"))  # few callers give a dimension
         assert "factor" in names(usual(index, "made", "CPU"))  # its options are one, as before 1.8
