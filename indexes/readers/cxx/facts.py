@@ -319,12 +319,9 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         _add_shaders(facts, assemble(scan_text(shaders), path))
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
-        words, written = (
-            data.decode("utf-8", "replace"),
-            (d for d in facts.definitions if not d.macro),
-        )
-        functions = [(d.line, d.end_line) for d in written if d.kind == "function"]
-        facts.remarks = read_remarks(words, path, functions)
+        written = (d for d in facts.definitions if d.kind == "function" and not d.macro)
+        functions = [(d.line, d.end_line) for d in written]
+        facts.remarks = read_remarks(data.decode("utf-8", "replace"), path, functions)
     if deep := scan.lexed.too_deep:
         said = f"nested more than {CXX_NESTING} deep: its content is not read"
         return facts, (Problem(path, Lines(scan.plain).at(deep), said),)
