@@ -106,7 +106,7 @@ def test_it_starts_answers_and_leaves_the_terminal_as_it_was(start: Start) -> No
     terminal = start()
     terminal.shows("filter operators")
     terminal.types("softmax")
-    terminal.shows("SoftMaxKernel.cpp")
+    terminal.shows("vec_host_softmax_lastdim")
     terminal.types("\x11")  # ctrl+q
     terminal.shows("\x1b[?1049l")
     terminal.shows("left with 0 and []")
