@@ -3,7 +3,8 @@ and most is written for the usual case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 
 from indexes.linking.facts import Edge
@@ -22,7 +23,8 @@ _BEFORE = 0.05
 """What each costs that follows: of what costs the same the last is the answer."""
 
 
-_OTHER_ARMS = {"then": ("else", "otherwise"), "else": ("then",), "otherwise": ("then",)}
+_OTHER = {"then": "else", "else": "then"}
+_Arms = frozenset[tuple[str, str]]
 _NEAR = 200
 """Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 
@@ -94,14 +96,20 @@ class Order:
     ) -> bool:
         """Whether the other arm of one of the choices of a step, too, leads always to what is
         ahead on a way."""
-        others = {(choice.text, arm) for arm in _OTHER_ARMS.get(choice.arm, ())}
-        here = {(one.text, one.arm) for one in choices}
-        for other in self.works.graph.down(step.upper):
-            arms = self.choices(other.why) if isinstance(other.why, Edge) else ()
-            further = {(one.text, one.arm) for one in arms} - here
-            if len(further) == 1 and further <= others and self._always_leads(other.lower, ahead):
-                return True
-        return False
+        steps = self.works.graph.down(step.upper)
+        edges = ((other.why, other.lower) for other in steps if isinstance(other.why, Edge))
+        leading = (edge for edge, lower in edges if self._always_leads(lower, ahead))
+        return bool(self.alternatives(choice, choices, leading))
+
+    def alternatives(
+        self, choice: Choice, choices: Sequence[Choice], edges: Iterable[Edge]
+    ) -> list[Edge]:
+        """The edges that are passed where one of some choices is another, if one of them always
+        is."""
+        other = (choice.text, _OTHER.get(_arm(choice), ""))
+        ways = {edge: arms for edge in edges if other in (arms := _arms(self.choices(edge)))}
+        given = _arms(one for one in choices if one != choice) | {other}
+        return list(ways) if _is_always(list(ways.values()), given) else []
 
     def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
         """Whether calls that are under no condition lead from a function to one of some."""
@@ -116,13 +124,6 @@ class Order:
                     seen.add(step.lower)
                     pending.append(step.lower)
         return False
-
-    def differs_by_one(self, edge: Edge, choices: Sequence[Choice]) -> bool:
-        """Whether an edge is passed where one of some choices is another, and nothing else."""
-        here = {(one.text, one.arm) for one in choices}
-        arms = {(one.text, one.arm) for one in self.choices(edge)}
-        others = {(text, arm) for text, one in here - arms for arm in _OTHER_ARMS.get(one, ())}
-        return len(here - arms) == 1 and len(arms - here) == 1 and arms - here <= others
 
     def likeness(self, choice: Choice, caller: int) -> str:
         """The arm that one is like of which nothing is known: of one value or few, a case; but
@@ -145,6 +146,27 @@ class Order:
         found = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
         others = (self.facts.by_id(one) for one in same if isinstance(one, int))
         return any(found and one and _is_before(one.definition, found.definition) for one in others)
+
+
+def _arm(choice: Choice) -> str:
+    return "else" if choice.arm == "otherwise" else choice.arm
+
+
+def _arms(choices: Iterable[Choice]) -> _Arms:
+    return frozenset((one.text, _arm(one)) for one in choices)
+
+
+def _is_always(ways: Sequence[_Arms], given: _Arms) -> bool:
+    """Whether one of several ways is passed, whatever arms are taken but those that are given."""
+    not_taken = {(text, _OTHER.get(arm, "")) for text, arm in given}
+    left = [way - given for way in ways if way.isdisjoint(not_taken)]
+    if not all(left):
+        return True
+    asked = Counter(text for way in left for text, arm in way if arm in _OTHER)
+    return any(
+        all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
+        for text, _ in asked.most_common(1)
+    )
 
 
 def _is_before(one: Definition, other: Definition) -> bool:

@@ -52,6 +52,8 @@ _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
 _LAST = 3.0
 """What a reduction costs in another: often it sums up what something else computes."""
+_AGAIN = 4.0
+"""What a reduction costs that another follows."""
 _SELECTION = 4.0
 """What an operator costs that picks elements by their indices, in one that is given none: it
 prepares for what computes there, or sums up."""
@@ -187,7 +189,7 @@ class Prices:
             tells = self._tells(lower, walk)
             price += _LAST if self._any_takes(around, _KEPT) and not tells else _REDUCTION
             price += _REDUCTION * (not tells and self._is_of_result(lower, step.why))
-            price += (_REDUCTION - _LAST) * self._is_reduced_again(step.why, walk)
+            price += _AGAIN * self._is_reduced_again(step.why, walk)
         return price
 
     def _is_reduced_again(self, why: Edge | StubEntry | KernelRow, walk: Walk) -> bool:

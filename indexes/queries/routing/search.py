@@ -171,16 +171,18 @@ class Search:
                 if known is not None or not order.is_joined(step, choices, one, ahead):
                     yield one
             ahead.discard(step.upper.what)
-        joined = {c.text for one in self.joined(end) for c in order.choices(one)}
-        yield from (one for one in end.conditions if one.text not in joined)
+        yield from (one for one in end.conditions if not self._alternatives(one, end))
 
     def joined(self, end: End) -> list[Edge]:
         """The calls by which a function computes as well where a condition of an end is another:
         the one way of a transform, and the other."""
+        return [edge for one in end.conditions for edge in self._alternatives(one, end)]
+
+    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
         if end.edge is None or end.known.id != end.edge.caller:
             return []
-        edges = (edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind)
-        return [one for one in edges if self.prices.order.differs_by_one(one, end.conditions)]
+        edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
+        return self.prices.order.alternatives(choice, end.conditions, edges)
 
     def _defaults(self, native: NativeFunction, device: str) -> Defaults:
         """What the arguments of an operator are that nobody gives."""

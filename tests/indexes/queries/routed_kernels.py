@@ -302,6 +302,8 @@ static void by_rule(const Tensor& self) { when_one(self); }
 Tensor either_way_cpu(const Tensor& self) {
   if (!searches) {
     by_rule(self);
+  } else if (how_far > 3) {
+    by_search(self);
   } else {
     by_search(self);
   }
