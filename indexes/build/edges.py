@@ -110,8 +110,7 @@ def _link_formulas(
 ) -> None:
     """Links the formulas that are others than last time, and those that use one of some names or
     lead to a file that is another; or all."""
-    gone = {int(owner.partition(" ")[2]) for owner in owners if owner.startswith(_FORMULA)}
-    gone.update(-1 - caller for file in _files(owners) for caller in store.formulas_into(file))
+    gone = set() if names is None else set(_formulas_of(store, owners))
     rows = store.query("SELECT position,words FROM derivatives ORDER BY position")
     wanted = [
         at
@@ -122,6 +121,13 @@ def _link_formulas(
     store.db.executemany("DELETE FROM edges WHERE caller=?", given)
     for position in wanted:
         store.insert("edges", formula_edges(-1 - position, lookup.entry(position), lookup))
+
+
+def _formulas_of(store: Store, owners: Collection[str]) -> Iterator[int]:
+    """The formulas among owners, and those that lead to a file among them."""
+    yield from (int(n) for kind, _, n in (one.partition(" ") for one in owners) if kind == _FORMULA)
+    for file in _files(owners):
+        yield from (-1 - caller for caller in store.formulas_into(file))
 
 
 # ------------------------------------------------------------------ what must be linked anew
