@@ -110,16 +110,15 @@ def _link_formulas(
 ) -> None:
     """Links the formulas that are others than last time, and those that use one of some names or
     lead to a file that is another; or all."""
-    gone = set() if names is None else set(_formulas_of(store, owners))
-    rows = store.query("SELECT position,words FROM derivatives ORDER BY position")
-    wanted = [
-        at
-        for at, said in rows
-        if names is None or at in gone or not names.isdisjoint(_WORD.findall(said))
-    ]
-    given = ((-1 - position,) for position in gone.union(wanted))
-    store.db.executemany("DELETE FROM edges WHERE caller=?", given)
-    for position in wanted:
+    said: dict[int, str] = dict(store.query("SELECT position,words FROM derivatives"))
+    wanted = set(said)
+    if names is not None:
+        gone = set(_formulas_of(store, owners))
+        using = {at for at in said if not names.isdisjoint(_WORD.findall(said[at]))}
+        wanted &= gone | using
+        given = ((-1 - position,) for position in gone | using)
+        store.db.executemany("DELETE FROM edges WHERE caller=?", given)
+    for position in sorted(wanted):
         store.insert("edges", formula_edges(-1 - position, lookup.entry(position), lookup))
 
 
