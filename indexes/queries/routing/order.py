@@ -3,9 +3,11 @@ and most is written for the usual case."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
+from operator import attrgetter
 
 from indexes.linking.facts import Edge
 from indexes.linking.graph import Node, Step, node_kind
@@ -22,7 +24,7 @@ _EARLIER = 1.0
 _BEFORE = 0.05
 """What each costs that follows: of what costs the same the last is the answer."""
 
-
+_LINE = attrgetter("line")
 _OTHER = {"then": "else", "else": "then"}
 _Arms = frozenset[tuple[str, str]]
 _NEAR = 200
@@ -55,7 +57,8 @@ class Order:
     def later(self, edge: Edge, device: str, defaults: Defaults) -> Iterator[Edge]:
         """What a body calls after an edge wherever this one is passed."""
         calls = self._parts(edge.caller)[1]
-        return (one for one in calls if self._follows(one, edge, device, defaults))
+        below = calls[bisect_right(calls, edge.line, key=_LINE) :]
+        return (one for one in below if self._follows(one, edge, device, defaults))
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body computes in several steps, one after another, of which an edge is one."""
@@ -74,7 +77,7 @@ class Order:
         found = self.works.computing_edges(known) if known else []
         computing = [edge for edge, kind in found if kind not in _OBJECTS]
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)
-        return computing, [edge for edge in others if edge not in computing]
+        return computing, sorted((one for one in others if one not in computing), key=_LINE)
 
     def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether an edge is passed after another, wherever that is, in the usual case."""
