@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import itemgetter
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
@@ -15,7 +16,7 @@ from indexes.model.answers import Hit, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import PythonFact, module_name
 from indexes.model.idioms import close, meaning_of
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
@@ -43,8 +44,18 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
     if path.endswith(".py"):
         places += python_places(index, facts, path, line)
     if not places:
-        raise NotFound(f"nothing is indexed at {path}:{line}")
+        near = _nearest(facts, path, line)
+        said = f"; the nearest is {near.name} at line {near.location.line}" if near else ""
+        raise NotFound(f"nothing is indexed at {path}:{line}{said}")
     return tuple(places)
+
+
+def _nearest(facts: Lookup, path: str, line: int) -> Definition | None:
+    """The definition that begins or ends nearest to a line which stands in none."""
+    found = (known.definition for known in facts.definitions_in(path))
+    places = ((one, one.location) for one in found)
+    far = ((min(abs(at.line - line), abs(at.end_line - line)), one) for one, at in places)
+    return min(far, key=itemgetter(0), default=(0, None))[1]
 
 
 def _yaml(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:
