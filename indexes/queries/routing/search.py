@@ -38,6 +38,8 @@ _MADE = 3.0
 """What the kernel, stub and loop cost that torchgen makes around an inner loop."""
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
+_NAMED = 0.5
+"""What it is worth that of several launched functions one is named after the operator."""
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _BLOCKS = frozenset(("memcpy", "memmove"))
 """What copies bytes: a kernel's own, where it does nothing else."""
@@ -310,8 +312,9 @@ class Search:
         price += self.prices.order.price(edge, walk.device, walk.defaults)
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
-            launched = self.facts.by_id(edge.target)
-            return price, End(kind, launched or known, edge, conditions)
+            launched = self.facts.by_id(edge.target) or known
+            price -= _NAMED * is_of_operator(launched, walk.native.name.strip("_"))
+            return price, End(kind, launched, edge, conditions)
         return price, End(kind, known, edge, conditions)
 
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:

@@ -25,6 +25,10 @@ YAML = """
 
 - func: middle(Tensor self) -> Tensor
 
+- func: spread_add(Tensor self) -> Tensor
+  dispatch:
+    MPS: spread_add_mps
+
 - func: blocks(Tensor self) -> Tensor
   dispatch:
     CPU: blocks_cpu
@@ -345,3 +349,28 @@ Tensor from_parts(const Tensor& parts, const Tensor& values, const TensorOptions
 }
 }
 """
+
+SHADERS = {
+    "mps/Spread.metal": """
+template <typename T>
+kernel void spread_set(device T* out [[buffer(0)]]) { out[0] = 1; }
+template <typename T>
+kernel void spread_add(device T* out [[buffer(0)]]) { out[0] += 1; }
+template [[host_name("spread_set_float")]] kernel void spread_set<float>(device float* out);
+template [[host_name("spread_add_float")]] kernel void spread_add<float>(device float* out);
+""",
+    "mps/Spread.mm": """
+#include <ATen/native/mps/Spread_metallib.h>
+namespace at::native {
+static void spread(const Tensor& self, const std::string& mode) {
+  auto name = std::string("spread_") + mode + "_" + scalarToMetalTypeString(self);
+  auto state = lib.getPipelineStateForFunc(name);
+}
+Tensor spread_add_mps(const Tensor& self) {
+  spread(self, "add");
+  return self;
+}
+}
+""",
+}
+"""Metal kernels that one string asks for."""

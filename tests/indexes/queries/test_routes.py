@@ -15,7 +15,7 @@ from indexes.model.vocabulary import Choice, Location
 from indexes.queries.routing.routes import in_words
 from indexes.queries.routing.search import Search
 from indexes.source.source import Source
-from tests.indexes.queries.routed_kernels import KERNELS, OPTIONS, YAML
+from tests.indexes.queries.routed_kernels import KERNELS, OPTIONS, SHADERS, YAML
 from tests.tree_marks import TREE
 
 
@@ -122,6 +122,8 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
     with (native / "native_functions.yaml").open("a") as file:
         file.write(YAML.replace("OPTIONS", OPTIONS))
     (native / "Factor.cpp").write_text(KERNELS)
+    for path, text in SHADERS.items():
+        (native / path).write_text(text)
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
         route = usual(index, "factor", "CPU")
         assert route.symbol.endswith("factor_loop")
@@ -170,5 +172,6 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert "factor" in names(usual(index, "tight_sum", "CPU"))  # and not what sums it up
         assert "when_plain" in names(usual(index, "of_types", "CPU"))  # and not that of bool
         assert "sum" in names(usual(index, "spaced.Tensor", "CPU"))  # its start is a number
+        assert usual(index, "spread_add", "MPS").symbol == "spread_add"  # and not spread_set
         parts = usual(index, "from_parts", "CPU")
         assert parts.note == "a new tensor: computes nothing"
