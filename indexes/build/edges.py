@@ -156,13 +156,16 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
         yield from _grouped(_FILE, *(store.rows(sql, between) for sql in _NAMED))
     yield from _grouped(_OPERATOR, store.rows(_CALLED))
     yield from _grouped(_KEY, store.rows("SELECT DISTINCT lower(key),1 FROM kernels"))
+    yield from ((f"{_CLASS} {name}", b"") for name in store.column(_CLASSES))
     formulas = store.rows("SELECT position,data FROM derivatives ORDER BY position")
     yield from _grouped(_FORMULA, formulas)
 
 
 _FEW = 50
 """Files that are asked for one by one."""
-_FILE, _OPERATOR, _KEY, _FORMULA = "file", "operator", "key", "formula"
+_FILE, _OPERATOR, _KEY, _CLASS, _FORMULA = "file", "operator", "key", "class", "formula"
+_CLASSES = "SELECT DISTINCT scope||'::'||name FROM definitions WHERE kind='class'"
+"""Only methods of classes that are declared are called on objects, wherever they are defined."""
 _WORD = regex(r"\w+")
 _CALLED = (
     "SELECT base,full_name,json_extract(data,'$.schema','$.variants','$.structured',"
@@ -211,8 +214,8 @@ def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tup
 
 
 def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> set[int]:
-    """The files whose bodies use a name of a file that means something else than last time, or of
-    a namespace that torchgen makes for a dispatch key."""
+    """The files whose bodies use a name of a file that means something else than last time, of
+    a namespace that torchgen makes for a dispatch key, or of a class that is new or gone."""
     changed = [owner.partition(" ") for owner in owners]
     keys = [key for kind, _, key in changed if kind == _KEY]
     concerned = {file for key in keys for file in store.column(_IN_NAMESPACE, (f"%{key}",))}
@@ -221,6 +224,8 @@ def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> s
         concerned.update(store.files_with_edges_into(number), store.files_registering(number))
     if files:
         concerned.update(_running_lost_stubs(store), _asking_shaders(store, files))
+    if classes := [name for kind, _, name in changed if kind == _CLASS]:
+        concerned.update(store.files_calling(store.column(_METHODS, (json.dumps(classes),))))
     return concerned.union(store.files_calling(names), _registering(store, names))
 
 
@@ -234,6 +239,7 @@ def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
     return {name for number in _files(owners) for name in store.names_of(number)}
 
 
+_METHODS = "SELECT DISTINCT name FROM definitions WHERE scope IN (SELECT value FROM json_each(?))"
 _IN_NAMESPACE = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE qualifier LIKE ?"
 
 

@@ -403,6 +403,28 @@ def test_a_body_that_names_an_overload_follows_its_entry(
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+def test_a_method_is_called_where_its_class_is_declared(
+    aged: Path, cache: Path, tmp_path: Path
+) -> None:
+    """It is defined in a second file and called in a third, which are as they were."""
+    native = aged / NATIVE
+    declared = "namespace at::native {\nclass Wrapped { int width(); };\n}\n"
+    (native / "Wrapped.cpp").write_text("int at::native::Wrapped::width() { return 1; }\n")
+    (native / "Wrapping.cpp").write_text(
+        "int wide(at::native::Wrapped* w) { return w->width(); }\n"
+    )
+    for there in (True, False, True):
+        if there:
+            (native / "Wrapped.h").write_text(declared)
+        else:
+            (native / "Wrapped.h").unlink()
+        with opened(aged, cache) as index:
+            (wide,) = index.facts.named("wide")
+            leads = {edge.kind for edge in index.facts.edges(wide.id)}
+            assert ("call" in leads) is there
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
 def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     with opened(aged, cache):

@@ -88,7 +88,7 @@ def test_a_yaml_line_names_its_operator(tree_index: Index) -> None:
 
 
 def test_a_line_where_nothing_stands_is_not_found(tree_index: Index) -> None:
-    with pytest.raises(NotFound, match="nearest is .* at line"):
+    with pytest.raises(NotFound, match=r"nearest is .* at line"):
         tree_index.at(f"{NATIVE}cpu/BinaryOpsKernel.cpp", 1)
     with pytest.raises(NotFound, match="no file"):
         tree_index.at("../../etc/passwd", 1)
