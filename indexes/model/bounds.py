@@ -18,6 +18,8 @@ TOML_LINE = 100_000
 """Characters of a line of TOML: the parser takes the square of the parts of a key."""
 CXX_NESTING = 64
 """``#if``, or namespaces and classes, one in the other; what stands in more of them is not read."""
+CXX_BRACKETS = 256
+"""Of a call, one in the other: compilers take no more by default."""
 YAML_NESTING = 99
 """Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
 SHARED_INDEX_BYTES = 2_000_000_000

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
+from indexes.model.bounds import CXX_BRACKETS
 from indexes.model.files import RemarkFact
 from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex
@@ -114,11 +115,12 @@ def _bare_checks(text: str) -> Iterator[RemarkFact]:
 
 
 def _only_argument(text: str, start: int) -> str | None:
-    """The text up to the closing parenthesis; None when a comma divides it."""
+    """The text up to the closing parenthesis; None when a comma divides it, or more stand in each
+    other than a compiler takes."""
     depth = 1
     for token in _TOKEN.finditer(text, start):
         word = token.group()
-        if word == "," and depth == 1:
+        if (word == "," and depth == 1) or depth > CXX_BRACKETS:
             return None
         depth += (word == "(") - (word == ")")
         if depth == 0:

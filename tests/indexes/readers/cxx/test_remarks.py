@@ -1,3 +1,4 @@
+from indexes.model.bounds import CXX_BRACKETS
 from indexes.readers.cxx.facts import read_cpp
 from indexes.readers.cxx.remarks import read_remarks
 
@@ -46,3 +47,12 @@ def test_long_bodies_are_the_same_but_for_comments() -> None:
     (one, line), (other, below) = [(r.name, r.line) for r in facts.remarks if r.kind == "body"]
     assert one == other
     assert (line, below) == (1, 15)
+
+
+def test_a_check_in_more_brackets_than_compilers_take_is_left_out() -> None:
+    def checks(deep: int) -> int:
+        text = "void f() {\n" + "TORCH_CHECK(" * deep + "x" + ")" * deep + ";\n}\n"
+        facts, _ = read_cpp(text.encode(), KERNELS)
+        return sum(one.kind == "bare check" for one in facts.remarks)
+
+    assert [checks(3), checks(CXX_BRACKETS), checks(1000)] == [3, CXX_BRACKETS, CXX_BRACKETS]
