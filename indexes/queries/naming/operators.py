@@ -89,11 +89,16 @@ def _bound(query: NameQuery, facts: Lookup) -> NameMatch | None:
     for path in query.paths:
         if overloads := bound_to(path, facts):
             return NameMatch("operator", path, overloads)
-    method = f"torch.Tensor.{query.base}"
-    if query.called_on and (overloads := bound_to(method, facts)):
-        note = f"if {query.called_on} is a tensor"
-        return NameMatch("operator", method, overloads, note=note, confidence="by rule")
-    return None
+    return bound_method(query.called_on, query.base, facts) if query.called_on else None
+
+
+def bound_method(owner: str, name: str, facts: Lookup) -> NameMatch | None:
+    """The operators of ``owner.name`` if the owner is a tensor."""
+    method = f"torch.Tensor.{name}"
+    overloads = bound_to(method, facts)
+    note = f"if {owner} is a tensor"
+    found = NameMatch("operator", method, overloads, note=note, confidence="by rule")
+    return found if overloads else None
 
 
 KINDS = {"functional": "function", "method": "method", "module": "class", "alias": "attribute"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from indexes.linking.python.paths import Found
@@ -13,7 +14,7 @@ from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
-from indexes.queries.naming.operators import leads_to, named_operator, passing_on
+from indexes.queries.naming.operators import bound_method, leads_to, named_operator, passing_on
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names.finding import Finder
@@ -54,13 +55,26 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return None
 
 
+def find_method(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``x.clone`` and ``loss.backward()`` of a tensor, where nothing is named ``x`` or ``loss``."""
+    module, _, name = query.paths[0].rpartition(".") if query.paths else ("", "", "")
+    owner = query.paths[-1].rpartition(".")[0] if query.paths else ""
+    if not owner.isidentifier() or python_names.find(module, index):
+        return None
+    if found := bound_method(owner, name, index.facts):
+        return found
+    found = find(replace(query, paths=(f"torch.Tensor.{name}",)), index)
+    return found and replace(found, note=f"if {owner} is a tensor", confidence="by rule")
+
+
 def _match(answer: PythonAnswer, query: NameQuery, index: IndexedTree) -> NameMatch:
     places = (*answer.places, *answer.others)
     overloads = answer.operators or leads_to(answer.name, index.facts)
     if overloads and answer.kind == "bound":  # by hand, which may call any overload
         overloads = tuple(dict.fromkeys((*_all_overloads(overloads, index), *overloads)))
     note = _note(answer.name, passing_on(answer.name, index.facts))
-    if not overloads and query.operators and (method := named_operator(query, index.facts)):
+    by_hand = answer.kind == "method"  # ``__rdiv__`` of tensors: its body says what it calls
+    if not overloads and not by_hand and (method := named_operator(query, index.facts)):
         overloads, note = method.overloads, method.note  # Python's data model: ``__add__``
     hits = tuple(_hit(place, answer) for place in places)
     return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)

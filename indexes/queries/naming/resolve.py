@@ -92,7 +92,14 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     ),
     "operator": (operators.find, cxx.find),
     "library": (operators.find_library_operator, cxx.find, cxx.find_stub, cxx.of_library),
-    "python": (variables.find, python.find, operators.find, places.find, errors.find_dispatch),
+    "python": (
+        variables.find,
+        python.find,
+        operators.find,
+        places.find,
+        errors.find_dispatch,
+        python.find_method,
+    ),
     "grad_fn": (operators.find_node, python.find, cxx.find),
     "stub": (cxx.find_stub, cxx.find, operators.find),
     "symbol": (

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from indexes.model.regex import regex
-from indexes.queries.naming.query import QUOTES, NameQuery, from_parts, unique, without_call
+from indexes.queries.naming.query import QUOTES, NameQuery, from_parts, some, unique, without_call
 from indexes.readers.python import blocks
 
 Kind = Literal["select", "slice", "unsqueeze", "", "tensor", "unknown"]
@@ -164,6 +164,64 @@ def subscript(raw: str, name: str) -> NameQuery | None:
     means = subscript_of(name) or of_method(method)
     query = _dotted_path(raw, f"{found[1]}.{method}", True)
     return replace(query, operators=means.operators, note=means.note)
+
+
+_SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+"""Python's data model: the names of the methods that signs call."""
+
+
+def signed(raw: str, name: str) -> NameQuery | None:
+    """``x @ y``, ``-x`` and ``x += 1``: methods of a tensor."""
+    if not (" " in name or name.startswith(("-", "~"))):
+        return None  # ``foo-bar`` is a name
+    try:
+        (statement,) = blocks.parse(name).body
+    except (SyntaxError, ValueError):
+        return None
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    methods = _methods_of(node)
+    if not methods:
+        return None
+    operators = unique(name for one in methods for name in _dunder_operators(one))
+    paths = tuple(f"torch.Tensor.__{one}__" for one in methods)
+    return NameQuery(raw, "python", f"__{methods[0]}__", operators=operators, paths=paths)
+
+
+def _methods_of(node: ast.AST) -> tuple[str, ...]:
+    """``add`` or ``radd`` for an expression of one sign; ``iadd``, and ``add`` where that is not
+    there, for a statement; nothing for another."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return some(_SIGNS.get(type(node.ops[0]), ""))
+    if not isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign):
+        return ()
+    method = _SIGNS.get(type(node.op), "")
+    if method and isinstance(node, ast.AugAssign):
+        return f"i{method}", method
+    is_reflected = isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant)
+    return some(method and f"{'r' * is_reflected}{method}")
 
 
 def _dunder_operators(name: str) -> Iterator[str]:

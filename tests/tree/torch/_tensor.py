@@ -7,3 +7,6 @@ class Tensor(torch._C.TensorBase):
 
     def __abs__(self):
         return torch.abs(self)
+
+    def __rdiv__(self, other):
+        return self.sigmoid() * other

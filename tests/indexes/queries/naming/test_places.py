@@ -23,3 +23,17 @@ def test_the_only_file_leads_to_its_operators(tree_index: Index) -> None:
 
 def test_a_file_as_it_is_written_comes_before_others(tree_index: Index) -> None:
     assert tree_index.resolve("softmax.cu").hits == tree_index.resolve("SoftMax.cu").hits
+
+
+def test_a_method_of_a_name_that_nothing_has_is_that_of_a_tensor(tree_index: Index) -> None:
+    for text in ("x.mul", "x.mul(y)"):
+        match = tree_index.resolve(text)
+        assert (match.overloads[0], match.note) == ("mul.Tensor", "if x is a tensor")
+    written = tree_index.resolve("x.__abs__")
+    assert (written.kind, written.note) == ("python", "if x is a tensor")
+    assert tree_index.resolve("nn.mul").kind == "none"  # a module is no tensor
+
+
+def test_a_method_that_python_writes_calls_what_its_body_says(tree_index: Index) -> None:
+    match = tree_index.resolve("Tensor.__rdiv__")
+    assert (match.kind, match.overloads, match.note) == ("python", (), "")  # and not div

@@ -77,6 +77,29 @@ def test_what_a_method_is_called_on_may_be_a_tensor() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "method", "operator"),
+    [
+        ("x @ y", "__matmul__", "matmul"),
+        ("-x", "__neg__", "neg"),
+        ("1 - x", "__rsub__", "sub"),
+        ("x // 2", "__floordiv__", "floor_divide"),
+        ("x **= 2", "__ipow__", "pow_"),
+        ("x.grad > 0", "__gt__", "gt"),
+    ],
+)
+def test_a_sign_is_a_method_of_a_tensor(text: str, method: str, operator: str) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.base) == ("python", method)
+    assert query.paths[0] == f"torch.Tensor.{method}"
+    assert operator in query.operators
+
+
+@pytest.mark.parametrize("text", ["foo-bar", "x is None", "not x", "x - ", "a and b"])
+def test_what_calls_no_method_of_a_tensor_is_no_sign(text: str) -> None:
+    assert parse_name(text).kind in ("symbol", "text")
+
+
+@pytest.mark.parametrize(
     ("text", "operators", "calls"),
     [
         ("a[0] = 1", ("fill_", "copy_", "select"), "select, then fill_"),
