@@ -22,6 +22,7 @@ from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.index import Index
+from indexes.queries.naming.cxx import called_outside
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
@@ -163,6 +164,7 @@ class Impacts:
         else:
             found = self._named(symbol) or self._python(symbol) or self._defined(symbol)
             found = found or self._macros(symbol) or self._in_formulas(symbol)
+            found = found or self._outside(symbol)
         if not found:
             match = self.index.meant(symbol)
             raise UsageError(f"{match.text} is a {match.kind}, which has no known callers")
@@ -249,6 +251,14 @@ class Impacts:
             if hit.location.path in self.python_paths
             for block in self.python.blocks(hit.location.path)
             if block.head.line == hit.location.line
+        ]
+
+    def _outside(self, symbol: str) -> list[Start]:
+        """The functions that call one which the tree does not define: ``cudaMemcpyAsync``."""
+        called = called_outside(symbol.rpartition("::")[2], self.facts)
+        return [
+            Start(Node.of(known), f"it calls {symbol}, which is not in this source")
+            for known, _ in called
         ]
 
     def _macros(self, symbol: str) -> list[Start]:

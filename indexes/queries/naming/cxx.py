@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from indexes.linking.facts import Known
+from indexes.linking.registrations import is_built
 from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
+from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
 
@@ -108,6 +111,33 @@ def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:
             return NameMatch("stub", simple, hits=hits)
     return None
 
+
+def find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A function of a library that the tree calls and does not define: ``cudaMemcpyAsync``."""
+    name = query.base
+    called = called_outside(name, index.facts) if name.isidentifier() else []
+    if not called:
+        return None
+    hits = tuple(Hit("caller", k.definition.qualified, place, "calls it") for k, place in called)
+    count = f"{len(hits):,} places" if len(hits) > 1 else "one place"
+    note = f"no definition of it is indexed; it is called in {count}: torchnav uses {name}"
+    return NameMatch("symbol", name, hits=hits[:_CALLERS], note=note)
+
+
+def called_outside(name: str, facts: Lookup) -> list[tuple[Known, Location]]:
+    """The functions that call one which the tree does not define, each with the line; those of
+    C++ tests last."""
+    if facts.named(name) or len(name) < _SHORTEST:
+        return []
+    calls = (one for one in facts.callers(name) if one[1].kind == "call")
+    found = [(k, Location(k.definition.location.path, call.line)) for k, call in calls]
+    return sorted(found, key=lambda one: not is_built(one[1].path))
+
+
+_SHORTEST = 3
+"""Letters of a function's name: parameters that are called have less."""
+_CALLERS = 5
+"""Callers that are told of a function that the tree does not define."""
 
 # --------------------------------------------------------------------- device kernels
 

@@ -7,6 +7,7 @@ import contextlib
 import pytest
 
 from indexes.model.errors import NotFound
+from indexes.queries.impact.answers import Impacts
 from indexes.queries.index import Index
 from indexes.queries.search import Wanted
 from indexes.store.lookup import Lookup
@@ -197,3 +198,15 @@ def test_a_definition_is_a_kernel_of_the_operators_that_name_it(tree_index: Inde
             assert row in facts.kernel_rows_of(known.id)
             asked += 1
     assert asked > 20
+
+
+def test_a_function_of_a_library_leads_to_who_calls_it(tree_index: Index) -> None:
+    match = tree_index.resolve("cudaMemcpyAsync")
+    assert [hit.name for hit in match.hits] == ["at::native::copy_kernel_cuda"]
+    assert match.note.startswith("no definition of it is indexed; it is called in one place")
+    caller, operator, *_ = tree_index.uses("cudaMemcpyAsync")
+    assert (caller.kind, caller.name) == ("caller", "at::native::copy_kernel_cuda")
+    assert operator.op == "copy_"
+    assert operator.detail.endswith("copy_stub <- copy_kernel_cuda <- cudaMemcpyAsync")
+    (start, *_) = Impacts(tree_index).callers("cudaMemcpyAsync").steps
+    assert start.symbol == "at::native::copy_kernel_cuda"
