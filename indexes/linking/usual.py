@@ -83,7 +83,10 @@ def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
 _LITERALS = {"true": True, "false": False}
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 """``dim.has_value()``, ``has_out``."""
-_COMPARED = regex(r"(\w+)\s*([=!<>]=|[<>])\s*(?:(?:\w+::)*(-?[\w.]+)|\"(\w*)\")$")
+_COMPARED = regex(
+    r"(\w+)(?:\.to\w*(?:<\w+>)?\(\))?\s*([=!<>]=|[<>])\s*(?:(?:\w+::)*(-?[\w.]+)|\"(\w*)\")$"
+)
+"""``dim == -1``, ``alpha.toDouble() == 1.0`` of a ``Scalar``."""
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

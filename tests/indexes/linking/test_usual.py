@@ -57,6 +57,8 @@ def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
         ("reduction != at::Reduction::Mean", False),
         ("reduction > 1", None),
         ("rate > 0.0", None),
+        ("smoothing.toDouble() == 0.0", True),
+        ("smoothing.to<opmath_t>() != 0", False),
         ('way == "valid"', True),
         ('way == "same"', False),
         ("dim.has_value()", False),
