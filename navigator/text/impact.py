@@ -23,7 +23,7 @@ def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
     for root in (step for step in impact.steps if step.parent is None):
         users = [step for step in impact.steps if step.parent == root.id]
         yield clean(f"{root.kind} {root.symbol}")
-        yield f"    {root.location}"
+        yield f"    {root.location or 'not defined in this tree'}"
         for step in users if everything else users[:MAX_LISTED]:
             yield from _step_lines(step, "  ")
         yield from _more(len(users), everything)
@@ -125,7 +125,8 @@ def _way_line(step: Step) -> Iterator[str]:
 
 def _step_lines(step: Step, indent: str) -> Iterator[str]:
     yield clean(f"{indent}{step.kind} {step.symbol}{_mark(step.confidence, step.candidates)}")
-    yield clean(f"{indent}    {step.evidence or step.location}")
+    place = step.evidence or step.location or "not defined in this tree"
+    yield clean(f"{indent}    {place}")
     yield from wrap(step.rule, f"{indent}    ")
 
 

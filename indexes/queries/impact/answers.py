@@ -95,6 +95,8 @@ class Impacts:
             return cpp.of_operator(node.symbol, True)
         if node.kind == "formula":
             return cpp.of_formula(node)
+        if node.kind == "function":
+            return cpp.of_outside(node)
         return self.python.of_function(node, True)
 
     def impact(
@@ -254,12 +256,10 @@ class Impacts:
         ]
 
     def _outside(self, symbol: str) -> list[Start]:
-        """The functions that call one which the tree does not define: ``cudaMemcpyAsync``."""
-        called = called_outside(symbol.rpartition("::")[2], self.facts)
-        return [
-            Start(Node.of(known), f"it calls {symbol}, which is not in this source")
-            for known, _ in called
-        ]
+        """A function that the tree calls and does not define: ``cudaMemcpyAsync``."""
+        name = symbol.rpartition("::")[2]
+        node = Node("function", f"outside {name}", name, None)
+        return [Start(node)] if called_outside(name, self.facts) else []
 
     def _macros(self, symbol: str) -> list[Start]:
         """Macros without parameters."""

@@ -19,6 +19,7 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.mentions import names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
+from indexes.queries.naming.cxx import called_outside
 from indexes.queries.places import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
 
@@ -231,6 +232,11 @@ class CppEdges(DispatchEdges):
         for op in self.operators_of_entry(node.location.line):
             rule = "derivatives.yaml: its backward computes this formula"
             yield Edge(self.facts.operator(op, "backward"), rule, node.location)
+
+    def of_outside(self, node: Node) -> Iterator[Edge]:
+        """The functions that call one which the tree does not define."""
+        for known, place in called_outside(node.symbol, self.facts):
+            yield Edge(Node.of(known), "called here", place)
 
     def operators_of_entry(self, line: int) -> list[str]:
         """The overloads that the entry around a line of derivatives.yaml differentiates."""

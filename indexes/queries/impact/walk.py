@@ -160,6 +160,8 @@ class Walk:
     def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
         if node.kind in ("function", "macro", "class", "global") and node.known:
             yield from self._cpp.of_definition(node.known, first, node.keys)
+        elif node.kind == "function":
+            yield from self._cpp.of_outside(node)
         elif node.kind == "stub":
             yield from self._cpp.of_stub(node)
         elif node.kind == "formula":

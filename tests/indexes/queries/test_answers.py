@@ -208,5 +208,7 @@ def test_a_function_of_a_library_leads_to_who_calls_it(tree_index: Index) -> Non
     assert (caller.kind, caller.name) == ("caller", "at::native::copy_kernel_cuda")
     assert operator.op == "copy_"
     assert operator.detail.endswith("copy_stub <- copy_kernel_cuda <- cudaMemcpyAsync")
-    (start, *_) = Impacts(tree_index).callers("cudaMemcpyAsync").steps
-    assert start.symbol == "at::native::copy_kernel_cuda"
+    impacts = Impacts(tree_index)
+    start, called = impacts.callers("cudaMemcpyAsync").steps
+    assert (start.symbol, called.symbol) == ("cudaMemcpyAsync", "at::native::copy_kernel_cuda")
+    assert "copy_" in {one.name for one in impacts.impact("cudaMemcpyAsync").operators}

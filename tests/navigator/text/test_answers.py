@@ -16,9 +16,12 @@ from indexes.model.vocabulary import (
     Role,
     SourceInfo,
 )
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.index import Index
 from navigator.text.answers import source_lines, wrap
 from navigator.text.chains import chain_lines, choice_note
 from navigator.text.clean import clean
+from navigator.text.impact import callers_lines
 
 
 @pytest.mark.parametrize(
@@ -148,3 +151,8 @@ def test_a_condition_is_told_as_code_with_its_line(
 ) -> None:
     told = [Choice(text, arm, Location("a.cpp", line)) for text, arm, line in choices]
     assert choice_note(told) == note
+
+
+def test_a_function_of_a_library_has_no_place(tree_index: Index) -> None:
+    lines = list(callers_lines(Impacts(tree_index).callers("cudaMemcpyAsync")))
+    assert lines[:2] == ["function cudaMemcpyAsync", "    not defined in this tree"]
