@@ -95,10 +95,10 @@ def _bound(query: NameQuery, facts: Lookup) -> NameMatch | None:
 def bound_method(owner: str, name: str, facts: Lookup) -> NameMatch | None:
     """The operators of ``owner.name`` if the owner is a tensor."""
     method = f"torch.Tensor.{name}"
-    overloads = bound_to(method, facts)
-    note = f"if {owner} is a tensor"
-    found = NameMatch("operator", method, overloads, note=note, confidence="by rule")
-    return found if overloads else None
+    if overloads := bound_to(method, facts):
+        note = f"if {owner} is a tensor"
+        return NameMatch("operator", method, overloads, note=note, confidence="by rule")
+    return None
 
 
 KINDS = {"functional": "function", "method": "method", "module": "class", "alias": "attribute"}

@@ -51,14 +51,16 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     for path in query.paths or (query.base,):
         answer = python_names.find(path, index)
         if answer and answer.places:  # a generated binding alone is its operator
-            return _match(answer, query, index)
+            return _match(answer, replace(query, base=path.rpartition(".")[2]), index)
     return None
 
 
 def find_method(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``x.clone`` and ``loss.backward()`` of a tensor, where nothing is named ``x`` or ``loss``."""
-    module, _, name = query.paths[0].rpartition(".") if query.paths else ("", "", "")
-    owner = query.paths[-1].rpartition(".")[0] if query.paths else ""
+    if not query.paths:
+        return None
+    module, _, name = query.paths[0].rpartition(".")
+    owner = query.paths[-1].rpartition(".")[0]
     if not owner.isidentifier() or python_names.find(module, index):
         return None
     if found := bound_method(owner, name, index.facts):

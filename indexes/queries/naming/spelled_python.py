@@ -12,7 +12,14 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from indexes.model.regex import regex
-from indexes.queries.naming.query import QUOTES, NameQuery, from_parts, some, unique, without_call
+from indexes.queries.naming.query import (
+    QUOTES,
+    NameQuery,
+    from_parts,
+    has_words,
+    unique,
+    without_call,
+)
 from indexes.readers.python import blocks
 
 Kind = Literal["select", "slice", "unsqueeze", "", "tensor", "unknown"]
@@ -193,15 +200,21 @@ _SIGNS: dict[type[ast.AST], str] = {
 """Python's data model: the names of the methods that signs call."""
 
 
-def signed(raw: str, name: str) -> NameQuery | None:
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""What is called on the right side of a comparison where the left one is no tensor."""
+_IN_NAMES = (ast.Sub, ast.Div, ast.FloorDiv)
+"""Signs that stand in names and paths too: ``foo-bar``."""
+
+
+def expression(raw: str, name: str) -> NameQuery | None:
     """``x @ y``, ``-x`` and ``x += 1``: methods of a tensor."""
-    if not (" " in name or name.startswith(("-", "~"))):
-        return None  # ``foo-bar`` is a name
     try:
         (statement,) = blocks.parse(name).body
     except (SyntaxError, ValueError):
         return None
     node = statement.value if isinstance(statement, ast.Expr) else statement
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _IN_NAMES) and not has_words(name):
+        return None
     methods = _methods_of(node)
     if not methods:
         return None
@@ -212,16 +225,21 @@ def signed(raw: str, name: str) -> NameQuery | None:
 
 def _methods_of(node: ast.AST) -> tuple[str, ...]:
     """``add`` or ``radd`` for an expression of one sign; ``iadd``, and ``add`` where that is not
-    there, for a statement; nothing for another."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return some(_SIGNS.get(type(node.ops[0]), ""))
-    if not isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign):
+    there, for a statement; nothing for another, or for numbers alone."""
+    match node:
+        case ast.UnaryOp(op, operand):
+            sides = [operand]
+        case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]):
+            sides = [left, right]
+        case ast.AugAssign(_, op, _):
+            method = _SIGNS.get(type(op), "")
+            return (f"i{method}", method) if method else ()
+        case _:
+            return ()
+    method, numbers = _SIGNS.get(type(op), ""), [isinstance(one, ast.Constant) for one in sides]
+    if not method or all(numbers):
         return ()
-    method = _SIGNS.get(type(node.op), "")
-    if method and isinstance(node, ast.AugAssign):
-        return f"i{method}", method
-    is_reflected = isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant)
-    return some(method and f"{'r' * is_reflected}{method}")
+    return (_REFLECTED.get(method, f"r{method}") if numbers[0] else method,)
 
 
 def _dunder_operators(name: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ from indexes.queries.naming.spelled_cxx import (
     stub_name,
     symbol_name,
 )
-from indexes.queries.naming.spelled_python import python_name, signed, subscript
+from indexes.queries.naming.spelled_python import expression, python_name, subscript
 
 
 def parse_name(text: str) -> NameQuery:
@@ -155,6 +155,6 @@ _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     _in_graph,
     python_name,
     subscript,
-    signed,
+    expression,
     symbol_name,
 )

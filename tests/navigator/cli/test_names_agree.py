@@ -20,6 +20,7 @@ OPERATORS = [
     "torch.relu(x)",
     "Tensor.add_",
     "x.add_(y)",
+    "x.add_",
     "torch.ops.aten.add.Tensor",
     "at::add",
     "at::Tensor::add_",

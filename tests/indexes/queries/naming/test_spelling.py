@@ -85,6 +85,9 @@ def test_what_a_method_is_called_on_may_be_a_tensor() -> None:
         ("x // 2", "__floordiv__", "floor_divide"),
         ("x **= 2", "__ipow__", "pow_"),
         ("x.grad > 0", "__gt__", "gt"),
+        ("1 < x", "__gt__", "gt"),
+        ("2 == x", "__eq__", "eq"),
+        ("x@y", "__matmul__", "matmul"),
     ],
 )
 def test_a_sign_is_a_method_of_a_tensor(text: str, method: str, operator: str) -> None:
@@ -94,7 +97,9 @@ def test_a_sign_is_a_method_of_a_tensor(text: str, method: str, operator: str) -
     assert operator in query.operators
 
 
-@pytest.mark.parametrize("text", ["foo-bar", "x is None", "not x", "x - ", "a and b"])
+@pytest.mark.parametrize(
+    "text", ["foo-bar", "x is None", "not x", "x - ", "a and b", "-1", "1 + 2"]
+)
 def test_what_calls_no_method_of_a_tensor_is_no_sign(text: str) -> None:
     assert parse_name(text).kind in ("symbol", "text")
 
