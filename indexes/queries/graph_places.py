@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
+from indexes.linking.registrations import is_built
 from indexes.linking.reverse import Way, ways_to
 from indexes.model import answers
 from indexes.model.answers import Callee, ReachingWay
@@ -13,6 +14,8 @@ from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Location
 from indexes.store.lookup import Lookup
 
+_SHORTEST = 3
+"""Letters of a function's name: parameters that are called have fewer."""
 _MACRO_USERS = 50
 """Functions with a macro that are asked what a line of its body leads to."""
 
@@ -60,6 +63,16 @@ def uses_of(facts: Lookup, known: Known) -> list[Edge]:
     if known.definition.name in LOOPS:
         edges += facts.edges_to(known.definition.name)
     return edges
+
+
+def callers_outside(facts: Lookup, name: str) -> list[tuple[Known, Location]]:
+    """The functions that call one which the tree does not define, ``cudaMemcpyAsync``, each with
+    the line; those of C++ tests last."""
+    if facts.named(name) or len(name) < _SHORTEST:
+        return []
+    calls = (one for one in facts.callers(name) if one[1].kind == "call")
+    found = [(known, Location(known.definition.location.path, c.line)) for known, c in calls]
+    return sorted(found, key=lambda one: not is_built(one[1].path))
 
 
 def starts_of(facts: Lookup, known: Known) -> list[Node]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from operator import itemgetter
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
@@ -52,10 +51,11 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
 
 def _nearest(facts: Lookup, path: str, line: int) -> Definition | None:
     """The definition that begins or ends nearest to a line which stands in none."""
-    found = (known.definition for known in facts.definitions_in(path))
-    places = ((one, one.location) for one in found)
-    far = ((min(abs(at.line - line), abs(at.end_line - line)), one) for one, at in places)
-    return min(far, key=itemgetter(0), default=(0, None))[1]
+
+    def away(one: Definition) -> int:
+        return min(abs(one.location.line - line), abs(one.location.end_line - line))
+
+    return min((known.definition for known in facts.definitions_in(path)), key=away, default=None)
 
 
 def _yaml(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:

@@ -10,9 +10,8 @@ from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.answers import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
-from indexes.queries.graph_places import reaching, starts_of, uses_of
+from indexes.queries.graph_places import callers_outside, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.cxx import called_outside
 from indexes.queries.naming.resolve import resolve
 from indexes.queries.places import registrations_of
 from indexes.queries.written_operators import WrittenOperators
@@ -30,17 +29,22 @@ def uses(index: IndexedTree, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     hits = list(_edge_hits(facts, edges))
     hits += _registrations(facts, match, known)
     hits += [hit for op in match.overloads for hit in _of_library(index, op)]
-    outside = called_outside(match.text, facts) if match.kind == "symbol" else []
-    hits += [Hit("caller", k.definition.qualified, place, "calls it") for k, place in outside]
     nodes = [Node("stub", stub) for stub in stubs]
     nodes += [node for one in known for node in starts_of(facts, one)]
     simple = match.text.rpartition("::")[2]
     hits += [_operator(facts, way, simple) for way in reaching(facts, nodes)]
-    for one, _ in outside:
-        way_on = f"{one.definition.name} <- {simple}"
-        ways = reaching(facts, [Node("definition", one.id)])
-        hits += [_operator(facts, way, way_on) for way in ways]
+    hits += _of_outside(facts, match.text) if match.kind == "symbol" else []
     return tuple(dict.fromkeys(hits))[:limit]
+
+
+def _of_outside(facts: Lookup, name: str) -> Iterator[Hit]:
+    """Who calls a function that the tree does not define, then the operators that reach them."""
+    callers = callers_outside(facts, name)
+    for known, place in callers:
+        yield Hit("caller", known.definition.qualified, place, "calls it")
+    for known, _ in callers:
+        for way in reaching(facts, [Node("definition", known.id)]):
+            yield _operator(facts, way, f"{known.definition.name} <- {name}")
 
 
 def _definitions(facts: Lookup, match: NameMatch) -> list[Known]:

@@ -12,6 +12,7 @@ from indexes.model.answers import Hit
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.model.impact import Impact, Step
 from indexes.model.regex import regex
+from indexes.queries.graph_places import callers_outside
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
 from indexes.queries.impact.endpoints import python_names
@@ -22,7 +23,6 @@ from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.index import Index
-from indexes.queries.naming.cxx import called_outside
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
@@ -259,7 +259,7 @@ class Impacts:
         """A function that the tree calls and does not define: ``cudaMemcpyAsync``."""
         name = symbol.rpartition("::")[2]
         node = Node("function", f"outside {name}", name, None)
-        return [Start(node)] if called_outside(name, self.facts) else []
+        return [Start(node)] if callers_outside(self.facts, name) else []
 
     def _macros(self, symbol: str) -> list[Start]:
         """Macros without parameters."""

@@ -11,7 +11,7 @@ from indexes.linking.facts import Known
 from indexes.linking.registrations import function_name, registered_function
 from indexes.linking.visible import is_header
 from indexes.model.vocabulary import Confidence, DerivativeEntry, Location
-from indexes.queries.graph_places import uses_of
+from indexes.queries.graph_places import callers_outside, uses_of
 from indexes.queries.impact.dispatch import DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.generated import GeneratedCallers
@@ -19,7 +19,6 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.mentions import names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
-from indexes.queries.naming.cxx import called_outside
 from indexes.queries.places import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
 
@@ -235,7 +234,7 @@ class CppEdges(DispatchEdges):
 
     def of_outside(self, node: Node) -> Iterator[Edge]:
         """The functions that call one which the tree does not define."""
-        for known, place in called_outside(node.symbol, self.facts):
+        for known, place in callers_outside(self.facts, node.symbol):
             yield Edge(Node.of(known), "called here", place)
 
     def operators_of_entry(self, line: int) -> list[str]:

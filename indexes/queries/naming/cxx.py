@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from indexes.linking.facts import Known
-from indexes.linking.registrations import is_built
 from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
-from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
 
@@ -115,7 +113,7 @@ def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A function of a library that the tree calls and does not define: ``cudaMemcpyAsync``."""
     name = query.base
-    called = called_outside(name, index.facts) if name.isidentifier() else []
+    called = callers_outside(index.facts, name) if name.isidentifier() else []
     if not called:
         return None
     hits = tuple(Hit("caller", k.definition.qualified, place, "calls it") for k, place in called)
@@ -124,18 +122,6 @@ def find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return NameMatch("symbol", name, hits=hits[:_CALLERS], note=note)
 
 
-def called_outside(name: str, facts: Lookup) -> list[tuple[Known, Location]]:
-    """The functions that call one which the tree does not define, each with the line; those of
-    C++ tests last."""
-    if facts.named(name) or len(name) < _SHORTEST:
-        return []
-    calls = (one for one in facts.callers(name) if one[1].kind == "call")
-    found = [(k, Location(k.definition.location.path, call.line)) for k, call in calls]
-    return sorted(found, key=lambda one: not is_built(one[1].path))
-
-
-_SHORTEST = 3
-"""Letters of a function's name: parameters that are called have less."""
 _CALLERS = 5
 """Callers that are told of a function that the tree does not define."""
 

@@ -166,10 +166,10 @@ def _is_always(ways: Sequence[_Arms], given: _Arms) -> bool:
     if not all(left):
         return True
     asked = Counter(text for way in left for text, arm in way if arm in _OTHER)
-    return any(
-        all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
-        for text, _ in asked.most_common(1)
-    )
+    if not asked:
+        return False
+    ((text, _),) = asked.most_common(1)
+    return all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
 
 
 def _is_before(one: Definition, other: Definition) -> bool:

@@ -39,7 +39,7 @@ _MADE = 3.0
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
 _NAMED = 0.5
-"""What it is worth that of several launched functions one is named after the operator."""
+"""What it is worth that what is launched is named after the operator."""
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _BLOCKS = frozenset(("memcpy", "memmove"))
 """What copies bytes: a kernel's own, where it does nothing else."""

@@ -206,6 +206,13 @@ class TestLookUps:
         assert len(json.loads(done.stdout)["hits"]) == 3
         assert "first 3" in done.stderr
 
+    def test_find_tells_of_a_kernel_that_no_tree_holds(
+        self, wheel_index: str, nowhere: Path
+    ) -> None:
+        found = run("find", "ampere_sgemm_128x64_tn", "--cache", wheel_index, cwd=nowhere)
+        assert found.returncode == 1
+        assert "no place in this tree: a device kernel of cuBLAS" in found.stderr
+
     def test_find_nothing(self, wheel_index: str, nowhere: Path) -> None:
         done = run("find", "qqzzxx", "--cache", wheel_index)
         assert (done.returncode, done.stdout) == (1, "")
