@@ -77,6 +77,8 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             self.annotations = max(self.annotations + (step or 0), 0)  # one began before us
             return func(*args, **(kwargs or {}))
         frame = sys._getframe(1)
+        if recorder.awaits_device:
+            recorder.expect_device((func, args, kwargs or {}), frame)
         stack = recorder.stacks.of(frame)
         output = None
         self.busy = number = recorder.next_number()

@@ -14,14 +14,10 @@ from typing import Any
 
 import torch
 from torch._C._autograd import _disable_profiler, _enable_profiler, _prepare_profiler
-from torch._C._profiler import (
-    ProfilerActivity,
-    _ExperimentalConfig,
-    _ExtraFields_TorchOp,
-    _TensorMetadata,
-)
+from torch._C._profiler import _ExperimentalConfig, _ExtraFields_TorchOp, _TensorMetadata
 
 from .compat import Marker, profiler_config
+from .devices import activities, synchronize
 from .hiding.kineto_log import quiet_kineto
 from .kineto import MARK, Saved, take_apart
 
@@ -60,18 +56,19 @@ class Profiler:
         unused = {_ALL_THREADS} if self._memory else set()
         return tuple(name for name in _WANTED if name not in self.options or name in unused)
 
-    def start(self, all_threads: bool = True, tree: bool = True) -> None:
-        """``tree``: whether what only the tree of events tells is wanted, at ``stop``."""
+    def start(self, all_threads: bool = True, tree: bool = True, device: str = "") -> None:
+        """``tree``: whether what only the tree of events tells is wanted, at ``stop``;
+        ``device``: the type of one that the program is about to use."""
         options = dict(self.options)
         if not tree and self._can_do_without_tree:
             options[_NO_TREE] = True
         if not all_threads:
             options.pop(_ALL_THREADS, None)
         config = profiler_config(self._memory, _experimental(options))
-        activities = _activities()
+        wanted = activities(device)
         with quiet_kineto():
-            _prepare_profiler(config, activities)
-            _enable_profiler(config, activities)
+            _prepare_profiler(config, wanted)
+            _enable_profiler(config, wanted)
         self.running = True
 
     def save(self, folder: str) -> str:
@@ -89,7 +86,7 @@ class Profiler:
 
         Raises OSError where that cannot be written.
         """
-        _synchronize()
+        synchronize()
         with Marker(_END):
             pass
         with _without_collecting():
@@ -248,27 +245,3 @@ def _accepts(option: str) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _accelerators() -> Iterator[tuple[str, Any]]:
-    """Device modules that the program itself has initialised: we never do."""
-    for name in ("cuda", "xpu"):
-        module = getattr(torch, name, None)
-        if module is not None and getattr(module, "is_initialized", bool)():
-            yield name, module
-
-
-def _activities() -> set[Any]:
-    used = {name.upper() for name, _ in _accelerators()}
-    supported = {str(a).rpartition(".")[2]: a for a in torch.profiler.supported_activities()}
-    return {ProfilerActivity.CPU} | {supported[name] for name in used if name in supported}
-
-
-def accelerator_in_use() -> bool:
-    return any(True for _ in _accelerators())
-
-
-def _synchronize() -> None:
-    """Device work in flight would be missing from the window."""
-    for _, module in _accelerators():
-        module.synchronize()

@@ -146,10 +146,9 @@ def _wants_compiled(options: argparse.Namespace) -> bool:
     """Whether the compiled recorder would see all that the profiler does: it sees no device.
     Devices are not looked for: asking CUDA whether there is one would break the program's
     forks."""
-    import torch
+    from .devices import is_built_for_devices
 
-    devices = any(getattr(torch.version, name, None) for name in ("cuda", "hip", "xpu"))
-    return bool(options.native_folder) and (options.build or not devices)
+    return bool(options.native_folder) and (options.build or not is_built_for_devices())
 
 
 def _build(options: argparse.Namespace, file: TraceFile) -> str:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .calls import CallLog
+from .devices import accelerator_in_use, is_built_for_devices, named_device
 from .follow import (
     HiddenMode,
     Undo,
@@ -36,7 +37,7 @@ from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls, CallMode, has_torch_function, put_over, put_under, take_off
 from .modules import ModuleHooks, ModulePaths, torch_folder
-from .profiler import Profiler, Window, accelerator_in_use, places_in
+from .profiler import Profiler, Window, places_in
 from .rows.seen import Seen
 from .rows.windows import Closed, Windows
 from .running import RunningCalls
@@ -91,6 +92,9 @@ class Recorder(Session):
         """Since when the program has run a profiler of its own; 0 where it runs none."""
         self._opened_ns = 0
         self._accelerator = False
+        """Whether the open window sees devices."""
+        self.awaits_device = False
+        """Whether the open window does not, and the program may come to use one."""
         self._modes: set[CallMode] = set()
         self._here = threading.local()
         self._waits = False
@@ -387,14 +391,32 @@ class Recorder(Session):
             return False
         return not self.stacks.has_foreign(frame)
 
-    def _open_window(self) -> None:
+    def expect_device(self, call: tuple[Any, Any, Any], frame: FrameType) -> None:
+        """A call begins: if it is about to use the first device, the profiler is told before."""
+        device = named_device(*call)
+        may = self.marking and _in_main_thread() and self._may_close(frame)
+        if may and (device or accelerator_in_use()):
+            self._close_window()
+            self._open_window(device)
+
+    def _note_device(self) -> None:
+        """A call has returned what is on a device of which the profiler was not told."""
+        self.awaits_device = False
+        self.due = 0
+        self.note(
+            "the profiler could not be told of a device before the program used it: what the "
+            "device did first is missing"
+        )
+
+    def _open_window(self, device: str = "") -> None:
         if self._cut_ns != _NEVER:
             self._end()
         if not self.active:
             return
-        self._accelerator = accelerator_in_use()
+        self._accelerator = bool(device) or accelerator_in_use()
+        self.awaits_device = not self._accelerator and is_built_for_devices()
         self._tree = self._needs_tree()
-        self._profiler.start(self._all_threads, self._tree)
+        self._profiler.start(self._all_threads, self._tree, device)
         self._opened_ns = time_ns()
         self.due = self._opened_ns + int(self._options.window_s * 1e9)
         if self._options.window_calls:
@@ -420,6 +442,8 @@ class Recorder(Session):
         if not self.elsewhere and not self._tree:
             self.due = 0
         self.elsewhere = True
+        if self.awaits_device and accelerator_in_use():
+            self._note_device()
 
     def note_wrapped(self) -> None:
         """``torch.func`` has wrapped a tensor while memory is recorded."""
