@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from navigator.text.answers import wrap
@@ -33,10 +33,11 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
         yield f"sources    {sources}"
     if meta.devices:
         yield f"devices    {', '.join(meta.devices)}"
-    yield f"operators  {len(rows)}: " + ", ".join(f"{n} {phase}" for phase, n in phases.items())
+    if rows:
+        yield f"operators  {len(rows)}: " + ", ".join(f"{n} {p}" for p, n in phases.items())
     yield from _compiler(trace)
     if meta.format != LOG:
-        yield f"kernels    {len(table.kernels)} on devices"
+        yield f"kernels    {_kernels(trace)}"
     yield from (f"memory     {peak_line(trace, ledger)}" for ledger in ledgers(trace))
     if calls := collectives_line(trace):
         yield f"c10d       {calls}"
@@ -44,6 +45,21 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     yield from (f"lacks      {what}" for what in meta.lacks)
     yield ""
     yield from _busiest(trace, rows) if meta.format != LOG else _compiled(trace)
+
+
+def _kernels(trace: Trace) -> str:
+    """How many, those that the compiler ran apart, and the time of those of no operator."""
+    table = trace.table
+    rows = table.kernels.op
+    compiling = [row >= 0 and table.phase[row] == COMPILE for row in rows]
+    said = f"{len(rows)} on devices"
+    if any(compiling):
+        said += f", {sum(compiling)} of them while compiling"
+    each = zip(rows, compiling, table.kernels.duration, strict=True)
+    outside = sum(us for row, one, us in each if not one and (row < 0 or table.kind[row] != OP))
+    if outside and OP in table.kind:
+        said += f"; {duration(outside)} in no operator, as in compiled code: --view kernel"
+    return said
 
 
 def _compiler(trace: Trace) -> Iterator[str]:
@@ -63,12 +79,27 @@ def _torch(trace: Trace) -> str:
 
 def _busiest(trace: Trace, rows: list[int]) -> Iterator[str]:
     """The operators by device and self time: what they call is left out."""
+    if not rows and len(trace.table.kernels):
+        yield from _busiest_kernels(trace)
+        return
     groups = gather(trace, "operator", rows)[:_SHOWN]
     device = any(one.kernel_us for one in groups)
     yield (f"{'on devices':>12}  " if device else "") + f"{'self time':>12}  {'calls':>7}  operator"
     for group in groups:
         line = f"{group.own_us / 1000:>9.3f} ms  {group.count:>7}  {group.name}"
         yield (f"{group.kernel_us / 1000:>9.3f} ms  " if device else "") + line
+
+
+def _busiest_kernels(trace: Trace) -> Iterator[str]:
+    """For a trace without operators."""
+    kernels = trace.table.kernels
+    times: defaultdict[int, float] = defaultdict(float)
+    for name, us in zip(kernels.name, kernels.duration, strict=True):
+        times[name] += us
+    calls = Counter(kernels.name)
+    yield f"{'on devices':>12}  {'calls':>7}  kernel"
+    for name, us in sorted(times.items(), key=lambda one: -one[1])[:_SHOWN]:
+        yield f"{us / 1000:>9.3f} ms  {calls[name]:>7}  {kernels.names[name]}"
 
 
 def _compiled(trace: Trace) -> Iterator[str]:

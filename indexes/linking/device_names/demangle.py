@@ -7,12 +7,15 @@ nvcc names the anonymous namespace after the file it compiles
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from indexes.model.bounds import MANGLED_CHARACTERS
 
 _TAGS = ("_GLOBAL__N__", "_INTERNAL_")
 _STUB = "__device_stub__"
+_NVIDIA = re.compile(r"\(instance \d+\)|<unnamed>|\bT\d+\b")
+"""How NVIDIA's demangler writes lambdas, anonymous namespaces and template parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,12 @@ def readable(name: str) -> Readable:
     if demangled is not None:
         return Readable(demangled, unit, demangled=True)
     return Readable(_prefix(text), unit, whole=False)
+
+
+def may_lack_namespaces(text: str) -> bool:
+    """Whether NVIDIA's demangler wrote it, which may leave out inner namespaces: ``ncu`` prints
+    ``at::FillFunctor`` for ``at::native::FillFunctor``."""
+    return _NVIDIA.search(text) is not None
 
 
 def is_mangled(text: str) -> bool:

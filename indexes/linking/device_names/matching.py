@@ -84,8 +84,9 @@ def unit_name(path: str) -> str:
 class Finder:
     """Looks names up in one table, remembering what it found."""
 
-    def __init__(self, table: SymbolTable) -> None:
-        self._table = table
+    def __init__(self, table: SymbolTable, lacking: bool = False) -> None:
+        """``lacking``: names may lack namespaces."""
+        self._table, self._lacking = table, lacking
         self._known: dict[str, tuple[Definition, ...]] = {}
         self._in_scope: dict[tuple[str, ...], list[Definition]] = {}
 
@@ -158,6 +159,8 @@ class Finder:
     def _scan(self, names: tuple[str, ...]) -> list[Definition]:
         ranked = [(rank(names[:-1], d.scope), d) for d in self.all(names[-1])]
         best = min((r for r, _ in ranked if r is not None), default=None)
+        if best is None and self._lacking:
+            return [d for _, d in ranked if _is_part_of(names[:-1], d.scope)]
         return [d for r, d in ranked if r is not None and r == best]
 
 
@@ -176,6 +179,13 @@ def rank(scope: tuple[str, ...], defined: str) -> int | None:
         return None
     same = all(a == b or (b.isupper() and len(b) > 3) for a, b in zip(plain, found, strict=True))
     return 2 if same else None
+
+
+def _is_part_of(scope: Sequence[str], defined: str) -> bool:
+    """Whether its namespaces are all among the defined ones, in this order."""
+    rest = iter(defined.split("::"))
+    plain = [name for name in scope if name != ANONYMOUS]
+    return bool(plain) and all(name in rest for name in plain)
 
 
 def _hipified(names: list[str]) -> list[str]:

@@ -13,7 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from indexes.linking.device_names import libraries
-from indexes.linking.device_names.demangle import Readable, is_mangled, readable
+from indexes.linking.device_names.demangle import (
+    Readable,
+    is_mangled,
+    may_lack_namespaces,
+    readable,
+)
 from indexes.linking.device_names.matching import (
     Finder,
     SymbolTable,
@@ -71,9 +76,13 @@ class _Case:
 class Resolver:
     """Answers many names over one table; each distinct name is worked out once."""
 
-    def __init__(self, symbols: SymbolTable, has_sources: bool = True) -> None:
-        """``has_sources`` is False for a tree of headers only, such as the installed wheel."""
-        self._finder = Finder(symbols)
+    def __init__(
+        self, symbols: SymbolTable, has_sources: bool = True, lacking: bool = False
+    ) -> None:
+        """``has_sources`` is False for a tree of headers only, such as the installed wheel;
+        ``lacking``: names may lack namespaces."""
+        self._finder = Finder(symbols, lacking)
+        self._lacking = None if lacking else Resolver(symbols, has_sources, lacking=True)
         self._headers_only = "" if has_sources else ": it holds headers, no kernel sources"
         self._answers: dict[str, DeviceKernelAnswer] = {}
 
@@ -92,7 +101,10 @@ class Resolver:
         kernel = parse(text.text)
         if not kernel.parts:
             return _nothing(name, "not the name of a C++ function")
-        return self._answer(self._case(name, text, kernel))
+        answer = self._answer(self._case(name, text, kernel))
+        if answer.source is None and self._lacking and may_lack_namespaces(text.text):
+            return _with_namespaces(self._lacking.resolve(name)) or answer
+        return answer
 
     def _case(self, name: str, text: Readable, kernel: KernelName) -> _Case:
         known = [] if kernel.function.cut else self._finder.kernels(kernel)
@@ -239,6 +251,14 @@ class Resolver:
 
     def _namesakes(self, case: _Case) -> tuple[Definition, ...]:
         return tuple(d for d in self._finder.all(case.kernel.function.name) if d.cuda_global)
+
+
+def _with_namespaces(answer: DeviceKernelAnswer) -> DeviceKernelAnswer | None:
+    if answer.source is None:
+        return None
+    rule = f"{answer.rule}; NVIDIA's demangler leaves out inner namespaces"
+    confidence = "by rule" if answer.confidence == "exact" else answer.confidence
+    return replace(answer, rule=rule, confidence=confidence)
 
 
 def _several(launchers: Sequence[Definition], owners: Sequence[Owner]) -> bool:

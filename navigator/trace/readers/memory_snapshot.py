@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import re
 from array import array
 from collections.abc import Iterator
 from functools import cache
@@ -22,12 +23,15 @@ from navigator.trace.table import REGION, Stack, Table
 from navigator.trace.trace import BadTrace, Trace, Watch
 from navigator.trace.wording import size
 
-_FRAMES = 12
+_FRAMES = 32
+_KERNEL = "at::native::"
+_NODE = re.compile(r"torch::autograd::(?:generated::)?(\w+)::apply")
 _DAMAGE = (pickle.UnpicklingError, EOFError, LookupError, ValueError, AttributeError, TypeError)
 """What the unpickler raises for bytes that are no pickle, beside running out of room."""
 
 Frames = tuple[tuple[str, int, str], ...]
-"""(path, line, function), innermost first."""
+"""(path, line, function), innermost first. A function of C++, of which a snapshot seldom says where
+it is, stands for its path too."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -130,15 +134,28 @@ def _item(entry: dict[str, Any], device: str, stack: int) -> Item:
 
 
 def _frames(entry: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """Python's, and of C++ the kernels and Nodes: not the allocator, the dispatcher, CPython."""
     for frame in _list(entry.get("frames")):
         if isinstance(frame, dict):
+            path, name = word(frame.get("filename", "")), word(frame.get("name", ""))
             line = frame.get("line")
-            place = word(frame.get("filename", "")), line if isinstance(line, int) else 0
-            yield *place, word(frame.get("name", ""))
+            if path.endswith(".py"):
+                yield path, line if isinstance(line, int) else 0, name
+            elif function := _function(name):
+                yield function, 0, function
+
+
+def _function(name: str) -> str:
+    """``at::native::linear`` or ``AddmmBackward0``; empty for what is no kernel and no Node."""
+    plain = name.replace("(anonymous namespace)::", "")
+    node = _NODE.match(plain)
+    return node[1] if node else plain.partition("(")[0] * plain.startswith(_KERNEL)
 
 
 def _users(frames: Frames) -> int:
-    """The innermost Python frame outside of torch; else of Python; else the innermost."""
+    """The innermost Python frame outside of torch; else of Python; else the Node, and without one
+    the kernel."""
     python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
-    own = (at for at in python if "/torch/" not in frames[at][0])
-    return next(own, python[0] if python else 0)
+    own = [at for at in python if "/torch/" not in frames[at][0]]
+    nodes = [at for at, (path, _, _) in enumerate(frames) if not path.startswith(_KERNEL)]
+    return min(own or python or nodes, default=0)

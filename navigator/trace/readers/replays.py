@@ -63,18 +63,23 @@ def read_with_captures(
     progress: Callable[[int], bool] | None = None,
     early: Callable[[Trace], None] | None = None,
 ) -> tuple[Trace, Joined | None]:
-    """``read_trace``, with the operators of graphs whose captures other traces hold.
+    """``read_trace``, with the operators of graphs whose captures other traces hold, or, where
+    none are given, the trace itself.
 
     Returns:
-        The trace, and what was joined; None without captures.
+        The trace, and what was joined; None where no capture is known.
 
     Raises:
         BadTrace: One of the files is not a trace; the message is one line.
     """
     trace = read_trace(path, progress, early)
-    if not captures:
-        return trace, None
-    return trace, join_captures(trace, [read_trace(one) for one in captures])
+    others = [read_trace(one) for one in captures] or [trace] * _has_captures(trace)
+    return trace, join_captures(trace, others) if others else None
+
+
+def _has_captures(trace: Trace) -> bool:
+    launches = trace.table.launches
+    return any("BeginCapture" in name for name in launches.names.values) and bool(replays_of(trace))
 
 
 def join_captures(trace: Trace, others: Sequence[Trace]) -> Joined:
@@ -242,7 +247,8 @@ class _Joiner:
         """Rows for the operators of a capture, below the launch of its replay."""
         rows: dict[int, int] = {}
         around = _row_around(self._table, replay.launch)
-        source = f"replayed; launched while {capture.trace.meta.path} was recorded"
+        other = capture.trace.meta.path if capture.trace is not self._trace else "its capture"
+        source = f"replayed; launched while {other} was recorded"
         for at, place in pairs.items():
             number = replay.kernels[at]
             op = capture.trace.table.launches.op[capture.launches[place]]

@@ -423,6 +423,20 @@ def test_mangled_noise_never_fails(resolver: Resolver) -> None:
         assert answer.source or answer.reason
 
 
+def test_names_whose_inner_namespaces_nvidia_leaves_out() -> None:
+    """As Nsight Compute prints them; other tools print all namespaces."""
+    fill = Definition("FillFunctor", "at::native", "class", Location(f"{N}cuda/FillKernel.cu", 14))
+    loop = (f"{N}cuda/CUDALoops.cuh", 1, "int N, func_t f, array_t d")
+    launcher = kernel("vectorized_elementwise_kernel", "at::native", *loop)
+    told = Resolver(Table([fill, launcher]))
+    name = "void at::vectorized_elementwise_kernel<4, at::FillFunctor<float>, array>({})"
+    answer = told.resolve(name.format("int, T2, T3"))
+    assert (answer.source, answer.confidence) == (fill, "by rule")
+    assert "leaves out inner namespaces" in answer.rule
+    assert told.resolve(name.format("int, at::FillFunctor<float>, array")).source is None
+    assert told.resolve(name.format("int, T2, T3").replace("at::", "mine::")).source is None
+
+
 # ------------------------------------------------------------------------- real trees
 
 
