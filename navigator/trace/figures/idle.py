@@ -139,18 +139,21 @@ class _Device:
             yield Gap(start, end, self._where, QUEUED, name, op)
 
     def _host(self, thread: int, span: Span) -> tuple[str, str, int]:
-        """What kept the launching thread: a call that had waited for the device until then, else
-        what it was in for the longest time."""
+        """What kept the launching thread: a call that had waited for the device until then, if the
+        program did not go its own way for most of the time since; else what it was in longest."""
         times: dict[tuple[str, int], float] = {}
+        waited: tuple[str, int] | None = None
         for piece in self._threads.within(thread, *span):
-            if piece.launch >= 0:
+            begun = piece.launch >= 0 and piece.start <= span[0]
+            if begun and piece.launch in self._waiting:
                 name = self._launches.names[self._launches.name[piece.launch]]
-                if piece.start <= span[0] and piece.launch in self._waiting:
-                    return SYNCHRONISED, f"{name} in {_label(self._trace, piece.row)}", piece.row
+                waited = f"{name} in {_label(self._trace, piece.row)}", piece.row
             key = _outermost(self._trace, piece.row)
             times[key] = times.get(key, 0.0) + piece.end - piece.start
-        doing, row = max(times, key=times.__getitem__)
-        return LAUNCH, doing, row
+        own = times.get((OTHERWISE, NONE), 0.0)
+        if waited and own <= (span[1] - span[0]) / 2:
+            return SYNCHRONISED, *waited
+        return LAUNCH, *max(times, key=times.__getitem__)
 
 
 def _running(spans: Sequence[Span], moment: Span) -> Span:

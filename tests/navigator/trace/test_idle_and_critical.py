@@ -62,6 +62,15 @@ def test_a_device_that_the_program_waited_for_and_a_collective(tmp_path: Path) -
     ]
 
 
+def test_what_the_program_did_long_after_it_had_waited_is_its_own_doing(tmp_path: Path) -> None:
+    events = [op("aten::item", 0, 25), launch(1, 1), kernel("a", 2, 10, 1)]
+    events += [launch(3, 9, "cudaStreamSynchronize", 20), op("aten::add", 80, 20), launch(90, 3)]
+    assert reasons(made(tmp_path, [*events, kernel("b", 91, 9, 3)])) == [
+        (0, 2, LAUNCH, "aten::item"),
+        (12, 91, LAUNCH, "the program's own code"),
+    ]
+
+
 def test_without_a_device_the_cpu_is_in_python(tmp_path: Path) -> None:
     events = [block("load", 0, 50), op("aten::mul", 10, 10), op("aten::add", 30, 10)]
     events += [op("aten::sum", 90, 10), op("c10d::allreduce_", 100, 20), op("aten::mul", 120, 1)]
