@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from indexes.linking.visible import plain_scope
-from indexes.model.answers import Hit, NameMatch
+from indexes.model.answers import Hit, Member, NameMatch
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
@@ -17,6 +17,8 @@ from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
+
+_TENSOR_IMPL = "c10::TensorImpl"
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -95,6 +97,24 @@ def _ends_with(definition: Definition, symbol: str) -> bool:
     plain = definition.qualified.replace("(anonymous)::", "")
     wanted = symbol.replace("(anonymous namespace)::", "")
     return plain == wanted or plain.endswith(f"::{wanted}")
+
+
+def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A data member of ``TensorImpl``, and what reads or sets it."""
+    for symbol in query.symbols:
+        owner, _, name = symbol.rpartition("::")
+        if name.endswith("_") and f"::{_TENSOR_IMPL}".endswith(f"::{owner}" if owner else ""):
+            found = (one for one in index.tensorimpl() if one.name == name)
+            if member := next(found, None):
+                own = f"{_TENSOR_IMPL}::{name}"
+                hits = Hit("member", own, member.location, member.type), *_accessors(member)
+                return NameMatch("symbol", own, hits=hits)
+    return None
+
+
+def _accessors(member: Member) -> Iterator[Hit]:
+    for name, place in zip(member.accessor_names, member.accessors, strict=True):
+        yield Hit("function", f"{_TENSOR_IMPL}::{name}", place, f"reads or sets {member.name}")
 
 
 def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -28,7 +28,7 @@ Scored = tuple[Score, Callable[[], Hit]]
 
 
 KINDS = (
-    "operator grad_fn stub function class method module attribute macro impl_func meta_func"
+    "operator grad_fn stub function class method member module attribute macro impl_func meta_func"
     " macro_use enum global __global__ variable read write error warning key file"
 ).split()
 """What a hit can be."""
