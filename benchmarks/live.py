@@ -346,9 +346,11 @@ def _statuses(path: Path, index: Index) -> str:
     states = Counter(row["status"] for row in aten)
     known = states["exact"] + states["candidates"]
     lost = Counter(row["name"] for row in aten if row["status"] == "unknown")
-    part = known / max(len(aten), 1)
+    entries = sum(row["schema"] is not None or bool(row["candidates"]) for row in aten)
+    whole = max(len(aten), 1)
     return (
-        f"{len(aten):7,} aten rows, {part:7.2%} known ({states['candidates']:,} by candidates) "
+        f"{len(aten):7,} aten rows, {entries / whole:7.2%} with their entry, {known / whole:7.2%} "
+        f"with their function ({states['candidates']:,} by candidates) "
         f"{dict(lost.most_common(4)) or ''}"
     )
 
