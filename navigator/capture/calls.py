@@ -20,11 +20,15 @@ from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key, take_ap
 from .limits.options import Limits
 from .limits.window import Part, Span
 from .profiler import Window
-from .rows.rows import Columns, Kinds, Mark, busy, columns_of, operators_line, steps
+from .rows.devices import Devices, Names, steps
+from .rows.rows import Columns, Kinds, Mark, busy, columns_of, operators_line
 from .rows.seen import Seen, columns_seen
 from .writer import encode, metadata
 
 _FIELDS = 5
+_MEMORY = b'"[memory]"'
+Places = dict[str, list[int]]
+"""As in ``Window``."""
 
 
 class Kind(NamedTuple):
@@ -68,6 +72,7 @@ class CallLog:
         self._metadata: set[str] = set()
         self._arrows = Arrows()
         self._operators = Kinds(pid)
+        self._works = Names(pid)
 
     def __len__(self) -> int:
         return len(self._calls) // _FIELDS
@@ -149,7 +154,7 @@ class CallLog:
         with self._lock:
             found = columns_of(data, self._operators, until)
             if found is None:
-                return self._unknown(take_apart(data).events, calls, until)
+                return self._unknown(take_apart(data).events(), calls, until)
             return self._in_columns(found, calls)
 
     def _in_columns(self, found: list[Columns], calls: dict[int, int]) -> list[bytes]:
@@ -212,14 +217,35 @@ class CallLog:
         """Whether operators in columns may have run on tensors that are not strided."""
         return self._operators.elsewhere
 
-    def window(self, window: Window, part: Part | None = None) -> list[bytes]:
-        """Lines for what a window saw and for the calls made in it, which are then forgotten."""
-        calls, events = self.take(), window.saved.events
+    def window(self, window: Window, part: Part | None = None) -> tuple[list[bytes], Places]:
+        """Lines for what a window saw and for the calls made in it, which are then forgotten; and
+        the places that these do not tell. All of it is written in columns where that can be.
+
+        Raises:
+            OSError: The profiler saved what cannot be read.
+        """
+        calls = self.take()
+        wanted = {number: calls[number] for number in window.calls_with_operators & calls.keys()}
+        if part is None and (lines := self._placed(window, wanted)) is not None:
+            return lines, {}
+        events = window.saved.events()
         if part is not None:
             modules = {number: self._kinds[kind].module for number, kind in calls.items()}
             events = part.of(events, modules)
-        wanted = {number: calls[number] for number in window.calls_with_operators & calls.keys()}
-        return self._lines(events, wanted)
+        return self._lines(events, wanted), window.places
+
+    def _placed(self, window: Window, calls: dict[int, int]) -> list[bytes] | None:
+        """In columns, with where each operator ran and what devices did; None where the layout is
+        not known, or holds what columns do not: memory, and Nodes' forward threads of several."""
+        body = window.saved.body
+        if _MEMORY in body or window.has_threads:
+            return None
+        with self._lock:
+            devices = Devices(self._works, window.places)
+            found = columns_of(body, self._operators, sys.maxsize, devices)
+            if found is None:
+                return None
+            return [*self._in_columns(found, calls), *devices.lines(self._pid)]
 
     def _lines(self, events: list[bytes], calls: dict[int, int]) -> list[bytes]:
         """Lines for the events of a window and for those of its calls that are wanted."""

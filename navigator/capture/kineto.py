@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 _ARRAY = b'"traceEvents": ['
@@ -21,17 +21,24 @@ class Saved:
     """The parts of one saved profile."""
 
     header: dict[str, Any]
-    events: list[bytes] = field(default_factory=list)
+    body: bytes = b""
+    """The events, as they are written."""
+
+    def events(self) -> list[bytes]:
+        """Each in one line. Raises OSError where they are none."""
+        events = list(_events(self.body))
+        if _sound(events):
+            return events
+        try:
+            return [json.dumps(event).encode() for event in json.loads(b"[%b]" % self.body)]
+        except ValueError as error:
+            raise OSError("torch saved a profile that cannot be read") from error
 
 
 def take_apart(data: bytes) -> Saved:
-    """Split a saved profile. Raises ValueError when it has no ``traceEvents``."""
+    """The parts of a saved profile. Raises ValueError when it has no ``traceEvents``."""
     start = data.index(_ARRAY) + len(_ARRAY)
-    end = data.rindex(b"]")
-    events = list(_events(data[start:end]))
-    if not _sound(events):
-        events = [json.dumps(event).encode() for event in json.loads(data)["traceEvents"]]
-    return Saved(_header(data[:start]), events)
+    return Saved(_header(data[:start]), data[start : data.rindex(b"]")])
 
 
 def _sound(events: list[bytes]) -> bool:

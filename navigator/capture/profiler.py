@@ -39,6 +39,8 @@ class Window:
     places: dict[str, list[int]] = field(default_factory=dict)
     """``cuda:0`` or ``cpu/sparse_coo`` -> External ids of operators with such inputs;
     operators whose tensors are all strided and on the CPU are left out."""
+    has_threads: bool = False
+    """Whether it saw threads that the program started."""
 
 
 class Profiler:
@@ -48,6 +50,7 @@ class Profiler:
         self._memory = memory
         self.options = {name: True for name in _WANTED if _accepts(name)}
         self.running = False
+        self._has_threads = False
         self._can_do_without_tree = _accepts(_NO_TREE)
 
     @property
@@ -69,7 +72,7 @@ class Profiler:
         with quiet_kineto():
             _prepare_profiler(config, wanted)
             _enable_profiler(config, wanted)
-        self.running = True
+        self.running, self._has_threads = True, all_threads and _ALL_THREADS in options
 
     def save(self, folder: str) -> str:
         """Close a window without the tree. Returns a new file in ``folder`` with what it saw.
@@ -93,7 +96,7 @@ class Profiler:
             with quiet_kineto():
                 result = _disable_profiler()
                 self.running = False
-                window = Window(_saved(result, folder), 0)
+                window = Window(_saved(result, folder), 0, has_threads=self._has_threads)
             _Walk(window).run(result.experimental_event_tree())
             return window
 

@@ -9,26 +9,30 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
 from ..kineto import MARK
 from ..writer import metadata
+from .devices import Devices, steps
 
 _SEQUENCE = rb'(?:"Sequence number": (-?\d+), "Fwd thread id": (\d+), )?'
 _EVENT = re.compile(
-    rb'"ph": "X",\n    "cat": "(cpu_op|user_annotation)",\n    "name": "([^\n]*)",\n'
-    rb'    "pid": \d+,\n    "tid": (\d+),\n    "ts": (\d+\.\d{3}),\n    "dur": (\d+\.\d{3})\n'
-    rb'    ,\n    "args": \{\n      "External id": \d+,'
+    rb'"ph": "X",\s+"cat": "(cpu_op|user_annotation)",\s+"name": "([^\n]*)",\s+"pid": \d+,'
+    rb'\s+"tid": (\d+),\s+"ts": (\d+\.\d{3}),\s+"dur": (\d+\.\d{3})\s*,\s+"args": \{'
+    rb'\s+"External id": (\d+),'
     + _SEQUENCE
     + rb'"Record function id": \d+, '
     + _SEQUENCE
-    + rb'([^\n]*)"Ev Idx": \d+\n    \}\n  \}'
+    + rb'([^\n]*)"Ev Idx": \d+(?:, ([^\n]*))?\s+\}\s+\}'
 )
-_SPAN, _BOOKKEEPING = b'"ph": "X"', b'"ph": "X",\n    "cat": "Trace"'
+_SPAN = b'"ph": "X"'
+_BOOKKEEPING = re.compile(rb'"ph": "X",\s+"cat": "Trace"')
 _END, _PIECE = b"\n  },", 60_000
 _MARK = MARK.encode()
+PLACE = b'"place": '
+"""Stands behind the inputs of an operator of which is known where it ran."""
 
 
 class Mark(NamedTuple):
@@ -50,7 +54,7 @@ class Columns(NamedTuple):
     sequence: list[int]
     forward: list[int]
     marks: list[Mark]
-    """Calls that ran an operator."""
+    """Calls, those that ran an operator among them."""
 
 
 class Kinds:
@@ -73,7 +77,8 @@ class Kinds:
         if name.startswith(_MARK):
             return 0
         number = self._numbers[key] = len(self._numbers) + 1
-        self.elsewhere = self.elsewhere or b"nested" in name or _lacks_strides(inputs)
+        if PLACE not in inputs:
+            self.elsewhere = self.elsewhere or b"nested" in name or _lacks_strides(inputs)
         rest = b',"annotation":true' * (category != b"cpu_op")
         rest += (b"," + inputs).rstrip(b", ")
         head = b'{"ph":"M","name":"torchnav_kind","pid":%d,"args":{"kind":%d,"name":"%b"'
@@ -102,22 +107,30 @@ def _lacks(sizes: list[Any], strides: list[Any]) -> bool:
     return bool(sizes) and not strides
 
 
-def columns_of(data: bytes, kinds: Kinds, until: int) -> list[Columns] | None:
-    """What began in a saved window before a moment; None where its layout is not known."""
+def columns_of(
+    data: bytes, kinds: Kinds, until: int, devices: Devices | None = None
+) -> list[Columns] | None:
+    """What began in a saved window before a moment; None where its layout is not known.
+    ``devices``: takes what devices did, and all calls are among the marks."""
     threads: dict[int, Columns] = {}
     for piece in _pieces(data):
         found = _EVENT.findall(piece)
         others = piece.count(_SPAN) - len(found)
-        if others and others != piece.count(_BOOKKEEPING):
+        others -= devices.take(piece) if others and devices else 0
+        if others and others != len(_BOOKKEEPING.findall(piece)):
             return None
         by_thread: dict[bytes, list[tuple[bytes, ...]]] = {}
         for event in found:
             by_thread.setdefault(event[2], []).append(event)
         for tid, events in by_thread.items():
             columns = threads.setdefault(int(tid), Columns(int(tid), [], [], [], [], [], []))
-            for column, more in zip(columns[1:], _columns(events, kinds, until), strict=True):
+            places = devices.places if devices else {}
+            for column, more in zip(
+                columns[1:], _columns(events, kinds, until, places), strict=True
+            ):
                 column.extend(more)  # type: ignore[attr-defined]
-    return [one._replace(marks=busy(one.marks, one.start)) for one in threads.values()]
+    found = [*threads.values()]
+    return found if devices else [one._replace(marks=busy(one.marks, one.start)) for one in found]
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -131,12 +144,20 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         at = end
 
 
-def _columns(events: list[tuple[bytes, ...]], kinds: Kinds, until: int) -> list[list[Any]]:
+def _columns(
+    events: list[tuple[bytes, ...]], kinds: Kinds, until: int, places: Mapping[bytes, bytes]
+) -> list[list[Any]]:
     """All but the thread."""
-    category, name, _, begun, lasted, first, forward, second, later, inputs = zip(
+    category, name, _, begun, lasted, number, first, forward, second, later, inputs, rest = zip(
         *events, strict=True
     )
-    start, duration = _nanoseconds(begun), _nanoseconds(lasted)
+    if any(rest):  # as of collectives
+        told = zip(inputs, rest, strict=True)
+        inputs = tuple(one + more.rstrip() + b", " if more else one for one, more in told)
+    if places:
+        told = zip(inputs, number, strict=True)
+        inputs = tuple(text + places.get(one, b"") for text, one in told)
+    start, duration = nanoseconds(begun), nanoseconds(lasted)
     kind = kinds.numbers(zip(category, name, inputs, strict=True))
     sequence = [int(a or b or -1) for a, b in zip(first, second, strict=True)]
     threads = [int(a or b or 0) for a, b in zip(forward, later, strict=True)]
@@ -150,7 +171,7 @@ def _columns(events: list[tuple[bytes, ...]], kinds: Kinds, until: int) -> list[
     return [*rows, marks]
 
 
-def _nanoseconds(texts: Sequence[bytes]) -> list[int]:
+def nanoseconds(texts: Sequence[bytes]) -> list[int]:
     """Of microseconds with three digits after the point."""
     return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))
 
@@ -180,8 +201,3 @@ def operators_line(columns: Columns, pid: int) -> bytes:
         "forward": columns.forward,
     }
     return metadata("ops", args, pid, columns.thread)
-
-
-def steps(values: list[int]) -> list[int]:
-    """Each but the first as what is to be added to the one before."""
-    return [one - before for one, before in zip(values, [0, *values], strict=False)]

@@ -87,10 +87,10 @@ class Windows:
 
     def write_tree(self, window: Window, start_ns: int, end_ns: int, part: Part | None) -> None:
         """Write a window with a tree; of it, ``part``."""
-        events = [*self._log.window(window, part), *self._defined()]
+        lines, places = self._log.window(window, part)
         devices = window.saved.header.get("deviceProperties", [])
-        last = self._ended(start_ns, end_ns, places=window.places, devices=devices)
-        self._file.write(events)
+        last = self._ended(start_ns, end_ns, places=places, devices=devices)
+        self._file.write([*lines, *self._defined()])
         self._file.tell([last])
 
     def write_aside(self, seen: Seen | None, since_ns: int, limits: Limits) -> None:

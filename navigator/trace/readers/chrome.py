@@ -18,6 +18,7 @@ from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.crash import Crash
+from navigator.trace.readers.device_columns import WORK
 from navigator.trace.readers.events import (
     Args,
     Event,
@@ -35,7 +36,6 @@ from navigator.trace.table import ANNOTATION, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
-_WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
 _KERNEL, _COPY = 0, 1
 _RUNTIME = (
     "cuda_runtime cuda_driver Runtime xpu_runtime xpu_driver privateuse1_runtime "
@@ -71,7 +71,7 @@ class ChromeReader:
             "torchnav_call": self._call,
             "python_function": self._python,
             **dict.fromkeys(_RUNTIME, self._launch),
-            **dict.fromkeys(_WORK, self._device),
+            **dict.fromkeys(WORK, self._device),
             "mtia_ccp_events": self._mtia,
             "": self._ascend,
         }
@@ -214,7 +214,7 @@ class ChromeReader:
 
     def _device(self, event: Event, start: float, duration: float) -> None:
         launch = _whole(args_of(event).correlation)
-        self._add_work(_WORK[event.cat], event, start, duration, launch)
+        self._add_work(WORK[event.cat], event, start, duration, launch)
 
     def _add_work(
         self, work: int, event: Event, start: float, duration: float, launch: int, kind: str = ""

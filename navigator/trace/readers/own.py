@@ -16,6 +16,7 @@ from navigator.trace.columns import NONE
 from navigator.trace.inputs import output_text, parse_inputs
 from navigator.trace.model import ProgramDefinition, ProgramError, StackFrame, TraceMeta
 from navigator.trace.readers.compile_events import CompileEvents
+from navigator.trace.readers.device_columns import DeviceColumns
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
 from navigator.trace.table import ANNOTATION, CALL, OP, PHASES, Stack, Table
 
@@ -103,6 +104,7 @@ class OwnEvents:
         self._phases: dict[int, int] = {}
         """Row -> phase, in an export of a trace without times."""
         self._compiling = CompileEvents(table, builder)
+        self._devices = DeviceColumns(table, builder)
 
     def read(self, event: Event, thread: int) -> None:
         """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
@@ -291,6 +293,15 @@ class OwnEvents:
                 table.placed.extend((took, gave))
                 table.placed.extend(places[start : start + took + gave])
                 start += took + gave
+
+    def _on_work(self, args: dict[str, Any]) -> None:
+        self._devices.name(args)
+
+    def _on_launches(self, args: dict[str, Any]) -> None:
+        self._devices.launches(args, self._thread)
+
+    def _on_works(self, args: dict[str, Any]) -> None:
+        self._devices.works(args)
 
     def _on_memory(self, args: dict[str, Any]) -> None:
         columns = [args[name] for name in _MEMORY_COLUMNS]
