@@ -331,7 +331,7 @@ def traces(ground: Ground, folder: Path) -> Iterator[str]:
 def _shapeless(path: Path, ground: Ground) -> Path:
     """A copy without what profilers record of inputs."""
     whole = json.loads(gzip.decompress(path.read_bytes()))
-    for event in whole["traceEvents"]:
+    for event in whole["traceEvents"] if isinstance(whole, dict) else whole:
         for name in _INPUTS:
             event.get("args", {}).pop(name, None)
     target = ground.folder / "shapeless.json"

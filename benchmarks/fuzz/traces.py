@@ -51,9 +51,10 @@ def _chrome_seeds() -> list[bytes]:
     found: list[bytes] = []
     for path in sorted((DATA / "traces").rglob("*.json.gz")):
         whole = json.loads(gzip.decompress(path.read_bytes()))
-        events = whole.pop("traceEvents")
+        listed = whole if isinstance(whole, dict) else {"traceEvents": whole}
+        events = listed.pop("traceEvents")
         for start in range(0, min(len(events), 4000), 200):
-            part = {**whole, "traceEvents": events[start : start + _EVENTS]}
+            part = {**listed, "traceEvents": events[start : start + _EVENTS]}
             found.append(json.dumps(part).encode())
     for path in sorted((DATA / "compiled_program").glob("*.json")):
         listed = json.loads(path.read_bytes())
@@ -80,7 +81,22 @@ def _own_seeds() -> list[bytes]:
     plain = json.loads(_chrome_seeds()[0])["traceEvents"][:5]
     call = {"ph": "X", "cat": "torchnav_call", "name": "torch.add", "pid": 1, "tid": 1, "ts": 1}
     call |= {"dur": 2, "args": {"call": 1, "stack": 1, "thread": 1}}
-    return [json.dumps([*own[at : at + 9], call, *plain]).encode() for at in range(0, len(own), 3)]
+    groups = [[*own[at : at + 9], call, *plain] for at in range(0, len(own), 3)]
+    return [json.dumps(events).encode() for events in [*groups, [*_columns(), call]]]
+
+
+def _columns() -> list[dict[str, Any]]:
+    """Of what a device did."""
+    times = {"count": 2, "work": [1, 1], "start": [10, 4], "duration": [3, 2]}
+    launched = {**times, "correlation": [7, 1]}
+    told = {
+        "work": {"work": 1, "cat": "kernel", "name": "void f<int>(int)"},
+        "launches": launched,
+        "works": {**launched, "device": [0, 0], "stream": [7, 7], "node": [0, 1]},
+        "window": {"window": 1, "start_ns": 1, "end_ns": 99, "places": {}, "devices": []},
+    }
+    place = {"ph": "M", "pid": 1, "tid": 1}
+    return [{**place, "name": f"torchnav_{name}", "args": args} for name, args in told.items()]
 
 
 def _packed_seeds() -> list[bytes]:

@@ -63,12 +63,12 @@ class KernelTable:
     def append(
         self, work: int, name: str, place: tuple[str, str], start: float, duration: float, to: int
     ) -> None:
-        """``to`` is the correlation id of its launch."""
+        """``to`` is the correlation id of its launch. Raises OverflowError for a larger one."""
+        self.correlation.append(to)
         self.name.append(self.names.number(name))
         self.place.append(self.places.number(place))
         self.start.append(start)
         self.duration.append(duration)
-        self.correlation.append(to)
         self.op.append(NONE)
         self.work.append(work)
 
@@ -116,12 +116,12 @@ class LaunchTable:
     def append(
         self, name: str, thread: int, start: float, duration: float, correlation: int
     ) -> int:
+        self.correlation.append(correlation)  # the one that may be too large
         self.name.append(self.names.number(name))
         self.thread.append(thread)
         self.op.append(NONE)
         self.start.append(start)
         self.duration.append(duration)
-        self.correlation.append(correlation)
         self.numbers[correlation] = len(self.correlation) - 1
         return len(self.correlation) - 1
 
