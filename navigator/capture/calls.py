@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .frames import Stack
-from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key, take_apart
+from .kineto import Arrows, forward_arrows, is_bookkeeping, marker_number, metadata_key, take_apart
 from .limits.options import Limits
 from .limits.window import Part, Span
 from .profiler import Window
@@ -236,16 +236,18 @@ class CallLog:
 
     def _placed(self, window: Window, calls: dict[int, int]) -> list[bytes] | None:
         """In columns, with where each operator ran and what devices did; None where the layout is
-        not known, or holds what columns do not: memory, and Nodes' forward threads of several."""
+        not known, or holds memory. Of several threads the arrows tell which a Node is from."""
         body = window.saved.body
-        if _MEMORY in body or window.has_threads:
+        if _MEMORY in body:
             return None
         with self._lock:
             devices = Devices(self._works, window.places)
             found = columns_of(body, self._operators, sys.maxsize, devices)
             if found is None:
                 return None
-            return [*self._in_columns(found, calls), *devices.lines(self._pid)]
+            self._arrows.next_window()
+            arrows = map(self._arrows.renumbered, forward_arrows(body) * window.has_threads)
+            return [*self._in_columns(found, calls), *devices.lines(self._pid), *arrows]
 
     def _lines(self, events: list[bytes], calls: dict[int, int]) -> list[bytes]:
         """Lines for the events of a window and for those of its calls that are wanted."""

@@ -13,6 +13,7 @@ MARK = "torchnav|"
 """Prefix of the markers that stand around the program's outermost torch calls."""
 _MARKER = b'"name": "' + MARK.encode()
 _ARROW = re.compile(rb'\{\s*"ph": "[stf]", "id": (?P<id>\d+)')
+_FORWARD = re.compile(rb'\{\s+"ph": "[sf]",[^{}]*"cat": "fwdbwd"[^{}]*\}')
 _CATEGORY = re.compile(rb'"cat": "([^"]*)"')
 
 
@@ -90,6 +91,11 @@ class Arrows:
             self._count += 1
             self._numbers[key] = self._count
         return b"%b%d%b" % (event[: arrow.start("id")], self._numbers[key], event[arrow.end() :])
+
+
+def forward_arrows(body: bytes) -> list[bytes]:
+    """Both ends of arrows from forward operators to Nodes, each in one line."""
+    return [b" ".join(arrow.split()) for arrow in _FORWARD.findall(body)]
 
 
 def marker_number(event: bytes) -> int:
