@@ -124,13 +124,12 @@ def columns_of(
             by_thread.setdefault(event[2], []).append(event)
         for tid, events in by_thread.items():
             columns = threads.setdefault(int(tid), Columns(int(tid), [], [], [], [], [], []))
-            places = devices.places if devices else {}
-            for column, more in zip(
-                columns[1:], _columns(events, kinds, until, places), strict=True
-            ):
-                column.extend(more)  # type: ignore[attr-defined]
-    found = [*threads.values()]
-    return found if devices else [one._replace(marks=busy(one.marks, one.start)) for one in found]
+            more = _columns(events, kinds, until, devices.places if devices else {})
+            for column, rest in zip(columns[1:], more, strict=True):
+                column.extend(rest)  # type: ignore[attr-defined]
+    if devices:
+        return [*threads.values()]
+    return [one._replace(marks=busy(one.marks, one.start)) for one in threads.values()]
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -157,7 +156,7 @@ def _columns(
     if places:
         told = zip(inputs, number, strict=True)
         inputs = tuple(text + places.get(one, b"") for text, one in told)
-    start, duration = nanoseconds(begun), nanoseconds(lasted)
+    start, duration = _nanoseconds(begun), _nanoseconds(lasted)
     kind = kinds.numbers(zip(category, name, inputs, strict=True))
     sequence = [int(a or b or -1) for a, b in zip(first, second, strict=True)]
     threads = [int(a or b or 0) for a, b in zip(forward, later, strict=True)]
@@ -171,7 +170,7 @@ def _columns(
     return [*rows, marks]
 
 
-def nanoseconds(texts: Sequence[bytes]) -> list[int]:
+def _nanoseconds(texts: Sequence[bytes]) -> list[int]:
     """Of microseconds with three digits after the point."""
     return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))
 

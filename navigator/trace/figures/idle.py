@@ -145,7 +145,7 @@ class _Device:
         waited: tuple[str, int] | None = None
         for piece in self._threads.within(thread, *span):
             begun = piece.launch >= 0 and piece.start <= span[0]
-            if begun and piece.launch in self._waiting:
+            if begun and not waited and piece.launch in self._waiting:
                 name = self._launches.names[self._launches.name[piece.launch]]
                 waited = f"{name} in {_label(self._trace, piece.row)}", piece.row
             key = _outermost(self._trace, piece.row)
