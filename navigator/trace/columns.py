@@ -63,7 +63,7 @@ class KernelTable:
     def append(
         self, work: int, name: str, place: tuple[str, str], start: float, duration: float, to: int
     ) -> None:
-        """``to`` is the correlation id of its launch. Raises OverflowError if it has over 64 bits."""
+        """``to`` is the correlation id of its launch. OverflowError: it has over 64 bits."""
         self.correlation.append(to)
         self.name.append(self.names.number(name))
         self.place.append(self.places.number(place))
