@@ -180,11 +180,15 @@ class Table:
                 self.last_child[parent] = row
 
     def add_graphs(self, one: Compilation) -> None:
-        """Take in the graphs of a compilation that have rows by now."""
-        for graph in one.kept_graphs():
-            if graph.row >= 0 and graph.row not in self.graphs:
-                self.graphs[graph.row] = graph
-                self.graphs_of.setdefault((one.id, graph.is_backward), []).append(graph.row)
+        """Take in the graphs of a compilation that have rows by now. A backward graph is compiled
+        when it first runs, which may be long after it was made: then the one that was made has a
+        row too, and what ran is of the later one."""
+        kept = [graph for graph in one.kept_graphs() if graph.row >= 0]
+        self.graphs |= {graph.row: graph for graph in kept}
+        for backward in (False, True):
+            rows = [graph.row for graph in kept if graph.is_backward == backward]
+            if rows:
+                self.graphs_of[one.id, backward] = rows
 
     # ------------------------------------------------------------------------ reading
 

@@ -12,10 +12,12 @@ import pytest
 from navigator.cli.main import main
 from navigator.trace.compiling.answers import kernel_row_of
 from navigator.trace.compiling.graphs import compiled_from, graph_of, kernel_named, kernel_of
+from navigator.trace.compiling.model import Compilation, Graph
 from navigator.trace.groups import gather
 from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
 from navigator.trace.summary import summary_lines
+from navigator.trace.table import Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, no_links
 from tests.navigator.trace.programs import MIXED, line_of
@@ -79,6 +81,22 @@ def test_a_region_leads_to_its_graph_and_a_compiled_backward_to_its_own(broken: 
     paths = {graph.path for graph in table.graphs.values()}
     assert len(paths) == 4
     assert all(path.endswith(".py") for path in paths)
+
+
+def test_a_backward_that_is_compiled_when_it_runs_is_of_the_graph_that_was_then_made() -> None:
+    """As on a device, where a window may end in between."""
+    made, lowered = Graph("aot_backward_graph", row=5), Graph("0_backward", is_lowered=True, row=9)
+    one, table = (
+        Compilation("0/0", graphs=[Graph("0_forward", is_lowered=True, row=2), made]),
+        Table(),
+    )
+    table.add_graphs(one)
+    assert table.graphs_of == {("0/0", False): [2], ("0/0", True): [5]}
+    one.graphs.append(lowered)
+    table.add_graphs(one)
+    assert table.graphs_of == {("0/0", False): [2], ("0/0", True): [9]}
+    assert table.graphs[5] is made
+    assert table.graphs[9] is lowered
 
 
 def test_each_kernel_has_a_line_and_its_operators_be_it_of_a_backward(
