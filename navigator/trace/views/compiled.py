@@ -58,7 +58,7 @@ class _Runs:
             key = _ran(table, row, kind)
             if key is not None:
                 self.calls[key] += 1
-                self.total[key] += _own(table, row)
+                self.total[key] += _own(table, row, {*rows})
 
 
 def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:
@@ -70,18 +70,20 @@ def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:
     return (number, False) if number else None
 
 
-def _own(table: Table, row: int) -> float:
-    """The time of a region without those that stand in it: what follows a graph break runs inside
-    of what came before it."""
-    inside = (one for one in table.descendants(row) if region_number(table, one))
-    return table.duration[row] - sum(
-        table.duration[one] for one in inside if _region_around(table, one) == row
+def _own(table: Table, run: int, compiling: set[int]) -> float:
+    """The time of a run without what is not its own and stands in it: what follows a graph break
+    runs inside of what came before it, and a backward graph is compiled when it first runs."""
+    inside = (
+        row for row in table.descendants(run) if region_number(table, row) or row in compiling
+    )
+    return table.duration[run] - sum(
+        table.duration[row] for row in inside if _run_around(table, row, run) == run
     )
 
 
-def _region_around(table: Table, row: int) -> int:
+def _run_around(table: Table, row: int, run: int) -> int:
     row = table.parent[row]
-    while row >= 0 and not region_number(table, row):
+    while row not in (run, -1) and not region_number(table, row):
         row = table.parent[row]
     return row
 
