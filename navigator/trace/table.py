@@ -109,7 +109,9 @@ class Table:
         self.graphs: dict[int, Graph] = {}
         """The graphs among them, by their rows."""
         self.graphs_of: dict[tuple[str, bool], list[int]] = {}
-        """Number of a compilation and whether it is a backward graph -> rows of graphs."""
+        """Number of a compilation and whether it is a backward graph -> rows of graphs that run."""
+        self.compilation_of: dict[int, str] = {}
+        """Row of a graph -> number of its compilation."""
         self.unfinished: set[int] = set()
         """Rows that were running when the program died: they end when the recording does."""
         self.unnamed: set[int] = set()
@@ -185,6 +187,7 @@ class Table:
         row too, and what ran is of the later one."""
         kept = [graph for graph in one.kept_graphs() if graph.row >= 0]
         self.graphs |= {graph.row: graph for graph in kept}
+        self.compilation_of |= dict.fromkeys((graph.row for graph in kept), one.id)
         for backward in (False, True):
             rows = [graph.row for graph in kept if graph.is_backward == backward]
             if rows:

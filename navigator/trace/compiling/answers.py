@@ -35,10 +35,9 @@ def kernel_row_of(table: Table, op: int | None, name: str) -> int | None:
 
 
 def _graph(table: Table, graph: Graph) -> Object:
-    number = next(key for key, rows in table.graphs_of.items() if graph.row in rows)[0]
     return {
         "role": "graph",
-        "compilation": number,
+        "compilation": table.compilation_of[graph.row],
         "graph": graph.name or None,
         "backward": graph.is_backward,
         "code": graph.path or None,

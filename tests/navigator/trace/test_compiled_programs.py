@@ -97,6 +97,7 @@ def test_a_backward_that_is_compiled_when_it_runs_is_of_the_graph_that_was_then_
     assert table.graphs_of == {("0/0", False): [2], ("0/0", True): [9]}
     assert table.graphs[5] is made
     assert table.graphs[9] is lowered
+    assert table.compilation_of == {2: "0/0", 5: "0/0", 9: "0/0"}
 
 
 def test_each_kernel_has_a_line_and_its_operators_be_it_of_a_backward(
