@@ -34,8 +34,15 @@ def named_device(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     if name in TYPES:
         return name
     given = [kwargs.get("device"), *(args[1:2] if name in _WITH_DEVICE else ())]
-    types = (str(one).partition(":")[0] for one in given if isinstance(one, (str, torch.device)))
+    types = (_type(one) for one in given if isinstance(one, (str, int, torch.device)))
     return next((one for one in types if one in TYPES), "")
+
+
+def _type(device: str | int | torch.device) -> str:
+    """A number alone is that of an accelerator: ``model.to(rank)``."""
+    if isinstance(device, int):
+        return "xpu" if getattr(torch.version, "xpu", None) else "cuda"
+    return str(device).partition(":")[0]
 
 
 def activities(coming: str = "") -> set[Any]:
