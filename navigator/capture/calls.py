@@ -20,10 +20,10 @@ from .kineto import Arrows, forward_arrows, is_bookkeeping, marker_number, metad
 from .limits.options import Limits
 from .limits.window import Part, Span
 from .profiler import Window
-from .rows.devices import Devices, Names, steps
+from .rows.device_columns import Devices, Names
 from .rows.rows import Columns, Kinds, Mark, busy, columns_of, operators_line
 from .rows.seen import Seen, columns_seen
-from .writer import encode, metadata
+from .writer import encode, metadata, steps
 
 _FIELDS = 5
 _MEMORY = b'"[memory]"'

@@ -23,8 +23,7 @@ from .hiding.compiled_code import CompiledCode
 from .limits.options import Limits
 from .modules import ModuleHooks, ModulePaths, torch_folder
 from .session import Session
-from .tail import open_tail
-from .writer import TraceFile, metadata
+from .writer import TraceFile, metadata, open_tail
 
 
 def load(path: str) -> ModuleType | None:

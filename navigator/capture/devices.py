@@ -12,15 +12,15 @@ from typing import Any
 import torch
 from torch._C._profiler import ProfilerActivity
 
-TYPES = ("cuda", "xpu")
-"""What device strings begin with; AMD's devices are ``cuda`` too."""
-_WITH_DEVICE = frozenset({"cuda", "xpu", "to"})
+TYPES = tuple(name.lower() for name in ProfilerActivity.__members__ if name != "CPU")
+"""What device strings begin with, of devices that the profiler knows; AMD's are ``cuda`` too."""
+_WITH_DEVICE = frozenset({*TYPES, "to"})
 """Methods whose arguments by position name a device, or that are one's name."""
 
 
 def is_built_for_devices() -> bool:
     """Whether this torch could use one; whether there is one is not asked."""
-    return any(getattr(torch.version, name, None) for name in ("cuda", "hip", "xpu"))
+    return any(getattr(torch.version, name, None) for name in (*TYPES, "hip"))
 
 
 def accelerator_in_use() -> bool:
@@ -41,7 +41,7 @@ def named_device(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 def _type(device: str | int | torch.device) -> str:
     """A number alone is that of an accelerator: ``model.to(rank)``."""
     if isinstance(device, int):
-        return "xpu" if getattr(torch.version, "xpu", None) else "cuda"
+        return next((one for one in TYPES if getattr(torch.version, one, None)), "cuda")
     return str(device).partition(":")[0]
 
 
@@ -50,6 +50,22 @@ def activities(coming: str = "") -> set[Any]:
     used = {name.upper() for name, _ in _initialised()} | {coming.upper()}
     supported = {str(a).rpartition(".")[2]: a for a in torch.profiler.supported_activities()}
     return {ProfilerActivity.CPU} | {supported[name] for name in used if name in supported}
+
+
+def has_allocated() -> bool:
+    """Whether the program has had memory on one: also what it has freed. True where none tells."""
+    return any(
+        _stats(module, number).get("allocation.all.allocated", 1)
+        for _, module in _initialised()
+        for number in range(module.device_count())
+    )
+
+
+def _stats(module: Any, number: int) -> Mapping[str, int]:
+    try:
+        return dict(module.memory_stats(number))
+    except (AttributeError, RuntimeError):
+        return {}
 
 
 def synchronize() -> None:

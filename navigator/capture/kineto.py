@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,3 +124,8 @@ def metadata_key(event: bytes) -> str | None:
         return None
     fields.pop("ts", None)
     return json.dumps(fields, sort_keys=True)
+
+
+def nanoseconds(texts: Sequence[bytes]) -> list[int]:
+    """Of microseconds with three digits after the point."""
+    return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))

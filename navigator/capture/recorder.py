@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .calls import CallLog
-from .devices import accelerator_in_use, is_built_for_devices, named_device
+from .devices import accelerator_in_use, has_allocated, is_built_for_devices, named_device
 from .follow import (
     HiddenMode,
     Undo,
@@ -400,7 +400,7 @@ class Recorder(Session):
             self._open_window(device)
 
     def _note_device(self) -> None:
-        """A call has returned what is on a device of which the profiler was not told."""
+        """The program has used a device of which the profiler was not told."""
         self.awaits_device = False
         self.due = 0
         self.note(
@@ -428,6 +428,8 @@ class Recorder(Session):
         if not self.marking:
             return
         self.marking = False
+        if self.awaits_device and accelerator_in_use() and has_allocated():
+            self._note_device()  # it was used outside of calls, as by torch.load
         closed_ns = time_ns()
         with self._writing():
             try:

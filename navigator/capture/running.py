@@ -10,8 +10,7 @@ from typing import Any
 
 from .calls import function_name, stack_event
 from .frames import Stack
-from .tail import open_tail
-from .writer import metadata
+from .writer import metadata, open_tail
 
 _SLOTS, _SLOTS_AT, _TEXT_AT, _TEXT = 32, 4096, 8192, 1 << 19
 _SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=5qii"), struct.Struct("=q")

@@ -21,8 +21,7 @@ from .follow import Undo, follow_steps
 from .limits.options import Limits
 from .modules import ModuleHooks
 from .storages import Storages
-from .tail import remove_tail
-from .writer import TraceFile, metadata
+from .writer import TraceFile, metadata, remove_tail
 
 FORMAT_VERSION = 2
 INTERVAL_S = 0.2

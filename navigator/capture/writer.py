@@ -1,4 +1,9 @@
-"""The trace file: a Chrome trace in its array form, one event a line, only appended to."""
+"""The trace file: a Chrome trace in its array form, one event a line, only appended to.
+
+Beside it stands its tail, a small file that outlives a crash: what was running, and what ran last.
+It is mapped into memory, so that what is written there is kept whatever ends the process, and it is
+removed when the recording ends well. ``docs/trace-format.md`` describes both.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import atexit
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from threading import Lock
 from time import time_ns
@@ -14,6 +19,8 @@ from typing import Any
 
 from .names import open_free
 
+TAIL = ".tail"
+"""What the name of the tail adds to that of the recording."""
 _KEPT_FREE = 16_000
 """Bytes of a limited file, at most a tenth, that are kept for how the recording ends."""
 _ROWS = re.compile(rb'"name":"torchnav_ops",[^{]*\{"count":(\d+),"kind":\[([\d,]*)\]')
@@ -153,3 +160,30 @@ def metadata(name: str, args: dict[str, Any], pid: int, tid: int = 0) -> bytes:
 
 def encode(event: dict[str, Any]) -> bytes:
     return json.dumps(event, separators=(",", ":"), default=repr).encode()
+
+
+def steps(values: Sequence[int]) -> list[int]:
+    """Each but the first as what is to be added to the one before."""
+    return [one - before for one, before in zip(values, [0, *values], strict=False)]
+
+
+def open_tail(recording: str, size: int) -> int:
+    """A new file of ``size`` bytes beside a recording, all of which are there: a mapped file that
+    runs out of disk ends the program. Returns its descriptor, -1 where there can be none."""
+    remove_tail(recording)  # never shortened: another process may have it mapped
+    descriptor = -1
+    try:
+        descriptor = os.open(recording + TAIL, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        os.posix_fallocate(descriptor, 0, size)
+    except (OSError, AttributeError):
+        if descriptor >= 0:
+            os.close(descriptor)
+            remove_tail(recording)
+        return -1
+    return descriptor
+
+
+def remove_tail(recording: str) -> None:
+    """The recording holds everything, or begins anew."""
+    with suppress(OSError):
+        os.unlink(recording + TAIL)

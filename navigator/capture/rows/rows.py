@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import compress
 from typing import Any, NamedTuple
 
-from ..kineto import MARK
-from ..writer import metadata
-from .devices import Devices, steps
+from ..kineto import MARK, nanoseconds
+from ..writer import metadata, steps
+from .device_columns import Devices
 
 _SEQUENCE = rb'(?:"Sequence number": (-?\d+), "Fwd thread id": (\d+), )?'
 _EVENT = re.compile(
@@ -156,7 +156,7 @@ def _columns(
     if places:
         told = zip(inputs, number, strict=True)
         inputs = tuple(text + places.get(one, b"") for text, one in told)
-    start, duration = _nanoseconds(begun), _nanoseconds(lasted)
+    start, duration = nanoseconds(begun), nanoseconds(lasted)
     kind = kinds.numbers(zip(category, name, inputs, strict=True))
     sequence = [int(a or b or -1) for a, b in zip(first, second, strict=True)]
     threads = [int(a or b or 0) for a, b in zip(forward, later, strict=True)]
@@ -168,11 +168,6 @@ def _columns(
         if not one
     ]
     return [*rows, marks]
-
-
-def _nanoseconds(texts: Sequence[bytes]) -> list[int]:
-    """Of microseconds with three digits after the point."""
-    return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))
 
 
 def busy(marks: list[Mark], starts: list[int]) -> list[Mark]:

@@ -15,7 +15,7 @@ from indexes.model.errors import SourceError, TorchnavError, UsageError
 from indexes.source.torch_install import OWN, target_python
 from navigator.capture.limits.options import count_of, pattern_of, size_of, steps_of
 from navigator.capture.names import expand, rank_of
-from navigator.capture.tail import SUFFIX
+from navigator.capture.writer import TAIL
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
@@ -233,7 +233,7 @@ def _cache_file(settings: Settings, program: str) -> Path:
     folder = (settings.cache or cache_folder()) / "traces"
     for old in sorted(folder.glob("*.json"), key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
         old.unlink(missing_ok=True)
-        Path(f"{old}{SUFFIX}").unlink(missing_ok=True)
+        Path(f"{old}{TAIL}").unlink(missing_ok=True)
     return folder / f"{Path(program).stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"
 
 

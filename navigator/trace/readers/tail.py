@@ -1,6 +1,6 @@
 """The tail of a recording that did not end well: what was running, and rows that were not written.
 
-``navigator/capture/tail.py`` makes it; ``docs/trace-format.md`` describes it. It is a file of
+``navigator/capture/writer.py`` makes it; ``docs/trace-format.md`` describes it. It is a file of
 another process, so that nothing in it is believed before it is checked.
 """
 

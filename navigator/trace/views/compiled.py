@@ -48,7 +48,7 @@ class _Runs:
         self.total: defaultdict[tuple[str, bool], float] = defaultdict(float)
         self.compiling: defaultdict[str, float] = defaultdict(float)
         rows = table.compiler_rows()
-        self.count = len(rows)
+        self.count, compiling = len(rows), {*rows}
         for row in rows:
             self.compiling[table.compilations[row]] += table.duration[row]
         regions = {number for number, (name, _) in enumerate(table.names.values) if is_region(name)}
@@ -58,7 +58,7 @@ class _Runs:
             key = _ran(table, row, kind)
             if key is not None:
                 self.calls[key] += 1
-                self.total[key] += _own(table, row, {*rows})
+                self.total[key] += _own(table, row, compiling)
 
 
 def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:

@@ -50,7 +50,7 @@ for name in ("cuda:77", "cpu"):
 def test_the_profiler_is_told_of_a_device_before_the_first_call_that_names_one(
     tmp_path: Path,
 ) -> None:
-    done = run(tmp_path, FIRST)
+    done = run(tmp_path, FIRST, options=("--window", "60"))
     assert (done.returncode, done.stdout) == (0, "none\n-3.0\n"), done.stderr
     assert (tmp_path / "trace.json").read_bytes().count(b'"torchnav_window"') == 3
     trace = read_trace(tmp_path / "trace.json")
@@ -58,3 +58,28 @@ def test_the_profiler_is_told_of_a_device_before_the_first_call_that_names_one(
     names = [op.name for op in trace.ops() if op.kind == "op"]
     assert names.count("aten::neg") == 2
     assert all(op.user for op in trace.ops() if op.kind == "op")
+
+
+OUTSIDE = """\
+import threading
+import torch
+torch.version.cuda = torch.version.cuda or "13.0"
+threading.Thread(target=int).start()
+torch.ones(3).neg()
+torch.cuda.is_initialized = lambda: True  # as torch.load makes it, which is no call
+torch.cuda.device_count = lambda: 1
+torch.cuda.synchronize = lambda: None
+torch.cuda.memory_stats = lambda number: {"allocation.all.allocated": ALLOCATED}
+torch.ones(3).neg()
+"""
+
+
+@pytest.mark.parametrize("allocated", [0, 3])
+def test_a_device_that_was_used_outside_of_calls_is_told(tmp_path: Path, allocated: int) -> None:
+    program = OUTSIDE.replace("ALLOCATED", str(allocated))
+    assert run(tmp_path, program, options=("--window", "60")).returncode == 0
+    trace = read_trace(tmp_path / "trace.json")
+    assert any("could not be told of a device" in one for one in trace.meta.problems) == (
+        allocated > 0
+    )
+    assert [op.name for op in trace.ops() if op.kind == "op"].count("aten::neg") == 2

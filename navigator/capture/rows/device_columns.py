@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from ..writer import metadata
+from ..kineto import nanoseconds
+from ..writer import metadata, steps
 
 _TIMES = rb'\s+"ts": (\d+\.\d{3}),\s+"dur": (\d+\.\d{3})\s*,'
 _LAUNCH = re.compile(
@@ -25,8 +26,6 @@ _FIELDS = [
     re.compile(rb'"%b": (\d+)' % name)
     for name in (b"device", b"stream", b"correlation", b"graph node id")
 ]
-
-Times = tuple[bytes, bytes]
 
 
 class Names:
@@ -71,12 +70,18 @@ class Devices:
         """How many events of a piece are of devices and known."""
         launches, works = _LAUNCH.findall(piece), _WORK.findall(piece)
         for category, name, thread, start, duration, correlation in launches:
-            row = (self._names.number(category, name), *_ns(start, duration), int(correlation))
+            row = (
+                self._names.number(category, name),
+                *nanoseconds((start, duration)),
+                int(correlation),
+            )
             self._launches.setdefault(int(thread), []).append(row)
         for category, name, start, duration, args in works:
             fields = (field.search(args) for field in _FIELDS)
             told = (int(one[1]) if one else 0 for one in fields)
-            self._works.append((self._names.number(category, name), *_ns(start, duration), *told))
+            self._works.append(
+                (self._names.number(category, name), *nanoseconds((start, duration)), *told)
+            )
         return len(launches) + len(works) + len(_NEEDLESS.findall(piece))
 
     def lines(self, pid: int) -> list[bytes]:
@@ -93,10 +98,6 @@ _STEPS = frozenset({"start", "correlation", "node"})
 """Columns whose values are told as what is to be added to the one before."""
 
 
-def _ns(*texts: bytes) -> tuple[int, ...]:
-    return tuple(int(text.replace(b".", b"")) for text in texts)
-
-
 def _line(
     name: str, fields: Sequence[str], rows: Sequence[tuple[int, ...]], pid: int, thread: int
 ) -> bytes:
@@ -107,8 +108,3 @@ def _line(
         for field, column in zip(fields, columns, strict=True)
     }
     return metadata(name, {"count": len(rows), **args}, pid, thread)
-
-
-def steps(values: Sequence[int]) -> list[int]:
-    """Each but the first as what is to be added to the one before."""
-    return [one - before for one, before in zip(values, [0, *values], strict=False)]
