@@ -52,6 +52,7 @@ class Match:
         self.values: list[str] = []
         """What stands between the pieces and behind them."""
         self._at = self._absent = 0
+        self._lost_before = self._lost_behind = self._differs = False
         parts = pieces(said)
         for number, (piece, may_miss) in enumerate(parts):
             following = next((other for other, absent in parts[number + 1 :] if not absent), "")
@@ -59,6 +60,16 @@ class Match:
         self.is_whole = not self.missing and not all(may_miss for _, may_miss in parts)
         if rest := text[self._at :].strip():
             self.values.append(rest)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the text can be what the message says, or be cut out of it: no words of either
+        stand where the other has others."""
+        if self.is_whole or not self.spans:
+            return self.is_whole
+        before = self._lost_before and self.spans[0][0] > 0
+        behind = self._lost_behind and self.text[self._at :].strip() != ""
+        return not (before or behind or self.skipped or self._differs)
 
     @property
     def covered(self) -> int:
@@ -92,8 +103,12 @@ class Match:
             self._found(len(text) - ended, len(text))
         elif self._loosely and (same := _begun(text, piece, at)):
             self._found(*same)
+            self._differs = True
         elif not may_miss and self.spans:
             self._absent += letters(piece)
+            self._lost_behind = True
+        elif not may_miss:
+            self._lost_before = True
         self.missing += 0 if may_miss else letters(piece)
 
     def _found(self, start: int, end: int) -> None:

@@ -33,6 +33,7 @@ _FEW, _MOST = 10, 0.6
 """Fewer letters are enough of a text only where they are most of it."""
 _TOGETHER = 0.6
 """Where one message explains less of a text than this, others beside it may be of the same."""
+_ALL_BUT_VALUES = 0.8
 _NEAR = 60
 """Lines between two statements that make one text."""
 _WORD = 6
@@ -56,6 +57,9 @@ class Message(NamedTuple):
 
     is_rest: bool = False
     """Whether it is said behind the one before it, in the same breath."""
+
+    is_alike: bool = False
+    """Whether it says a part of the text, and other words where the text has others."""
 
     @property
     def does(self) -> str:
@@ -138,11 +142,12 @@ class Messages:
             if may_say(row.said, text):
                 match = Match(text, row.said, loosely=loosely)
                 if match.covered * 2 < letters(text) and text in row.said:
-                    yield _Found(row, letters(text), ((0, len(text)),), False, True, ())
+                    yield _Found(row, letters(text), ((0, len(text)),), False, True, True, ())
                 elif match.spans:
                     spans = tuple(match.spans)
                     whole, values = match.is_whole, tuple(match.values)
-                    yield _Found(row, match.covered, spans, whole, match.begins, values)
+                    begins = match.begins
+                    yield _Found(row, match.covered, spans, whole, begins, match.fits, values)
 
 
 class _Found(NamedTuple):
@@ -153,6 +158,7 @@ class _Found(NamedTuple):
     spans: tuple[tuple[int, int], ...]
     is_whole: bool
     begins: bool
+    fits: bool
     values: tuple[str, ...]
 
 
@@ -172,9 +178,14 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     most = max((one.covered for one in telling), default=0)
     if most < _TOGETHER * letters(text) and (parts := _together(asked, telling, found)):
         return tuple(_as_message(one, one is not parts[0]) for one in parts)
-    best = [one for one in telling if one.covered == most]
-    best.sort(key=lambda one: _likeliness(one, asked))
-    return tuple(map(_as_message, best))
+    best = [one for one in telling if one.covered == most or _says_all(one, most)]
+    best.sort(key=lambda one: (one.covered < most, *_likeliness(one, asked)))
+    return tuple(_as_message(one)._replace(is_alike=not one.fits) for one in best)
+
+
+def _says_all(one: _Found, most: int) -> bool:
+    """Whether a message says the whole text with values in it that another has as literals."""
+    return one.is_whole and one.begins and one.covered >= _ALL_BUT_VALUES * most
 
 
 def _raised_from(found: tuple[Message, ...], asked: Pasted) -> tuple[Message, ...]:
@@ -232,6 +243,8 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
         share = _OPENING
     count = letters(asked.text)
     few = SHORTEST if share == _OPENING and one.row.said.endswith(":") else _FEW
+    if few == SHORTEST:  # what stands behind the colon may be as long as it likes
+        share = 0.0
     least = max(share * count, min(few, _MOST * count))
     return one.covered >= min(_LETTERS, least)
 

@@ -17,7 +17,13 @@ _RAISED = regex(
     MULTILINE,
 )
 """What Python and the C++ runtime write before a message."""
-_MARGIN = regex(r"^(?:E  +|\[rank\d+\]:? ?)", MULTILINE)
+_LOGGED = (
+    r"(?:\[?[IWEF](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d+)\] ?"
+    r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
+)
+"""What c10's and Python's loggers write before one: ``[W501 21:01:27.1 reducer.cpp:12] Warning: ``,
+``W0501 21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``."""
+_MARGIN = regex(rf"^(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}", MULTILINE)
 _AFTER = regex(
     r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
     r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
@@ -41,6 +47,8 @@ _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
 ON_STACK = "on the C++ stack"
 """How answers call such operators."""
+_WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
+"""What the checks of cuBLAS, cuSPARSE and cuSOLVER say of their argument, which is a call."""
 Places = tuple[tuple[str, int], ...]
 """Files and lines."""
 
@@ -75,6 +83,7 @@ def all_pasted(text: str) -> list[Pasted]:
     raised = list(_RAISED.finditer(bare))
     places = [(path.replace("\\", "/"), int(line)) for path, line in _PLACE.findall(text)]
     places.reverse()
+    places += [(one[1], int(one[2])) for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
     found = [
         _one_pasted(bare[one.end() : end], one, tuple(places))
@@ -117,6 +126,12 @@ def failed_condition(text: str) -> str:
 def failing_kernel(text: str) -> str:
     """The kernel in which an assertion failed, as CUDA names it; empty where no text does."""
     found = _KERNEL.search(text)
+    return found[1] if found else ""
+
+
+def called_when(text: str) -> str:
+    """The function that failed, as the checks of libraries name it; empty for another message."""
+    found = _WHEN_CALLING.search(text)
     return found[1] if found else ""
 
 

@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
@@ -18,6 +19,7 @@ from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import (
     ON_STACK,
     asserted,
+    called_when,
     dispatch_name,
     failed_condition,
     failing_kernel,
@@ -63,12 +65,16 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     found, around = _of_last(found, around, on_stack)
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
+    calling = _calling(index, text)
+    hits += calling
     named = _named(index, found[0], text)
     hits += [one for one in named if one.name not in {other.name for other in on_stack}]
+    around = [_around(index, one.location) for one in calling] or around
     hits += on_stack or operator_hits(index, _in_turn([_operators(one) for one in around]))
     several = sum(not one.is_rest for one in found)
-    match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
-    return match if several == 1 else replace(match, confidence="ambiguous")
+    note = _ALIKE if found[0].is_alike else _note(several)
+    match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
+    return match if several == 1 and not note else replace(match, confidence="ambiguous")
 
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
@@ -171,6 +177,9 @@ def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> Name
     return NameMatch("error", found[0].text, hits=hits, note=note, confidence="by rule")
 
 
+_ALIKE = "no line says all of this; what follows says a part of it, with other words around"
+
+
 def _note(several: int) -> str:
     if several == 1:
         return ""
@@ -226,7 +235,11 @@ def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     """The operators that a text names: ``Could not run 'aten::add.out'``, ``linear(): got``."""
     called = [value for value in one.values if value.startswith("aten::")]
     called += [value for value in one.values[:1] if f"{value}():" in text]
-    names = [name.removeprefix("aten::") for name in called]
+    return named_hits(index, (name.removeprefix("aten::") for name in called))
+
+
+def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:
+    """Operators that a text names, or the first overload of theirs."""
     natives = (
         index.native(name) or next(iter(index.facts.overloads(name)), None) for name in names
     )
@@ -235,6 +248,15 @@ def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
         Hit("operator", name, one.location, "named in the text", name)
         for name, one in found.items()
     ]
+
+
+def _calling(index: IndexedTree, text: str) -> list[Hit]:
+    """The functions that call what a library refused."""
+    refused = called_when(text)
+    called = callers_outside(index.facts, refused) if refused else ()
+    return [
+        Hit("caller", one.definition.qualified, place, f"calls {refused}") for one, place in called
+    ][:_LOOKED_AT]
 
 
 def _on_stack(index: IndexedTree, text: str) -> list[Hit]:

@@ -14,6 +14,7 @@ from indexes.queries.naming.near import near
 from indexes.queries.naming.python import near_python
 from indexes.queries.naming.query import NameKind, NameQuery
 from indexes.queries.naming.spelling import parse_name
+from indexes.queries.pasted import pasted
 from indexes.store.lookup import Lookup
 
 World = Callable[[NameQuery, IndexedTree], NameMatch | None]
@@ -78,6 +79,18 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
     return near(query.base, first, 5) or near(query.base, (*operators, *facts.node_names), 5)
 
 
+def _find_exception(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The class of an exception whose text no line says, and the operator that the text is."""
+    error = pasted(query.raw)
+    found = python.find(parse_name(error.raised), index) if error.raised else None
+    if found is None:
+        return None
+    named = operators.find(parse_name(error.text), index)
+    note = "no line of this source says the text; this is the exception that was raised"
+    hits = (*found.hits, *errors.named_hits(index, named.overloads if named else ()))
+    return NameMatch("error", error.raised, hits=hits, note=note, confidence="by rule")
+
+
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
         operators.find,
@@ -121,5 +134,5 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         cxx.of_library,
     ),
     "place": (places.find, errors.find),
-    "text": (errors.find, operators.find, cxx.find),
+    "text": (errors.find, operators.find, cxx.find, _find_exception),
 }

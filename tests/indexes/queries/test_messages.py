@@ -91,6 +91,32 @@ def test_what_is_pasted() -> None:
     assert pasted("one is {x}").text == "one is {x}"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "[rank0]:[W501 21:01:27.110829382 reducer.cpp:12] ",
+        "[W reducer.cpp:12] Warning: ",
+        "E0501 21:01:27.110000 140 reducer.cpp:12] [0/8_1] [__recompiles] ",
+    ],
+)
+def test_what_loggers_write_before_a_message_tells_its_file(head: str) -> None:
+    text = f"{head}self must be a matrix"
+    assert pasted(text).text == "self must be a matrix"
+    assert pasted(text).places == (("reducer.cpp", 12),)
+
+
+def test_a_message_with_other_words_is_told_as_such(tree_index: Index) -> None:
+    said = Messages(tree_index.facts.store).said
+    for text, alike in (
+        ("self must be a matrix", False),
+        ("must be a matrix", False),  # cut out of it
+        ("self must be a", False),
+        ("dropout probability has to be between 0 and 1, but is 3.5", True),
+        ("dropout probability has to be between 0 and 1", False),
+    ):
+        assert said(text)[0].is_alike == alike, text
+
+
 def test_statements_that_make_one_text_are_given_in_its_order(tree_index: Index) -> None:
     begun = "The storage of b was freed before its last use."
     rest = "Keep a reference to the tensor that owns it alive."

@@ -39,6 +39,22 @@ def test_the_name_of_a_dispatch_alone_leads_to_its_macro(tree_index: Index) -> N
     assert tree_index.resolve("div_floor_cp").kind == "none"
 
 
+def test_an_error_of_a_library_leads_to_what_calls_it(tree_index: Index) -> None:
+    text = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasSgemm( handle, m, n)`"
+    check, caller, *others = tree_index.resolve(f"RuntimeError: {text}").hits
+    assert check.name == "TORCH_CUDABLAS_CHECK"
+    assert (caller.kind, caller.name) == ("caller", "at::cuda::blas::gemm")
+    assert caller.detail == "calls cublasSgemm"
+    assert {hit.op for hit in others} >= {"addmm.out"}
+
+
+def test_an_exception_without_a_message_leads_to_its_class_and_operator(tree_index: Index) -> None:
+    raised = "torch._subclasses.fake_tensor.DynamicOutputShapeException"
+    found = tree_index.resolve(f"{raised}: aten.nonzero.default")
+    assert (found.kind, found.confidence) == ("error", "by rule")
+    assert [hit.name for hit in found.hits] == [raised, "nonzero"]
+
+
 def test_find_gives_the_same(tree_index: Index) -> None:
     text = "self must be a matrix"
     assert tree_index.find(text) == tree_index.resolve(text).hits
