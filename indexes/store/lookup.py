@@ -178,6 +178,12 @@ class Lookup(Bodies, Operators):
         )
         return tuple(whole for (whole,) in rows)
 
+    def paths_with_stem(self, stem: str) -> tuple[str, ...]:
+        """The indexed files that are named so but for what stands behind a dot, shortest first."""
+        sql = "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path),path"
+        found = self.store.column(sql, (like(f"/{stem}."),))
+        return tuple(path for path in found if path.rpartition("/")[2].startswith(f"{stem}."))
+
     def document(self, name: str) -> Sequence[Any]:
         """One of the answers that are kept whole: ``tensorimpl``, ``engine``, ``composites``."""
         found = self.store.column("SELECT data FROM documents WHERE name=?", (name,))

@@ -18,7 +18,17 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The files of that name with what stands at the line, and the operators that reach the line
     of the only one."""
     named = query.base if query.kind == "place" else query.raw.strip()
-    paths = files_named(named, index)
+    return _match(named, files_named(named, index), query, index)
+
+
+def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The files that are named so, whatever their ending."""
+    return _match(query.base, index.facts.paths_with_stem(query.base), query, index)
+
+
+def _match(
+    named: str, paths: tuple[str, ...], query: NameQuery, index: IndexedTree
+) -> NameMatch | None:
     if not paths:
         return None
     text = named + (f":{query.line}" if query.line else "")

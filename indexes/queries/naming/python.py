@@ -11,13 +11,16 @@ from difflib import SequenceMatcher
 from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.model.regex import regex
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.operators import bound_method, leads_to, named_operator, passing_on
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import PACKAGES, Finder, together
+from indexes.queries.python_names.members import find_in_classes, find_in_named
+from indexes.store.registrations import StoredPython
 
 _LIKE = 0.85
 """How like the name asked for a whole name must be."""
@@ -55,14 +58,99 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return None
 
 
-def find_method(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``x.clone`` and ``loss.backward()`` of a tensor, where nothing is named ``x`` or ``loss``."""
-    if not query.paths:
+def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``x.clone`` and ``loss.backward()`` of a tensor, ``scaler.update`` and ``state_dict`` of an
+    object, where nothing is named ``x``, ``loss`` or ``scaler``."""
+    owner, name = _split(query)
+    if owner and _is_namespace(owner, index):
         return None
-    module, _, name = query.paths[0].rpartition(".")
-    owner = query.paths[-1].rpartition(".")[0]
-    if not owner.isidentifier() or python_names.find(module, index):
+    if owner and (found := _of_tensor(owner, name, query, index)):
+        return found
+    answer = find_in_classes(name, owner, index)
+    return _match(answer, query, index) if answer else None
+
+
+def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``optimizer.zero_grad``, of the class ``Optimizer``, where no operator is written so."""
+    owner, name = _split(query)
+    known = any(map(index.facts.native, query.operators))
+    if not owner or known or _is_namespace(owner, index):
         return None
+    answer = find_in_named(name, owner, index)
+    return _match(answer, query, index) if answer else None
+
+
+def find_public(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What a bare name is in ``torch`` itself, or in a module of which the documentation has it."""
+    answer = python_names.find(query.base, index)
+    if answer is None or not (answer.places and _is_public(answer.name, index)):
+        return None
+    return _match(answer, query, index)
+
+
+def find_of_tensor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``grad_fn``, of tensors."""
+    return find(replace(query, paths=(f"torch.Tensor.{query.base}",)), index)
+
+
+def find_documented(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``state_dict``, of a class that the documentation has."""
+    answer = find_in_classes(query.base, "", index)
+    if answer is None or answer.kind not in _CALLED:
+        return None
+    names = (answer.name, answer.name.rpartition(".")[0])
+    return _match(answer, query, index) if any(_is_public(n, index) for n in names) else None
+
+
+_CALLED = ("function", "method", "property")
+
+
+def find_initials(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``FSDP`` and ``SDPA``, of documented names whose words begin so; then what is named so."""
+    if not query.base.isupper():
+        return None
+    pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
+    alike = sorted(one for one in pages if _initials(one.rpartition(".")[2]) == query.base)
+    found = together(python_names.find(one, index) for one in alike)
+    if found is None:
+        return None
+    found = together((found, python_names.find(query.base, index))) or found
+    note = f"{query.base} are the initials of {found.name}"
+    return _match(replace(found, note=note, confidence="ambiguous"), query, index)
+
+
+_WORD = regex(r"[A-Z]+(?![a-z])|[A-Za-z][a-z0-9]*")
+_FEW = 3
+"""So many initials are enough of a class alone: of functions too many have the same."""
+
+
+def _initials(name: str) -> str:
+    found = "".join(word[0] for word in _WORD.findall(name)).upper()
+    least = _FEW if name[0].isupper() else _FEW + 1
+    return found if len(found) >= least else ""
+
+
+def _is_public(name: str, index: IndexedTree) -> bool:
+    rows = StoredPython(index.facts.store).by_target(name)
+    return name.rpartition(".")[0] == "torch" or any(fact.kind == "page" for _, fact in rows)
+
+
+def _split(query: NameQuery) -> tuple[str, str]:
+    """What a member is called on, and its name."""
+    owner, _, name = query.paths[-1].rpartition(".") if query.paths else ("", "", query.base)
+    return owner, name
+
+
+def _is_namespace(owner: str, index: IndexedTree) -> bool:
+    """Whether what stands before a name is a module, a class, or in a package of the tree."""
+    found = python_names.find(owner, index)
+    return owner.partition(".")[0] in PACKAGES or (found is not None and found.kind in _HOLD)
+
+
+_HOLD = ("module", "class")
+
+
+def _of_tensor(owner: str, name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if found := bound_method(owner, name, index.facts):
         return found
     found = find(replace(query, paths=(f"torch.Tensor.{name}",)), index)
@@ -74,7 +162,7 @@ def _match(answer: PythonAnswer, query: NameQuery, index: IndexedTree) -> NameMa
     overloads = answer.operators or leads_to(answer.name, index.facts)
     if overloads and answer.kind == "bound":  # by hand, which may call any overload
         overloads = tuple(dict.fromkeys((*_all_overloads(overloads, index), *overloads)))
-    note = _note(answer.name, passing_on(answer.name, index.facts))
+    note = answer.note or _note(answer.name, passing_on(answer.name, index.facts))
     by_hand = answer.kind == "method"  # ``__rdiv__`` of tensors: its body says what it calls
     if not overloads and not by_hand and (method := named_operator(query, index.facts)):
         overloads, note = method.overloads, method.note  # Python's data model: ``__add__``

@@ -94,8 +94,12 @@ def _find_exception(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
         operators.find,
-        python.find,
+        python.find_public,
+        python.find_of_tensor,
         keys.find,
+        python.find_documented,
+        python.find_initials,
+        python.find,
         operators.find_library_operator,
         variables.find,
         cxx.find_stub,
@@ -104,6 +108,8 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         errors.find_dispatch,
         cxx.find_called,
         cxx.of_library,
+        python.find_member,
+        places.find_stem,
     ),
     "operator": (operators.find, cxx.find),
     "library": (
@@ -116,10 +122,11 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "python": (
         variables.find,
         python.find,
+        python.find_of_class,
         operators.find,
         places.find,
         errors.find_dispatch,
-        python.find_method,
+        python.find_member,
     ),
     "grad_fn": (operators.find_node, python.find, cxx.find),
     "stub": (cxx.find_stub, cxx.find, operators.find),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from indexes.linking.python.modules import Found
@@ -16,7 +16,7 @@ from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.store.registrations import StoredPython
 
-_PACKAGES = ("torch", "functorch", "torchgen")
+PACKAGES = ("torch", "functorch", "torchgen")
 _AS = {
     "F": "torch.nn.functional",
     "dist": "torch.distributed",
@@ -68,7 +68,7 @@ class Finder:
     def find(self, name: str) -> PythonAnswer | None:
         """What a name means; see the function of that name."""
         first, _, rest = name.partition(".")
-        if first in _PACKAGES or first in self._beside:
+        if first in PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
         for start in filter(None, (f"torch.{first}", _AS.get(first))):
             full = f"{start}.{rest}" if rest else start
@@ -102,19 +102,11 @@ class Finder:
 
     def _bare(self, first: str, rest: str) -> PythonAnswer | None:
         """What a public name without its module can mean."""
-        answers: dict[tuple[str, int], PythonAnswer] = {}
-        for name in sorted(map(self._shortened, self._public(first)[:_MOST]), key=_rank):
-            full = f"{name}.{rest}" if rest else name
-            answer = self._answer(full, self.names.find(full))
-            if answer and (where := answer.location):
-                answers.setdefault((where.path, where.line), answer)
-        if not answers:
-            return None
-        best, *others = answers.values()
-        told = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
-        return replace(best, others=told, confidence="ambiguous" if told else "by rule")
+        names = sorted(map(self.shortened, self.public(first)[:_MOST]), key=_rank)
+        full = (f"{name}.{rest}" if rest else name for name in names)
+        return together(self._answer(name, self.names.find(name)) for name in full)
 
-    def _shortened(self, name: str) -> str:
+    def shortened(self, name: str) -> str:
         """The name by which the packages around a module export it too: ``torch.nn.Module``."""
         found = self.names.find(name)
         module, _, last = name.rpartition(".")
@@ -127,12 +119,25 @@ class Finder:
 
     def public_names(self, name: str) -> list[str]:
         """The public names that end so, each as short as packages export it."""
-        return list(dict.fromkeys(map(self._shortened, self._public(name))))
+        return list(dict.fromkeys(map(self.shortened, self.public(name))))
 
-    def _public(self, name: str) -> list[str]:
+    def public(self, name: str) -> list[str]:
         """The public names that end so: those of public modules, the shortest first."""
         stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
         return sorted({fact.symbol for _, fact in stored}, key=_rank)
+
+
+def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
+    """The first answer with the places of the others, each once."""
+    answers: dict[tuple[str, int], PythonAnswer] = {}
+    for answer in found:
+        if answer and (where := answer.location):
+            answers.setdefault((where.path, where.line), answer)
+    if not answers:
+        return None
+    best, *others = answers.values()
+    told = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
+    return replace(best, others=told, confidence="ambiguous" if told else "by rule")
 
 
 def _is_only_declared(answer: PythonAnswer) -> bool:
@@ -157,12 +162,16 @@ def _packages_beside(index: IndexedTree) -> dict[str, str]:
     sql = f"SELECT path FROM files WHERE kind='python' AND path LIKE '{MARK}%' ORDER BY path"
     paths = index.facts.store.column(sql) if index.source.roots else ()
     found = filter(None, map(_LAID_OUT.fullmatch, paths))
-    return {match[2]: match[1] for match in found if match[2] not in _NO_PACKAGES}
+    return {match[2]: match[1] for match in found if match[2] not in _NOPACKAGES}
 
 
-_NO_PACKAGES = frozenset((*_PACKAGES, "setup", "conftest", "__init__"))
+_NOPACKAGES = frozenset((*PACKAGES, "setup", "conftest", "__init__"))
+
+
+def is_private(name: str) -> bool:
+    """Whether a part of a dotted name begins with an underscore."""
+    return any(part.startswith("_") for part in name.split("."))
 
 
 def _rank(name: str) -> tuple[bool, int, str]:
-    parts = name.split(".")
-    return any(part.startswith("_") for part in parts), len(parts), name
+    return is_private(name), name.count("."), name

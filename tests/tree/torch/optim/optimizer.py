@@ -5,6 +5,9 @@ class Optimizer:  #! python torch.optim.Optimizer class
     def _patch(self):
         pass
 
+    def add_param_group(self, group):
+        pass
+
 
 def _profiled(self):  #! python torch.optim.Adam.profiled function
     pass

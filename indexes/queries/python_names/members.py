@@ -1,0 +1,110 @@
+"""Members of Python's classes by their names alone: ``state_dict``, ``optimizer.zero_grad()``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from indexes.model.files import module_name
+from indexes.model.python import PythonAnswer
+from indexes.model.regex import regex
+from indexes.queries.corpus import Corpus
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.python_names.finding import Finder, is_private, together
+from indexes.readers.python.blocks import Head, Text
+
+_MOST = 12
+"""So many classes are told apart."""
+_DERIVED = regex(rb"\nclass \w+\(([^)]*)\)")
+"""What a class derives from."""
+_LIKE = (str.__eq__, str.endswith, str.startswith)
+"""How a class may be named after what it is called on, the surest first: ``optimizer``, ``scaler``
+(a ``GradScaler``), ``prof`` (a ``profile``)."""
+_SHORTEST = 3
+
+
+def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
+    """What a member can be: that of the classes that are named as what it is called on, else of
+    all that have it, those from which others derive first; None where no class has it.
+
+    Parameters:
+        member: Its name.
+        called_on: ``self.optimizer`` of ``self.optimizer.step``; empty where it is not known.
+        index: The index of the tree.
+    """
+    finder = Finder(index)
+    owners = _owners(member, index, finder)
+    alike = _named_as(called_on, owners)
+    names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
+    found = together(map(finder.find, names))
+    return found and replace(found, note=_note(called_on, found.name) if alike else "")
+
+
+def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
+    """The same where a public class is named as what it is called on, and has such a member."""
+    found = find_in_classes(member, called_on, index) if called_on else None
+    owner = found.name.rpartition(".")[0] if found else ""
+    is_its = owner.rpartition(".")[2].lower() == called_on.rpartition(".")[2].lower()
+    return found if is_its and not is_private(owner) else None
+
+
+def _note(called_on: str, name: str) -> str:
+    return f"if {called_on} is a {name.rpartition('.')[0]}"
+
+
+def _named_as(called_on: str, owners: list[str]) -> list[str]:
+    """The classes whose names are the most like that of an object."""
+    word = called_on.rpartition(".")[2].strip("_0123456789").lower()
+    if len(word) < _SHORTEST:
+        return []
+    found = ([one for one in owners if like(_last(one).lower(), word)] for like in _LIKE)
+    return next(filter(None, found), [])
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _owners(member: str, index: IndexedTree, finder: Finder) -> list[str]:
+    """The classes with a member of that name: the public ones first, of these those that most
+    derive from, of these the ones with short names."""
+    corpus = Corpus(index.facts, index.source.content)
+    texts = [(path, corpus.text(path)) for path in corpus.paths("python")]
+    derived = Counter(base for _, data in texts for base in _bases(data))
+
+    def rank(name: str) -> tuple[bool, int, int, str]:
+        private = all(map(is_private, finder.public(_last(name)) or (name,)))
+        return private, -derived[_last(name).encode()], name.count("."), name
+
+    return sorted(_with(member.encode(), texts), key=rank)
+
+
+def _bases(data: bytes) -> Iterator[bytes]:
+    for found in _DERIVED.finditer(data):
+        yield from (one.strip().rpartition(b".")[2] for one in found[1].split(b","))
+
+
+def _with(member: bytes, texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
+    name = re.escape(member)
+    method, attribute = rb"(?:async[ \t]+)?def[ \t]+%b\b" % name, rb"%b[ \t]*[:=](?!=)" % name
+    defined = re.compile(rb"(?m)^[ \t]+(?:%b|%b)" % (method, attribute))
+    for path, data in texts:
+        if member in data and (starts := [found.start() for found in defined.finditer(data)]):
+            text = Text(data)
+            around = dict.fromkeys(_class_around(text, start) for start in starts)
+            yield from (f"{module_name(path)}.{head.qualified}" for head in around if head)
+
+
+def _class_around(text: Text, start: int) -> Head | None:
+    """The class in whose body a line is; None for one in a function or at the top."""
+    if text.strings.end_at(start + 1):
+        return None
+    own = next((head for head in text.heads if head.start == start), None)
+    if own:
+        around = text.heads[own.parent] if own.parent >= 0 else None
+    else:
+        block = text.around(text.data.count(b"\n", 0, start) + 1)
+        around = block.head if block else None
+    return around if around and around.is_class else None

@@ -1,0 +1,70 @@
+"""Names that people write on objects: methods without their class, initials, files by their stem."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.index import Index
+
+OPTIMIZER = "torch.optim.Optimizer"
+DDP = "torch.nn.parallel.DistributedDataParallel"
+
+
+@pytest.mark.parametrize("called_on", ["optimizer", "self.optimizer", "optimizer_2", "opt"])
+def test_a_method_is_that_of_the_class_that_is_named_as_the_object(
+    tree_index: Index, called_on: str
+) -> None:
+    found = tree_index.resolve(f"{called_on}.add_param_group(group)")
+    assert (found.kind, found.text) == ("python", f"{OPTIMIZER}.add_param_group")
+    assert found.note == f"if {called_on} is a {OPTIMIZER}"
+    assert found.confidence == "by rule"
+
+
+def test_a_method_of_an_unknown_object_is_that_of_each_class(tree_index: Index) -> None:
+    found = tree_index.resolve("thing.step")
+    assert found.text == f"{OPTIMIZER}.step"  # from which others derive
+    assert len(found.hits) > 1
+    assert (found.confidence, found.note) == ("ambiguous", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("add_param_group", f"{OPTIMIZER}.add_param_group"),
+        ("no_sync", f"{DDP}.no_sync"),
+        ("unwrap_module", "torch.nn.parallel.distributed._Wrapper.unwrap_module"),
+    ],
+)
+def test_a_method_alone_is_a_name(tree_index: Index, text: str, name: str) -> None:
+    assert tree_index.resolve(text).text == name
+
+
+@pytest.mark.parametrize("text", ["unwrap_local", "unwrap_text", "torch.optim.no_sync"])
+def test_what_no_class_has_is_no_method(tree_index: Index, text: str) -> None:
+    assert tree_index.resolve(text).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("self.weight.mul", "torch.Tensor.mul"),
+        ("tensor.mul", "torch.Tensor.mul"),
+        ("x.grad.mul_(y)", "torch.Tensor.mul_"),
+    ],
+)
+def test_a_member_of_a_tensor(tree_index: Index, text: str, name: str) -> None:
+    found = tree_index.resolve(text)
+    assert found.text == name
+    assert found.note == f"if {text.rpartition('.')[0]} is a tensor"
+
+
+def test_initials_of_a_documented_class_lead_to_it(tree_index: Index) -> None:
+    found = tree_index.resolve("DDP")
+    assert (found.text, found.confidence) == (DDP, "ambiguous")
+    assert found.note == f"DDP are the initials of {DDP}"
+    assert tree_index.resolve("DDX").kind == "none"
+
+
+def test_a_file_is_found_without_its_ending(tree_index: Index) -> None:
+    found = tree_index.resolve("QuantizedLinear")
+    assert (found.kind, [hit.name[-20:] for hit in found.hits]) == ("place", ["/QuantizedLinear.cpp"])

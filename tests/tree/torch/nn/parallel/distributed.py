@@ -1,0 +1,19 @@
+"""A class that people know by its initials."""
+
+
+class DistributedDataParallel:
+    def no_sync(self):
+        pass
+
+
+class _Wrapper:
+    def unwrap_module(self):
+        pass
+
+    def make(self):
+        def unwrap_local(self):
+            pass
+
+    text = """
+    def unwrap_text(self):
+    """
