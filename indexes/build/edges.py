@@ -285,7 +285,9 @@ def _asking_shaders(store: Store, files: Collection[int]) -> Iterable[int]:
     """The files that ask for Metal kernels, where a file that has or asks for some is another: of
     several strings the longest that a kernel's name begins with asks for it."""
     paths: dict[int, str] = dict(store.query("SELECT id,path FROM files"))
-    if not any(paths.get(number, _APPLE[0]).endswith(_APPLE) for number in files):
+    sql = f"SELECT DISTINCT id>>{FILE_BITS} FROM definitions WHERE kind='{SHADER}'"
+    apple = any(paths.get(number, _APPLE[0]).endswith(_APPLE) for number in files)
+    if not apple and not set(files).intersection(store.column(sql)):
         return ()
     return store.column(f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE kind='{SHADER}'")
 

@@ -63,7 +63,10 @@ class FunctionsRun:
             named = named._replace(name=name, qualifier=qualifier)
         if not self.facts.classes_named(named.name):
             return
-        for known in self.facts.named(named.name):
+        all_named = self.facts.named(named.name)
+        own = [one for one in all_named if one.definition.location.path == path]
+        is_own = any(one.definition.kind == "class" for one in own)
+        for known in own if is_own else all_named:  # else no header that has it is included
             place = known.definition.location.path
             near = known.definition.kind == "class" and (place == path or is_header(place))
             if near and in_scope(named, known, scope):

@@ -191,7 +191,8 @@ class _Use:
         plain = "{" not in text and "#" not in text and not gives_names(text)
         if depth < _MAX_DEPTH and plain and not table.names_any(text):
             return
-        facts = assemble(scan_text(text), unread=_UNREAD)
+        path = self.path if self.path.endswith(".mm") else "aten/"
+        facts = assemble(scan_text(text), path, _UNREAD)
         for found in facts.definitions:
             if found.kind != "macro_use":
                 self._define(found, macro)

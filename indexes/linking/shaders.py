@@ -92,16 +92,17 @@ class Shaders:
                         yield host
 
     def _run_by(self, host: Known) -> Iterator[Known]:
-        """What runs under a kernel's name: the objects that its function is given, and that."""
+        """What runs under a kernel's name: the object that its function is given, and that. A class
+        with several methods helps the kernel, which computes."""
         if host.definition.kind != "shader":
             yield host
             return
         for call in self.facts.calls(host):
-            for one in named_in(call):
-                yield from self._functions_run.by(one, host, call)
-            for known in self.facts.named(call.name):
-                if _is_kernel_of(known, host):
-                    yield known
+            run = self._functions_run
+            given = [one for named in named_in(call) for one in run.by(named, host, call)]
+            kernels = [one for one in self.facts.named(call.name) if _is_kernel_of(one, host)]
+            helps = len({one.definition.name for one in given}) > 1
+            yield from (*kernels, *given) if helps else (*given, *kernels)
 
 
 class _Pattern(NamedTuple):
@@ -114,7 +115,7 @@ class _Pattern(NamedTuple):
     def of(cls, text: str) -> _Pattern:
         """Of ``"exp"``, ``"matmul_"`` or ``"upsample_{}_{}"``: the rest of a name is its types."""
         parts = text.split(_OPEN)
-        begins = ".+".join(map(re.escape, parts))
+        begins = ".*".join(map(re.escape, parts))
         rest = "" if text.endswith(("_", _OPEN)) else "(?:_|$)"
         return cls(text, re.compile(begins + rest), sum(map(len, parts)))
 

@@ -113,11 +113,20 @@ class ScopeFacts(Lookup):
         return [known for file in files for known in self._shaders[file]]
 
     def _libraries(self, path: str) -> list[str]:
-        """The files of a file's own shader library."""
+        """The files of a file's own shader library: ``.metal`` files, and what they include."""
+        bundled = {f"{name}.metal" for name in _BUNDLED.findall("\n".join(self._included(path)))}
+        library = [one for one in self._paths.values() if one.rpartition("/")[2] in bundled]
+        for file in library:  # grows
+            for name in self._included(file):
+                found = [one for one in self._shaders if f"/{one}".endswith(f"/{name}")]
+                library += [one for one in found if one not in library]
+        return [file for file in dict.fromkeys((path, *library)) if file in self._shaders]
+
+    def _included(self, path: str) -> list[str]:
+        """What a file includes."""
         sql = "SELECT i.names FROM includes i JOIN files f ON f.id=i.file WHERE f.path=?"
-        bundled = set(_BUNDLED.findall("\n".join(self.store.column(sql, (path,)))))
-        names = {file: file.rpartition("/")[2].removesuffix(".metal") for file in self._shaders}
-        return [file for file, name in names.items() if file == path or name in bundled]
+        names = "\n".join(self.store.column(sql, (path,))).split("\n")
+        return [name[1:] for name in names if name]
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""

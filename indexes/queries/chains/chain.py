@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop
 
 from indexes.codegen.variants import signature_of
+from indexes.linking.graph import device_of_key
 from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, NativeFunction, Role, Work
@@ -176,5 +177,6 @@ def for_key(chain: Chain, key: str) -> Chain:
 
 def _is_for(hop: Hop, key: str) -> bool:
     """Whether a hop is for ``key``, or for every key, as a composite kernel is."""
-    named = hop.keys or ((hop.device,) if hop.device else ())
-    return not named or key in named or any(name.startswith("Composite") for name in named)
+    if not hop.keys:  # under a kernel of the key
+        return hop.device in (None, key, device_of_key(key))
+    return key in hop.keys or any(name.startswith("Composite") for name in hop.keys)

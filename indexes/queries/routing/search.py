@@ -173,7 +173,16 @@ class Search:
                 if known is not None or not order.is_joined(step, choices, one, ahead):
                     yield one
             ahead.discard(step.upper.what)
-        yield from (one for one in end.conditions if not self._alternatives(one, end))
+        same = self._same(end)
+        for one in end.conditions:
+            if not (self._alternatives(one, end) or order.alternatives(one, end.conditions, same)):
+                yield one
+
+    def _same(self, end: End) -> list[Edge]:
+        """The calls of an end by the function that calls it: the other arm's as well."""
+        if end.edge is None or end.known.id == end.edge.caller:
+            return []
+        return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
 
     def joined(self, end: End) -> list[Edge]:
         """The calls by which a function computes as well where a condition of an end is another:
@@ -282,7 +291,7 @@ class Search:
             return
         if not self._is_of(known, walk.device):
             return
-        strong = self.works.computing_edges(known) or self._copies(known, node, walk)
+        strong = _named_first(self.works.computing_edges(known)) or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -369,6 +378,12 @@ class Search:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
+
+
+def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:
+    """What computes: where Metal kernels are named, they and not the call that starts them."""
+    named = any(edge.kind == "shader" and edge.confidence != "ambiguous" for edge, _ in edges)
+    return [one for one in edges if not (named and one[1] == "metal" and one[0].kind == "library")]
 
 
 def _defaults(native: NativeFunction, parameters: Sequence[str]) -> Defaults:

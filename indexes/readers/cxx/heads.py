@@ -211,6 +211,9 @@ def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
         ended = close(text, opened)
         if ended < 0 or ended >= stop:
             break
+        if prefix.rfind("[[") > prefix.rfind("]]"):  # of an attribute
+            at = ended + 1
+            continue
         if "=" in prefix and "operator" not in prefix and _assigns(prefix):
             return Head("opaque")
         head = _declarator(text, start, opened, ended, stop)

@@ -13,15 +13,20 @@ SHADER = "shader"
 that gives a kernel such a name."""
 _HOST_NAME = "host_name"
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>"
+_TYPE = r"(?:void\b|decltype\s*\((?:[^();{}]|\([^();{}]*\))*\))"
+"""What a kernel returns: ``decltype`` of what is made for types repeats that."""
+_IS_KERNEL = r"(?:kernel\b|\[\[\s*kernel\s*\]\])"
 _GIVEN = regex(
-    rf"\[\[\s*{_HOST_NAME}\s*\(([^()]*)\)\s*\]\]\s*(?:\[\[[^\]]*\]\]\s*)*"
-    rf"(?:kernel\s+void|void\s+kernel)\s+([\w:\s]*?\w)\s*({_TEMPLATE})?\s*\("
+    rf"\[\[\s*{_HOST_NAME}\s*\(([^()]*)\)\s*\]\]\s*(?:(?!{_IS_KERNEL})\[\[[^\]]*\]\]\s*)*"
+    rf"(?:{_IS_KERNEL}\s*{_TYPE}|void\s+kernel\b)\s*([\w:\s]*?\w)\s*({_TEMPLATE})?\s*(?:[(;]|\Z)"
 )
 _TEXT = regex(r'"([^"\\\n]*)"')
 _ASKED = regex(r'(?<!@)"([A-Za-z_][\w{}]+)"')
 _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
-_KERNEL = regex(r"\b(?:kernel\s+void|void\s+kernel)\b")
+_COMPARED = frozenset(("==", "!="))
+"""What stands beside a string that another is compared with: it asks for nothing."""
+_KERNEL = regex(rf"(?:\b|(?=\[)){_IS_KERNEL}\s*{_TYPE}|\bvoid\s+kernel\b")
 
 
 class HostName(NamedTuple):
@@ -57,7 +62,8 @@ def asks_shaders(path: str, text: str) -> bool:
 def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """The strings between two offsets that can be a kernel's name, or how it begins."""
     for found in _ASKED.finditer(written, start, end):
-        if plain[found.start()] == '"':
+        around = plain[start : found.start()].rstrip()[-2:], plain[found.end() : end].lstrip()[:2]
+        if plain[found.start()] == '"' and _COMPARED.isdisjoint(around):
             yield found.start(), found[1]
 
 

@@ -253,6 +253,51 @@ template [[host_name("sample_cubic_wide_float")]] kernel void cubic_wide<float>(
 template [[host_name("sample_cubic_float")]] kernel void cubic<float>(device float* out);
 template [[host_name("sample_linear_float")]] kernel void linear<float>(device float* out);
 """,
+    f"{NATIVE}/mps/operations/Attributes.mm": """
+#include <ATen/native/mps/Attributes_metallib.h>
+namespace at::native {
+#define EDGE_UNARY(NAME) \\
+  void edges_of_macro_##NAME(TensorIteratorBase& iter) { lib.exec_unary_kernel(iter, #NAME); }
+EDGE_UNARY(wave)
+void edges_of_attributes(const Tensor& x, const std::string& mode) {
+  if (mode == "bump") { mode.size(); }
+  lib.getPipelineStateForFunc("total_" + mode);
+}
+void edges_of_included_kernels(const Tensor& x) { lib.getPipelineStateForFunc("merge_" + type); }
+void edges_of_limits(const Tensor& x) { lib.getPipelineStateForFunc("limited"); }
+void edges_of_empty_names(const Tensor& x, const std::string& suffix) {
+  lib.getPipelineStateForFunc(fmt::format("scan{}_{}", suffix, typeOf(x)));
+}
+} // namespace at::native
+""",
+    f"{NATIVE}/mps/kernels/Attributes.metal": """
+#include <ATen/native/mps/kernels/Merge.h>
+struct wave_functor { float operator()(float x) { return x; } };
+struct TotalOp {
+  static float identity() { return 0; }
+  static float combine(float a) { return a; }
+};
+template <typename T, typename F> [[kernel]] void each_one(device T* out [[buffer(0)]]) {}
+template <typename T, typename OP>
+[[max_total_threads_per_threadgroup(1024)]] kernel void total(device T* out [[buffer(0)]]) {
+  out[0] = OP::combine(OP::identity());
+}
+[[kernel, max_total_threads_per_threadgroup(WM* WN * 32)]] void limited(
+    device float* out [[buffer(0)]]) {}
+template <typename T> kernel void scan(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void bump(device T* out [[buffer(0)]]) {}
+#define EDGE_KERNEL(name, func, ...) \\
+  template [[host_name(name)]] [[kernel]] decltype(func<__VA_ARGS__>) func<__VA_ARGS__>
+EDGE_KERNEL("total_float", total, float, TotalOp<float>);
+template [[host_name("wave_dense_float")]] [[kernel]] void each_one<float, wave_functor>(
+    device float* out);
+template [[host_name("scan_float")]] kernel void scan<float>(device float* out);
+template [[host_name("bump_float")]] kernel void bump<float>(device float* out);
+""",
+    f"{NATIVE}/mps/kernels/Merge.h": """
+template <typename T> kernel void merge(device T* out [[buffer(0)]]) {}
+template [[host_name("merge_float")]] kernel void merge<float>(device float* out);
+""",
     f"{NATIVE}/mps/kernels/Others.metal": """
 float edges_of_other_shaders(float x) { return edge_shader(x); }
 """,
@@ -420,6 +465,23 @@ def test_a_string_is_put_into_another(index: Index) -> None:
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
     (found,) = (one for one in said(index, "edges_of_void_kernels") if one[0] == "shader")
     assert found[2].startswith("turned:")
+
+
+@pytest.mark.parametrize(
+    ("caller", "run"),
+    [
+        ("edges_of_macro_wave", ["operator()", "each_one"]),  # a string that a macro makes
+        ("edges_of_attributes", ["total", "identity", "combine"]),  # not what it is compared with
+        ("edges_of_included_kernels", ["merge"]),
+        ("edges_of_limits", ["limited"]),
+        ("edges_of_empty_names", ["scan"]),
+    ],
+)
+def test_kernels_by_attribute_of_macros_and_of_headers(
+    index: Index, caller: str, run: list[str]
+) -> None:
+    found = [target for kind, _, target in said(index, caller) if kind == "shader"]
+    assert [target.partition(":")[0] for target in found] == run
 
 
 def test_a_message_to_a_blit_encoder_runs_on_the_device(index: Index) -> None:
