@@ -62,6 +62,9 @@ class EdgeFacts(ClassQuestions, FunctorQuestions, ShaderQuestions, Protocol):
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
 
+    def folders_included(self, path: str) -> Collection[str]:
+        """The first folders of what a file includes with ``<...>``."""
+
     def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
         """The function-like macros that a file defines, by name."""
 
@@ -196,7 +199,7 @@ class EdgeResolver:
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[_Meant]:
         """The library that a name is of, unless it is a class of the tree."""
-        library = library_of(call)
+        library = library_of(call) or self._included(call, caller, found)
         if library and self._is_own_class(call):
             library = ""
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
@@ -204,6 +207,15 @@ class EdgeResolver:
             return [_edge(call, "library", library, sure)]
         copied = _copied_library(found, caller)
         return [_edge(call, "library", copied)] if copied else []
+
+    def _included(self, call: Call, caller: Known, found: Sequence[Known]) -> str:
+        """The library whose function a namespace that is none of the tree's names, and whose
+        headers the file includes: ``fbgemm_gpu::f(x)`` with ``<fbgemm_gpu/torch_ops.h>``. Of
+        such, those that are given a tensor compute."""
+        root = call.qualifier.lstrip(":").partition("::")[0]
+        if found or not root or self.facts.is_scope(root) or not self._is_given_tensor(call):
+            return ""
+        return root if root in self.facts.folders_included(caller.definition.location.path) else ""
 
     def _is_own_class(self, call: Call) -> bool:
         """Whether the tree has a class with a name like a vendor's, ``cublasCommonArgs``, or one

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.model.files import is_beside
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
 
@@ -191,21 +192,6 @@ _LIBRARIES = (
 )
 """Of each library what its names begin with, and what they are: a regular expression is made
 only when a name begins so."""
-_QUALIFIED_LIBRARIES = {
-    "ideep": "oneDNN",
-    "dnnl": "oneDNN",
-    "fbgemm": "FBGEMM",
-    "cub": "CUB",
-    "hipcub": "hipCUB",
-    "thrust": "Thrust",
-    "cutlass": "CUTLASS",
-    "pocketfft": "pocketfft",
-    "cudnn_frontend": "cuDNN",
-    "nccl": "NCCL",
-    "aotriton": "AOTriton",
-    "sparse_gemm": "",
-    "xnnpack": "",
-}
 _SYCL = frozenset(("parallel_for", "single_task"))
 """How a queue or a handler of SYCL launches: PyTorch's own ``parallel_for`` is no method."""
 APPLE = frozenset(("MPSGraph", "Metal"))
@@ -219,7 +205,7 @@ def library_of(call: Call) -> str:
     if call.kind == "member" and call.name in _SYCL:
         return "SYCL"
     first = call.qualifier.lstrip(":").partition("::")[0]
-    if named := _QUALIFIED_LIBRARIES.get(first):
+    if named := VENDOR_NAMESPACES.get(first):
         return named
     by_name = _library_by_name(call.name)
     if is_plain(call) or by_name in APPLE:  # PyTorch's own namespaces hold Apple's: mps::
@@ -232,7 +218,7 @@ def _given_library(call: Call) -> str:
     namespace may stand in one that the build gives it: ``detail::cub::DeviceScan``."""
     *around, owner = call.qualifier.lstrip(":").split("::")
     is_function = owner[:1].isupper() and call.name[:1].isupper()
-    vendors = (_QUALIFIED_LIBRARIES.get(one) for one in around) if is_function else ()
+    vendors = (VENDOR_NAMESPACES.get(one) for one in around) if is_function else ()
     return next(filter(None, vendors), "")
 
 

@@ -221,3 +221,21 @@ def split_arguments(text: str) -> list[str]:
         return []
     parts = split_outside(text) if _NESTS.search(text) else text.split(",")
     return [part.strip() for part in parts]
+
+
+VENDOR_NAMESPACES = {
+    "ideep": "oneDNN",
+    "dnnl": "oneDNN",
+    "fbgemm": "FBGEMM",
+    "cub": "CUB",
+    "hipcub": "hipCUB",
+    "thrust": "Thrust",
+    "cutlass": "CUTLASS",
+    "pocketfft": "pocketfft",
+    "cudnn_frontend": "cuDNN",
+    "nccl": "NCCL",
+    "aotriton": "AOTriton",
+    "sparse_gemm": "",
+    "xnnpack": "",
+}
+"""The libraries of namespaces, whose functions return no tensors; empty for PyTorch's own."""

@@ -124,9 +124,20 @@ class ScopeFacts(Lookup):
 
     def _included(self, path: str) -> list[str]:
         """What a file includes."""
+        return [name[1:] for name in self._include_rows(path)]
+
+    def _include_rows(self, path: str) -> list[str]:
+        """The same, behind a letter for ``<...>`` or ``"..."``."""
         sql = "SELECT i.names FROM includes i JOIN files f ON f.id=i.file WHERE f.path=?"
-        names = "\n".join(self.store.column(sql, (path,))).split("\n")
-        return [name[1:] for name in names if name]
+        return [
+            row for names in self.store.column(sql, (path,)) for row in names.split("\n") if row
+        ]
+
+    @lru_cache(256)  # noqa: B019
+    def folders_included(self, path: str) -> frozenset[str]:
+        """The first folders of what a file includes with ``<...>``."""
+        rows = self._include_rows(path)
+        return frozenset(one[1:].partition("/")[0] for one in rows if one[0] == "s")
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""

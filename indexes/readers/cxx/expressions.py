@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from re import Match
 
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import Site
 from indexes.readers.cxx.brackets import Brackets
@@ -334,6 +335,8 @@ class Expressions:
             return begin, method_mark(site.name, receiver, site.template)
         if site.qualifier.lstrip(":").startswith("std"):
             return site.start, self._standard(site)
+        if VENDOR_NAMESPACES.get(site.qualifier.lstrip(":").partition("::")[0]):
+            return site.start, UNKNOWN  # dnnl::matmul is not the operator
         mark = type_mark(site.name)
         if mark == site.name and site.template and site.qualifier:
             mark = type_mark(f"{site.qualifier}<{site.template}>")  # MaybeOwned<Tensor>::borrowed

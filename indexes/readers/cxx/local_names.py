@@ -52,13 +52,16 @@ class LocalNames:
                 self._types.setdefault(found[1], []).append(one)
 
     def meant(self, row: Row) -> Row:
-        """A call with what its names stand for."""
+        """A call with what its names stand for; that of an object, ``Gemm gemm; gemm(x)``, with
+        its class."""
         at, name, qualifier, kind, template, arguments, receiver = row
         if not qualifier and kind in ("call", "launch"):
             if name in self._scopes:
                 qualifier = self._scopes[name]
             elif one := self._type(name, at):
                 return at, one.name, one.qualifier, kind, one.template, arguments, receiver
+        elif name == "operator()" and (one := self._type(receiver, at)):
+            return at, one.name, one.qualifier, "call", one.template, arguments, ""
         template = self._spelled_out(template, at)
         return at, name, qualifier, kind, template, arguments, receiver
 

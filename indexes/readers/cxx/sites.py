@@ -62,6 +62,8 @@ _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
 _CALLED_OBJECT = regex(r"\}\s*\(")
 _BRACED = regex(rf"[(,=]{_MADE}", ASCII)
 _RETURNED = regex(rf"return\b{_MADE}", ASCII)
+_STATED = regex(rf"[;{{}})]{_MADE}", ASCII)
+"""What begins a statement makes an object only where it is called: ``Unique<T>{}(x);``."""
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
@@ -325,6 +327,8 @@ class _Reading:
             found = _BRACED.search(self.plain, begin, stop) or _RETURNED.search(
                 self.plain, begin, stop
             )
+            if not found and self._is_called(stop - 1):
+                found = _STATED.match(self.plain, begin, stop)
             if not found:
                 continue
             path, template = found.groups()
@@ -332,6 +336,11 @@ class _Reading:
             if name not in _NO_OBJECT and type_mark(path) == name:
                 arguments = flat(template)[1:-1] if template else ""
                 self._rows.append((found.start(1), name, qualifier, "call", arguments, "", ""))
+
+    def _is_called(self, opened: int) -> bool:
+        """Whether what the braces at an offset make is called."""
+        closed = self.brackets.close(opened)
+        return _CALLED_OBJECT.match(self.plain, closed, self.end) is not None
 
     def _leads_nowhere(self, name: str, qualifier: str, kind: str, receiver: str) -> bool:
         """Whether a call is none of the tree's: the standard library's, or an accessor."""

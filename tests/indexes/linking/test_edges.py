@@ -253,6 +253,14 @@ template [[host_name("sample_cubic_wide_float")]] kernel void cubic_wide<float>(
 template [[host_name("sample_cubic_float")]] kernel void cubic<float>(device float* out);
 template [[host_name("sample_linear_float")]] kernel void linear<float>(device float* out);
 """,
+    f"{NATIVE}/mkldnn/Results.cpp": """
+namespace at::native {
+void edges_of_vendors_results(const Tensor& x) {
+  auto primitive = dnnl::matmul(x);
+  primitive.execute(ideep::stream::default_stream(), x);
+}
+}
+""",
     f"{NATIVE}/mps/operations/Attributes.mm": """
 #include <ATen/native/mps/Attributes_metallib.h>
 namespace at::native {
@@ -302,9 +310,13 @@ template [[host_name("merge_float")]] kernel void merge<float>(device float* out
 float edges_of_other_shaders(float x) { return edge_shader(x); }
 """,
     f"{NATIVE}/cuda/Edges.cu": """
+#include <vendor_gemm/torch_ops.h>
 namespace at::native {
 namespace {
 template <typename T, int N> __global__ void edge_kernel(T* x) { x[0] = N; }
+template <typename T> struct EdgeSum {
+  void operator()(Tensor& x) { edge_kernel<T, 2><<<1, 1>>>(x); }
+};
 template <typename T> constexpr int width() { return 4; }
 __global__ void kernel(float* x) {}
 }
@@ -316,6 +328,16 @@ void edges_of_pointers(float* x, bool wide) {
   if (wide) { kernel = edge_kernel<float, 4>; }
   kernel<<<1, 32>>>(x);
 }
+void edges_of_braces(Tensor& x) {
+  AT_DISPATCH_ALL_TYPES(x.scalar_type(), "sum", [&] { EdgeSum<scalar_t>{}(x); });
+}
+void edges_of_aliases(Tensor& x) {
+  using Gemm = cutlass::gemm::device::Adapter<T>;
+  Gemm gemm;
+  gemm(x);
+}
+Tensor edges_of_included(const Tensor& x) { return vendor_gemm::grouped(x, x); }
+Tensor edges_of_not_included(const Tensor& x) { return other_gemm::grouped(x, x); }
 void edges_of_builds(float* x) { EDGE_NAMESPACE::fused(x); plain_fused(x); }
 void plain_fused(float* x) {}
 } // namespace at::native
@@ -482,6 +504,27 @@ def test_kernels_by_attribute_of_macros_and_of_headers(
 ) -> None:
     found = [target for kind, _, target in said(index, caller) if kind == "shader"]
     assert [target.partition(":")[0] for target in found] == run
+
+
+@pytest.mark.parametrize(
+    ("caller", "run"),
+    [
+        ("edges_of_braces", [("functor", "EdgeSum", "operator()")]),
+        ("edges_of_aliases", [("library", "cutlass::gemm::device::Adapter", "CUTLASS")]),
+        ("edges_of_included", [("library", "vendor_gemm::grouped", "vendor_gemm")]),
+        ("edges_of_not_included", []),
+    ],
+)
+def test_calls_of_vendors_and_of_objects(
+    index: Index, caller: str, run: list[tuple[str, str, str]]
+) -> None:
+    found = [(kind, symbol, to.partition(":")[0]) for kind, symbol, to in said(index, caller)]
+    assert found == run
+
+
+def test_what_a_vendors_function_returns_is_no_tensor(index: Index) -> None:
+    found = said(index, "edges_of_vendors_results")
+    assert ("library", "execute", "oneDNN") in found
 
 
 def test_a_message_to_a_blit_encoder_runs_on_the_device(index: Index) -> None:
