@@ -39,7 +39,10 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
     alike = _named_as(called_on, owners)
     names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
     found = together(map(finder.find, names))
-    return found and replace(found, note=_note(called_on, found.name) if alike else "")
+    if found is None or not called_on:
+        return found
+    note = f"if {called_on} is a {found.name.rpartition('.')[0]}"
+    return replace(found, note=note, confidence=found.confidence if alike else "ambiguous")
 
 
 def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
@@ -48,10 +51,6 @@ def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
     owner = found.name.rpartition(".")[0] if found else ""
     is_its = owner.rpartition(".")[2].lower() == called_on.rpartition(".")[2].lower()
     return found if is_its and not is_private(owner) else None
-
-
-def _note(called_on: str, name: str) -> str:
-    return f"if {called_on} is a {name.rpartition('.')[0]}"
 
 
 def _named_as(called_on: str, owners: list[str]) -> list[str]:

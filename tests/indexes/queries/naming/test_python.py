@@ -24,7 +24,9 @@ def test_a_method_of_an_unknown_object_is_that_of_each_class(tree_index: Index) 
     found = tree_index.resolve("thing.step")
     assert found.text == f"{OPTIMIZER}.step"  # from which others derive
     assert len(found.hits) > 1
-    assert (found.confidence, found.note) == ("ambiguous", "")
+    assert (found.confidence, found.note) == ("ambiguous", f"if thing is a {OPTIMIZER}")
+    only = tree_index.resolve("thing.no_sync")
+    assert (only.text, only.confidence) == (f"{DDP}.no_sync", "ambiguous")
 
 
 @pytest.mark.parametrize(
