@@ -62,7 +62,7 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``x.clone`` and ``loss.backward()`` of a tensor, ``scaler.update`` and ``state_dict`` of an
     object, where nothing is named ``x``, ``loss`` or ``scaler``."""
     owner, name = _split(query)
-    if owner and _is_namespace(owner, index):
+    if owner and (name in _FILES or _is_namespace(owner, index)):
         return None
     if owner and (found := _of_tensor(owner, name, query, index)):
         return found
@@ -74,7 +74,7 @@ def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``optimizer.zero_grad``, of the class ``Optimizer``, where no operator is written so."""
     owner, name = _split(query)
     known = any(map(index.facts.native, query.operators))
-    if not owner or known or _is_namespace(owner, index):
+    if not owner or known or name in _FILES or _is_namespace(owner, index):
         return None
     answer = find_in_named(name, owner, index)
     return _match(answer, query, index) if answer else None
@@ -148,6 +148,8 @@ def _is_namespace(owner: str, index: IndexedTree) -> bool:
 
 
 _HOLD = ("module", "class")
+_FILES = frozenset("c cc cpp cu cuh cxx h hip hpp m md metal mm py pyi rst yaml".split())
+"""What names of files end with: another tree may have the file."""
 
 
 def _of_tensor(owner: str, name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -26,6 +26,7 @@ _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
 _COMPARED = frozenset(("==", "!="))
 """What stands beside a string that another is compared with: it asks for nothing."""
+_BESIDE = 16
 _KERNEL = regex(rf"(?:\b|(?=\[)){_IS_KERNEL}\s*{_TYPE}|\bvoid\s+kernel\b")
 
 
@@ -62,8 +63,9 @@ def asks_shaders(path: str, text: str) -> bool:
 def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """The strings between two offsets that can be a kernel's name, or how it begins."""
     for found in _ASKED.finditer(written, start, end):
-        around = plain[start : found.start()].rstrip()[-2:], plain[found.end() : end].lstrip()[:2]
-        if plain[found.start()] == '"' and _COMPARED.isdisjoint(around):
+        before = plain[max(start, found.start() - _BESIDE) : found.start()].rstrip()[-2:]
+        behind = plain[found.end() : min(end, found.end() + _BESIDE)].lstrip()[:2]
+        if plain[found.start()] == '"' and _COMPARED.isdisjoint((before, behind)):
             yield found.start(), found[1]
 
 

@@ -41,7 +41,9 @@ def test_a_method_alone_is_a_name(tree_index: Index, text: str, name: str) -> No
     assert tree_index.resolve(text).text == name
 
 
-@pytest.mark.parametrize("text", ["unwrap_local", "unwrap_text", "torch.optim.no_sync"])
+@pytest.mark.parametrize(
+    "text", ["unwrap_local", "unwrap_text", "torch.optim.no_sync", "AWrapper.cpp", "_Wrapper.cpp"]
+)
 def test_what_no_class_has_is_no_method(tree_index: Index, text: str) -> None:
     assert tree_index.resolve(text).kind == "none"
 

@@ -10,6 +10,9 @@ class _Wrapper:
     def unwrap_module(self):
         pass
 
+    def cpp(self):
+        pass
+
     def make(self):
         def unwrap_local(self):
             pass
