@@ -191,7 +191,7 @@ class _Use:
         plain = "{" not in text and "#" not in text and not gives_names(text)
         if depth < _MAX_DEPTH and plain and not table.names_any(text):
             return
-        path = self.path if self.path.endswith(".mm") else "aten/"
+        path = self.path if self.path.endswith(".mm") else "aten/"  # strings there name kernels
         facts = assemble(scan_text(text), path, _UNREAD)
         for found in facts.definitions:
             if found.kind != "macro_use":

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from indexes.model.answers import DeviceKernelAnswer, EngineFunction, Member
 from indexes.model.errors import CancelCallback, NotFound, ProgressCallback, Report, SourceError
@@ -233,3 +234,20 @@ def _brought_up(
         if force or not os.path.exists(path):
             raise
         return Report(stale=f"the index is not up to date: {error}")
+
+
+_T = TypeVar("_T")
+
+
+def kept(find: Callable[[str, IndexedTree], _T]) -> Callable[[str, IndexedTree], _T]:
+    """What is found for a text, kept while the index lives; it must not hold the index."""
+    found: WeakKeyDictionary[IndexedTree, dict[str, _T]] = WeakKeyDictionary()
+
+    @wraps(find)
+    def asked(text: str, index: IndexedTree) -> _T:
+        answers = found.setdefault(index, {})
+        if text not in answers:
+            answers[text] = find(text, index)
+        return answers[text]
+
+    return asked

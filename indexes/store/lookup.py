@@ -179,10 +179,13 @@ class Lookup(Bodies, Operators):
         return tuple(whole for (whole,) in rows)
 
     def paths_with_stem(self, stem: str) -> tuple[str, ...]:
-        """The indexed files that are named so but for what stands behind a dot, shortest first."""
+        """The indexed files that are named so but for what stands behind a dot, shortest first;
+        none where a file has the very name, in whatever case."""
         sql = "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path),path"
-        found = self.store.column(sql, (like(f"/{stem}."),))
-        return tuple(path for path in found if path.rpartition("/")[2].startswith(f"{stem}."))
+        found = [(path, path.rpartition("/")[2]) for path in self.store.column(sql, (like(stem),))]
+        if any(name.lower() == stem.lower() for _, name in found):
+            return ()
+        return tuple(path for path, name in found if name.startswith(f"{stem}."))
 
     def document(self, name: str) -> Sequence[Any]:
         """One of the answers that are kept whole: ``tensorimpl``, ``engine``, ``composites``."""

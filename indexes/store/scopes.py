@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
 from indexes.linking.visible import is_header, plain_scope
+from indexes.model.files import Include
 from indexes.model.regex import regex
 from indexes.model.vocabulary import TEMPLATE, Definition, NativeFunction
 from indexes.readers.cxx.marks import UNKNOWN
@@ -124,20 +125,16 @@ class ScopeFacts(Lookup):
 
     def _included(self, path: str) -> list[str]:
         """What a file includes."""
-        return [name[1:] for name in self._include_rows(path)]
+        return [one.name for one in self._all_includes.get(path, ())]
 
-    def _include_rows(self, path: str) -> list[str]:
-        """The same, behind a letter for ``<...>`` or ``"..."``."""
-        sql = "SELECT i.names FROM includes i JOIN files f ON f.id=i.file WHERE f.path=?"
-        return [
-            row for names in self.store.column(sql, (path,)) for row in names.split("\n") if row
-        ]
+    @cached_property
+    def _all_includes(self) -> dict[str, list[Include]]:
+        return self.includes()
 
-    @lru_cache(256)  # noqa: B019
     def folders_included(self, path: str) -> frozenset[str]:
         """The first folders of what a file includes with ``<...>``."""
-        rows = self._include_rows(path)
-        return frozenset(one[1:].partition("/")[0] for one in rows if one[0] == "s")
+        found = self._all_includes.get(path, ())
+        return frozenset(one.name.partition("/")[0] for one in found if not one.quoted)
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""

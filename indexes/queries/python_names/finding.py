@@ -11,7 +11,7 @@ from indexes.model.errors import SourceError
 from indexes.model.files import MARK
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
-from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.store.registrations import StoredPython
@@ -31,6 +31,7 @@ _MOST = 12
 """So many definitions of a bare name are told apart."""
 
 
+@kept
 def find(text: str, index: IndexedTree) -> PythonAnswer | None:
     """What a Python name means: ``torch.nn.Linear``, ``F.relu``, ``optim.Adam.step``,
     ``DataLoader``; None where Python would find nothing of that name.
@@ -162,10 +163,10 @@ def _packages_beside(index: IndexedTree) -> dict[str, str]:
     sql = f"SELECT path FROM files WHERE kind='python' AND path LIKE '{MARK}%' ORDER BY path"
     paths = index.facts.store.column(sql) if index.source.roots else ()
     found = filter(None, map(_LAID_OUT.fullmatch, paths))
-    return {match[2]: match[1] for match in found if match[2] not in _NOPACKAGES}
+    return {match[2]: match[1] for match in found if match[2] not in _NO_PACKAGES}
 
 
-_NOPACKAGES = frozenset((*PACKAGES, "setup", "conftest", "__init__"))
+_NO_PACKAGES = frozenset((*PACKAGES, "setup", "conftest", "__init__"))
 
 
 def is_private(name: str) -> bool:

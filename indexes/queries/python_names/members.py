@@ -11,7 +11,7 @@ from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer
 from indexes.model.regex import regex
 from indexes.queries.corpus import Corpus
-from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.python_names.finding import Finder, is_private, together
 from indexes.readers.python.blocks import Head, Text
 
@@ -35,7 +35,7 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
         index: The index of the tree.
     """
     finder = Finder(index)
-    owners = _owners(member, index, finder)
+    owners = _owners(member, index)
     alike = _named_as(called_on, owners)
     names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
     found = together(map(finder.find, names))
@@ -66,18 +66,20 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _owners(member: str, index: IndexedTree, finder: Finder) -> list[str]:
+@kept
+def _owners(member: str, index: IndexedTree) -> list[str]:
     """The classes with a member of that name: the public ones first, of these those that most
-    derive from, of these the ones with short names."""
-    corpus = Corpus(index.facts, index.source.content)
+    derive from, of these the ones with short names. Reads all Python files."""
+    finder, corpus = Finder(index), Corpus(index.facts, index.source.content)
     texts = [(path, corpus.text(path)) for path in corpus.paths("python")]
-    derived = Counter(base for _, data in texts for base in _bases(data))
+    found = list(_with(member.encode(), texts))
+    derived = Counter(base for _, data in texts for base in _bases(data)) if found else Counter()
 
     def rank(name: str) -> tuple[bool, int, int, str]:
         private = all(map(is_private, finder.public(_last(name)) or (name,)))
         return private, -derived[_last(name).encode()], name.count("."), name
 
-    return sorted(_with(member.encode(), texts), key=rank)
+    return sorted(found, key=rank)
 
 
 def _bases(data: bytes) -> Iterator[bytes]:

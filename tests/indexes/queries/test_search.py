@@ -188,5 +188,6 @@ def test_the_file_of_that_name_comes_before_many_that_begin_so(tmp_path: Path, w
         for _ in range(2):
             found = [hit.name for hit in index.find(word, limit=4)]
             assert "CODEOWNERS" in found
+            assert not any("/" in name for name in found)
             every = {hit.name for hit in index.find(word)}
             assert {"CODEOWNERS", "aten/src/ATen/native/codeowners.cpp"} <= every
