@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from indexes.model.files import Root, is_beside, placed
@@ -26,9 +27,15 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
     name = "pytorch/pytorch"
     if info.kind == "wheel":
         path = _checkout_path(path)
-    elif repository := Repository.at(info.root):
-        name = repository.github_name or name
+    else:
+        name = _github_name(info.root) or name
     return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
+
+
+@lru_cache(16)
+def _github_name(root: str) -> str | None:
+    repository = Repository.at(root)
+    return repository.github_name if repository else None
 
 
 def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:

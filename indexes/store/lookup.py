@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from indexes.linking.facts import LibraryKernel, StubEntry, StubUse
+from indexes.linking.works import Works
 from indexes.model.errors import NotFound
 from indexes.model.files import Include
 from indexes.model.idioms import stub_of
@@ -60,6 +61,11 @@ class Lookup(Bodies, Operators):
         self.registered_on = lru_cache(1024)(self._registered_on)
         self._registrations: dict[str, list[StubUse]] = {}
         self.messages_in = lru_cache(1024)(self._messages_in)
+
+    @cached_property
+    def works(self) -> Works:
+        """Tells works, with what all walks have asked of it."""
+        return Works(self)
 
     def _messages_in(self, path: str) -> Sequence[tuple[str, int, int]]:
         """The statements of a file that have a message: what says it, ``TORCH_CHECK``, first and

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from indexes.build.workers import start_workers
 from indexes.model.errors import SourceError, TorchnavError
+from indexes.model.files import Roots
+from indexes.model.vocabulary import SourceKind
 from indexes.queries.index import Index
 from indexes.source.files import read_text
+from indexes.source.source import Source
 from navigator.site import lists
 from navigator.site.layout import LISTS, address, page, versions_page
 from navigator.site.operator_page import operator_page
@@ -19,6 +26,11 @@ from navigator.text.html import stylesheet
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
+
+
+_FEW = 400
+"""So many pages are made sooner than processes start."""
+_CHUNK = 4
 
 
 class Built(NamedTuple):
@@ -50,6 +62,32 @@ def _numbers(version: str) -> list[int]:
     return [*map(int, re.findall(r"\d+", version))]
 
 
+@dataclass(frozen=True)
+class _Bodies:
+    index: Index
+    names: Collection[str]
+    """The operators that have a page."""
+
+    def of(self, op: str) -> str:
+        """What stands on the page of an operator."""
+        try:
+            return "".join(operator_page(self.index, op, self.names))
+        except TorchnavError as error:
+            return f"<p>{html_text(str(error))}</p>"
+
+
+_opened: list[_Bodies] = []
+"""In a process that makes pages for another one."""
+
+
+def _open(place: tuple[str, SourceKind, Roots], cache: Path, names: Collection[str]) -> None:
+    _opened.append(_Bodies(Index.as_left(Source(*place), cache), names))
+
+
+def _body_of(op: str) -> str:
+    return _opened[0].of(op)
+
+
 class _Site:
     def __init__(self, index: Index, folder: Path) -> None:
         self._index, self._folder = index, folder
@@ -62,9 +100,9 @@ class _Site:
         ops = [*self._with_address(one.full_name for one in self._index.operators())]
         for folder in ("op", "errors"):
             (self._folder / folder).mkdir(parents=True, exist_ok=True)
-        for at, op in enumerate(ops):
+        for at, (op, body) in enumerate(zip(ops, self._bodies(ops), strict=True)):
             progress("operators", at, len(ops))
-            self._page(address(op), op, self._operator(op), 1)
+            self._page(address(op), op, [body], 1)
         self._lists(ops)
         self._write("style.css", stylesheet())
         self._write("search.js", read_text(Path(__file__).with_name("search.js")))
@@ -83,11 +121,21 @@ class _Site:
             else:
                 self._missing.append(f"{op}: on some disks its file would be that of {other}")
 
-    def _operator(self, op: str) -> Iterable[str]:
+    def _bodies(self, ops: Sequence[str]) -> Iterator[str]:
+        """What stands on the page of each operator; where there are many, processes share them."""
+        here = _Bodies(self._index, [*self._names])
+        if len(ops) < _FEW:
+            yield from map(here.of, ops)
+            return
+        source, cache = self._index.source, self._index.cache
+        place = source.top, source.kind, source.roots
+        pool = start_workers(os.cpu_count() or 1, _open, place, cache, here.names)
         try:
-            return [*operator_page(self._index, op, self._names)]
-        except TorchnavError as error:
-            return [f"<p>{html_text(str(error))}</p>"]
+            yield from pool.map(_body_of, ops, chunksize=_CHUNK)
+        except BrokenProcessPool as error:
+            raise SourceError(f"a process that wrote pages failed: {error}") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _versions(self) -> list[str]:
         """The versions that the folder has a site of, the newest first."""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from indexes.queries.index import Index
+from navigator.site import build
 from navigator.site.build import Built, build_site
 from navigator.site.layout import LISTS, address
 from navigator.text.html import stylesheet
@@ -124,6 +125,16 @@ def test_text_has_contrast(theme: int) -> None:
 def test_versions_stand_above(built: Built) -> None:
     text = (built.folder.parent / "index.html").read_text("utf-8")
     assert f'href="{built.folder.name}/index.html"' in text
+
+
+def test_processes_write_the_same_pages(
+    built: Built, tree_index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_FEW", 0)
+    beside = build_site(tree_index, tmp_path, lambda *_: None)
+    for path in built.folder.rglob("*.*"):
+        assert (beside.folder / path.relative_to(built.folder)).read_bytes() == path.read_bytes()
+    assert beside[1:] == built[1:]
 
 
 def test_addresses_are_stable_and_plain() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from indexes.linking.graph import Graph, Node
-from indexes.linking.works import Works
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
@@ -25,7 +24,7 @@ class Reached:
     def __init__(self, index: Index, device: str = "CUDA") -> None:
         self._facts = index.facts
         self._graph = Graph(index.facts)
-        self._works = Works(index.facts)
+        self._works = index.facts.works
         self._device = device
         self.functions = lru_cache(None)(self._functions)
         self.libraries = lru_cache(None)(self._libraries)

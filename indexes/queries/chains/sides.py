@@ -12,7 +12,6 @@ from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
 from indexes.linking.usual import taken
-from indexes.linking.works import Works
 from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
 from indexes.queries.chains.steps import MAIN_KEYS
 from indexes.readers.project.codeowners_file import read_codeowners
@@ -75,7 +74,7 @@ def through_operators(op: str, facts: Lookup) -> tuple[list[str], list[str]]:
     """The operators with a formula through which one that is composed of others is differentiated,
     the nearest first; those that only copy, view or make tensors where there are no others. Apart
     from them, those that are called only where most tensors do not come."""
-    graph, works = Graph(facts), Works(facts)
+    graph, works = Graph(facts), facts.works
     found: dict[str, bool] = {}
     """Of each operator, whether the way to it is unusual."""
     seen: set[Node] = set()

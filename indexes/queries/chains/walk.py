@@ -13,7 +13,6 @@ from itertools import count
 
 from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import Graph, Node
-from indexes.linking.works import Works
 from indexes.model.vocabulary import (
     Confidence,
     Definition,
@@ -36,7 +35,7 @@ class ChainWalk:
         self.hops = HopList()
         self.extent = extent
         self.graph = Graph(index.facts)
-        self.works = Works(index.facts)
+        self.works = index.facts.works
         self.folded: dict[int, Counter[Work]] = {}
         """Of each hop, what is not listed below it."""
         self.continues: dict[int, str] = {}

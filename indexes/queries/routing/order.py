@@ -12,7 +12,6 @@ from operator import attrgetter
 from indexes.linking.facts import Edge
 from indexes.linking.graph import Node, Step, node_kind
 from indexes.linking.usual import Defaults, is_of_few, is_of_one_value, taken
-from indexes.linking.works import Works
 from indexes.model.vocabulary import Choice, Definition
 from indexes.store.lookup import Lookup
 
@@ -34,9 +33,9 @@ _NEAR = 200
 class Order:
     """Reads bodies in their order. Answers are kept while it lives."""
 
-    def __init__(self, facts: Lookup, works: Works) -> None:
+    def __init__(self, facts: Lookup) -> None:
         self.facts = facts
-        self.works = works
+        self.works = facts.works
         self._parts = lru_cache(4096)(self._find_parts)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:

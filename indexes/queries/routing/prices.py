@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual import Defaults, asked_all, flag_of, holds, is_special, taken
-from indexes.linking.works import Works, is_check
+from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -101,11 +101,11 @@ class Walk:
 class Prices:
     """Tells what steps cost. Answers are kept while it lives."""
 
-    def __init__(self, facts: Lookup, works: Works) -> None:
+    def __init__(self, facts: Lookup) -> None:
         self.facts = facts
-        self.works = works
+        self.works = facts.works
         self._asks_the_unusual = lru_cache(1024)(self._find_asking)
-        self.order = Order(facts, works)
+        self.order = Order(facts)
         self.choices = self.order.choices
         self._loops_over_elements = lru_cache(1024)(self._find_element_loops)
 

@@ -13,7 +13,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import Defaults, taken
 from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, Works, is_check, is_generic
+from indexes.linking.works import ComputingKind, is_check, is_generic
 from indexes.model.answers import RouteKind
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -89,8 +89,8 @@ class Search:
 
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
-        self.works = Works(facts)
-        self.prices = Prices(facts, self.works)
+        self.works = facts.works
+        self.prices = Prices(facts)
         self.missing: dict[str, float] = {}
         """Operators that the last walk came to and that have no kernel for its device, with the
         cost of the way to them where it is always taken."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from codeowners import CodeOwners
 
@@ -61,6 +61,7 @@ _UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
 _COMMENT = regex(r"(?<!\\)\s#.*$")
 
 
+@lru_cache(2)
 def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, ...]]:
     """The rules of a CODEOWNERS file. One that GitHub does not accept decides nothing."""
     rules: list[OwnerRule] = []
