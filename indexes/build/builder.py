@@ -30,7 +30,6 @@ from indexes.model.errors import (
     SourceError,
 )
 from indexes.source.aside import clear, written_aside
-from indexes.source.files import content_hash
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source, index_file
 from indexes.source.walk import SourceFile
@@ -109,10 +108,7 @@ class Builder:
     def hash(self, path: str) -> bytes:
         """Hash of a file's content, read once in a build; empty when it cannot be read."""
         if path not in self._hashes:
-            try:
-                self._hashes[path] = content_hash(self.source.read(path))
-            except SourceError:
-                self._hashes[path] = b""
+            self._hashes[path] = self.source.hash(path)
         return self._hashes[path]
 
     def _existing(self) -> Store | None:

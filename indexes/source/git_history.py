@@ -6,15 +6,18 @@ answers are never given as facts: they are marked, and the command that deepens 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from indexes.model.regex import regex
+from indexes.source.clones import read_clone_record
 from indexes.source.files import read_text
 from indexes.source.git import GitResult, Repository
-from indexes.source.source import Source, read_clone_record
+from indexes.source.source import Source
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
 """Mass reformattings, which PyTorch's own blame passes over."""
@@ -274,14 +277,10 @@ def _blame_change(commit: str, facts: dict[str, str]) -> Change | None:
 
 
 def _day(seconds: str) -> str:
-    from datetime import datetime, timezone
-
     if not seconds.isdecimal():
         return ""
     return datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%d")
 
 
 def _quoted(path: Path) -> str:
-    import shlex
-
     return shlex.quote(str(path))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,59 +15,23 @@ from platformdirs.unix import Unix
 from indexes.model.errors import SourceError
 from indexes.model.files import Roots, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
-from indexes.source.files import Folder, content_hash, read_file
+from indexes.source.files import Folder, content_hash
 from indexes.source.git import Repository, watched
+from indexes.source.layouts import (
+    CLONE_RECORD,
+    IN_WHEEL,
+    LOGICAL,
+    YAML,
+    Layout,
+    layout_of,
+    moved,
+    tree_around,
+)
 
 if TYPE_CHECKING:
     from indexes.source.roots import NamedFolder
     from indexes.source.torch_install import TorchInstall
-    from indexes.source.walk import Layout, SourceFile
-
-YAML: dict[Layout, str] = {
-    "checkout": "aten/src/ATen/native/native_functions.yaml",
-    "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
-}
-"""The file that makes a folder a tree, in each layout."""
-
-_LOGICAL = {
-    "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
-    "tags.yaml": "aten/src/ATen/native/tags.yaml",
-    "ATen/templates": "aten/src/ATen/templates",
-    "derivatives.yaml": "tools/autograd/derivatives.yaml",
-    "deprecated.yaml": "tools/autograd/deprecated.yaml",
-    "autograd/templates": "tools/autograd/templates",
-    "FunctionsManual.cpp": "torch/csrc/autograd/FunctionsManual.cpp",
-    "engine.cpp": "torch/csrc/autograd/engine.cpp",
-    "engine.h": "torch/csrc/autograd/engine.h",
-    "TensorImpl.h": "c10/core/TensorImpl.h",
-    "DispatchKey.h": "c10/core/DispatchKey.h",
-    "DispatchKeySet.h": "c10/core/DispatchKeySet.h",
-}
-IN_WHEEL = (
-    ("aten/src/ATen/native/native_functions.yaml", YAML["wheel"]),
-    ("aten/src/ATen/native/tags.yaml", "torchgen/packaged/ATen/native/tags.yaml"),
-    ("aten/src/ATen/templates", "torchgen/packaged/ATen/templates"),
-    ("tools/autograd", "torchgen/packaged/autograd"),
-    ("aten/src/ATen", "torch/include/ATen"),
-    ("c10", "torch/include/c10"),
-    ("torch/csrc", "torch/include/torch/csrc"),
-    ("torch/headeronly", "torch/include/torch/headeronly"),
-)
-"""Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts."""
-CLONE_RECORD = "torchnav-clone.json"
-"""In the git folder of a finished clone."""
-
-
-@dataclass(frozen=True, slots=True)
-class CloneRecord:
-    """A finished clone in the cache: what ``torchnav clone`` left there."""
-
-    root: Path
-    commit: str
-    ref: str
-    """As it was asked for: a tag, a branch, a commit."""
-    finished: float
-    """Seconds since the epoch."""
+    from indexes.source.walk import SourceFile
 
 
 class Source:
@@ -148,8 +111,12 @@ class Source:
 
     @classmethod
     def _cloned(cls, torch: TorchInstall | None, cache: Path | None) -> Source | None:
+        from indexes.source.clones import clones
+
         wanted = torch.commit if torch else None
-        found = sorted(clones(cache), key=lambda c: (c.commit == wanted, c.finished))
+        found = sorted(
+            clones(cache or cache_folder()), key=lambda c: (c.commit == wanted, c.finished)
+        )
         return cls(str(found[-1].root), "clone") if found else None
 
     @classmethod
@@ -197,17 +164,13 @@ class Source:
         )
 
     def _version(self) -> str:
-        try:
-            text = self.read("version.txt").decode("utf-8", "replace")
-        except SourceError:
-            return "unknown"
-        return text.partition("\n")[0].strip() or "unknown"
+        return self.text("version.txt").partition("\n")[0].strip() or "unknown"
 
     @cached_property
     def edited(self) -> bool | None:
         """Whether tracked files that are indexed differ from the commit; None when git can't
         say."""
-        return self._differs(self._hash)
+        return self._differs(self.hash)
 
     def _differs(self, hash_of: Callable[[str], bytes], paths: Sequence[str] = ()) -> bool | None:
         repository = None if self.kind == "wheel" else Repository.at(self.top)
@@ -221,8 +184,8 @@ class Source:
             repository, paths or folders(layout), hash_of, lambda path: bool(kind_of(path, layout))
         )
 
-    def _hash(self, path: str) -> bytes:
-        """The content hash of a file; empty when it cannot be read."""
+    def hash(self, path: str) -> bytes:
+        """The hash of a file's content; empty where it cannot be read."""
         try:
             return content_hash(self.read(path))
         except SourceError:
@@ -242,7 +205,7 @@ class Source:
         """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
         if before is None:
             return self.edited
-        now = self._differs(self._hash, paths)
+        now = self._differs(self.hash, paths)
         if now is not None and (now or not before):
             self.know_edited(now)
         return self.edited
@@ -253,7 +216,7 @@ class Source:
             return [f"{self.top}/torch/version.py"]
         return [
             f"{self.top}/version.txt",
-            f"{self.top}/{_LOGICAL['derivatives.yaml']}",
+            f"{self.top}/{LOGICAL['derivatives.yaml']}",
             f"{self.top}/.git/{CLONE_RECORD}",
             *watched(self.top),
         ]
@@ -272,6 +235,8 @@ class Source:
         if repository is None:
             lacks.append("commit, authors and changes (no .git here): torchnav clone --history")
         elif repository.cuts:
+            from indexes.source.clones import read_clone_record
+
             clone = read_clone_record(self.root)
             command = f"torchnav clone {clone.ref} --history" if clone else _UNSHALLOW
             lacks.append(f"authors and changes: {command}")
@@ -341,18 +306,15 @@ class Source:
         this tree does not hold it.
         """
         path = self.path_of(logical)
-        return path if self._holds(path) else None
+        return path if self.holds(path) else None
 
     def path_of(self, logical: str) -> str:
         """As ``locate``, whether the tree holds it or not."""
-        path = _LOGICAL.get(logical, logical)
-        return _wheel_path(path) if self.kind == "wheel" else path
+        path = LOGICAL.get(logical, logical)
+        return moved(path, IN_WHEEL) if self.kind == "wheel" else path
 
     def holds(self, path: str) -> bool:
         """Whether the tree, or an extension, has a file or a folder of that path."""
-        return self._holds(path)
-
-    def _holds(self, path: str) -> bool:
         full = self.full_path(path)
         return os.path.isfile(full) or os.path.isdir(full)
 
@@ -366,62 +328,6 @@ _WHEEL_LACKS = (
 
 _EDITS_UNKNOWN = "whether files were edited (git cannot say): git status, in the checkout"
 _UNSHALLOW = "git fetch --unshallow, in the checkout"
-
-
-def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
-    """The finished clones in the cache, in no order; a half-made one is not among them."""
-    folder = (cache or cache_folder()) / "clones"
-    paths = folder.glob(f"*/.git/{CLONE_RECORD}")
-    records = (read_clone_record(path.parent.parent) for path in paths)
-    return tuple(record for record in records if record)
-
-
-def clone_of(commit: str, cache: Path | None = None) -> CloneRecord | None:
-    """A clone at this commit of PyTorch; None where there is none."""
-    return next((one for one in clones(cache) if one.commit == commit), None)
-
-
-def read_clone_record(root: Path) -> CloneRecord | None:
-    """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
-    import json
-
-    try:
-        data = json.loads(read_file(root / ".git" / CLONE_RECORD))
-        record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return record if layout_of(str(record.root)) == "checkout" else None
-
-
-def _wheel_path(path: str) -> str:
-    return moved(path, IN_WHEEL)
-
-
-def moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
-    """A path of one layout as it is in another."""
-    for old, new in moves:
-        if path == old or path.startswith(f"{old}/"):
-            return new + path[len(old) :]
-    return path
-
-
-def layout_of(root: str) -> Layout | None:
-    """The layout of the tree whose top is ``root``; None where there is no tree."""
-    for layout, path in YAML.items():
-        if os.path.isfile(f"{root}/{path}"):
-            return layout
-    return None
-
-
-def tree_around(path: str) -> tuple[str, Layout] | None:
-    """The tree that an absolute path is in: its top and layout."""
-    while True:
-        if layout := layout_of(path):
-            return path, layout
-        above = os.path.dirname(path)
-        if above == path:
-            return None
-        path = above
 
 
 def cache_folder() -> Path:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
 
 from indexes.model.errors import UsageError
 from indexes.model.regex import regex
 from indexes.source.files import read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _VERSION = regex(r"(?m)^__version__\s*=\s*['\"]([^'\"]+)['\"]")
 _COMMIT = regex(r"(?m)^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]")
@@ -85,8 +85,6 @@ _chosen: dict[str, str] = {}
 
 
 def _program(name: str) -> str:
-    from shutil import which
-
     found = which(os.path.expanduser(name))
     if found is None:
         raise UsageError(f"no Python at {name}")
@@ -95,8 +93,6 @@ def _program(name: str) -> str:
 
 def _active() -> Iterator[tuple[str, str]]:
     """The Pythons of the environment, with the variable that names each."""
-    from shutil import which
-
     folder = "Scripts" if os.name == "nt" else "bin"
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         root = os.environ.get(variable)
@@ -112,8 +108,6 @@ def _torch_of(python: str) -> TorchInstall | None:
     own = os.path.dirname(os.path.abspath(sys.executable))
     if python == os.path.abspath(sys.executable) or os.path.dirname(python) == own:
         return _own_torch()
-    from pathlib import Path
-
     folder = _asked(python)
     return torch_in(Path(folder)) if folder else None
 
@@ -121,8 +115,6 @@ def _torch_of(python: str) -> TorchInstall | None:
 @cache
 def _asked(python: str) -> str:
     """The folder from which a Python would import torch; empty when it has none or cannot run."""
-    import subprocess
-
     try:
         done = subprocess.run(
             [python, "-c", _WHERE],
@@ -163,9 +155,6 @@ def torch_in(root: Path) -> TorchInstall | None:
 
 def _candidates() -> Iterator[Path]:
     """The import system's answer first; then the path, past a source tree that shadows it."""
-    from importlib.util import find_spec
-    from pathlib import Path
-
     try:
         spec = find_spec("torch")
     except (ImportError, ValueError):

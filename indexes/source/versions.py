@@ -52,11 +52,8 @@ class CommitSource(Source):
     @cached_property
     def info(self) -> SourceInfo:
         """The commit, its version and what is not in it."""
-        version = "unknown"
-        if "version.txt" in self._listing:
-            version = self.read("version.txt").decode("utf-8", "replace").strip() or version
         lacks = (_SUBMODULES,)
-        return SourceInfo(self.kind, str(self.root), version, self.commit, False, lacks)
+        return SourceInfo(self.kind, self.top, self._version(), self.commit, False, lacks)
 
     def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
         """The files to index, each with its blob."""
@@ -84,7 +81,7 @@ class CommitSource(Source):
         inside = (path[len(start) :] for path in self._listing if path.startswith(start))
         return sorted({path.partition("/")[0] for path in inside})
 
-    def _holds(self, path: str) -> bool:
+    def holds(self, path: str) -> bool:
         return path in self._listing or path in self._folders
 
 

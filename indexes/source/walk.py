@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
 from indexes.model.files import Root, inside, is_beside
+from indexes.source.layouts import Layout
 from indexes.source.roots import operator_libraries
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
-Layout = Literal["checkout", "wheel"]
 
 MAX_BYTES = 1_000_000
 """Larger sources are tables of numbers, and cost more than all the rest to read."""
@@ -58,6 +58,22 @@ class _Part:
     """Paths relative to the tree, besides the names that are skipped everywhere."""
     tests: bool = False
     """Only ``test_*.py``, as kind ``test``."""
+
+    def kind(self, path: str) -> FileKind | None:
+        """The kind of a file in it, by its path; None for one that is left out."""
+        folder, _, name = path.rpartition("/")
+        kind = self.kinds.get(_ending(name))
+        if kind is None or not _SKIPPED.isdisjoint(folder[len(self.start) :].split("/")):
+            return None
+        if any(f"{folder}/".startswith(f"{skipped}/") for skipped in self.skip):
+            return None
+        if self.tests:
+            return "test" if name.startswith("test_") else None
+        return kind
+
+
+def _ending(name: str) -> str:
+    return name[name.rfind(".") + 1 :]
 
 
 # Where `setup.py develop` and codegen put their products inside a checkout. None
@@ -108,7 +124,7 @@ def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator
     """
     beside = [] if beside is None else beside
     for part in _PARTS[layout]:
-        yield from _walk_part(root, part, beside)
+        yield from _below(root, part.start, part.kind, _SKIPPED | part.skip, beside)
     for path in _SINGLE[layout]:
         found = single_file(f"{root}/{path}", path, "other")
         if found:
@@ -125,57 +141,70 @@ def _walk_libraries(root: str, beside: list[str]) -> Iterator[SourceFile]:
     with contextlib.suppress(OSError), os.scandir(f"{root}/{_VENDORED}") as found:
         beside += sorted(f"{_VENDORED}/{one.name}" for one in found if one.is_dir())
     for library in operator_libraries(root, folders("checkout")):
-        yield from _walk_part(root, _Part(library, _BESIDE), beside)
+        yield from _below(root, library, _library_kind, _SKIPPED, beside)
 
 
 def walk_root(root: Root, others: Iterable[str], beside: list[str]) -> Iterator[SourceFile]:
     """Every file of an extension that is indexed, ``others`` being the tops of what is indexed
     besides. Raises SourceError for a folder with more files than any extension has."""
-    found, pending, tops = 0, [root.top], frozenset(others)
+    skip = _SKIPPED_BESIDE.union(os.path.relpath(top, root.top) for top in others)
+    files = _below(root.top, "", beside_kind, skip, beside, root.prefix)
+    for count, file in enumerate(files, 1):
+        if count > MOST_FILES:
+            raise SourceError(
+                f"{root.top} holds more than {MOST_FILES:,} source files: give the folder in it"
+                " that holds the operators"
+            )
+        yield file
+
+
+def _below(
+    top: str,
+    start: str,
+    kind_of_file: Callable[[str], FileKind | None],
+    skip: Set[str],
+    beside: list[str],
+    prefix: str = "",
+) -> Iterator[SourceFile]:
+    """Every file below a folder that is indexed.
+
+    Parameters:
+        kind_of_file: The kind of a file by its path; None for one that is left out.
+        skip: Folders that are left out, by their names or by their paths.
+        beside: As for ``walk``.
+        prefix: Of paths in an extension, in which hidden folders are left out too.
+    """
+    pending = [start]
     while pending:
         folder = pending.pop()
-        beside.append(root.prefix + folder[len(root.top) + 1 :])
-        folders, files = _entries(folder)
-        pending += [one.path for one in folders if one.path not in tops]
-        for entry in files:
-            path = root.prefix + entry.path[len(root.top) + 1 :]
-            kind = beside_kind(path)
-            if kind is None:
-                continue
-            found += 1
-            if found > MOST_FILES:
-                raise SourceError(
-                    f"{root.top} holds more than {MOST_FILES:,} source files: give the folder in it"
-                    " that holds the operators"
-                )
-            if file := _file(entry, path, kind):
-                yield file
-            else:
-                beside.append(path)
+        beside.append(prefix + folder)
+        for entry in _entries(f"{top}/{folder}"):
+            inner = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                hidden = prefix and entry.name.startswith(".")
+                if not (hidden or entry.name in skip or inner in skip):
+                    pending.append(inner)
+            elif (kind := kind_of_file(prefix + inner)) and not entry.is_symlink():
+                if file := single_file(entry.path, prefix + inner, kind):
+                    yield file
+                else:
+                    beside.append(prefix + inner)
 
 
-def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
-    """The folders and the files in a folder that may be indexed; none where it cannot be read."""
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing where it cannot be read."""
     try:
-        with os.scandir(folder) as listed:
-            entries = sorted(listed, key=lambda one: one.name)
+        with os.scandir(folder) as found:
+            return list(found)
     except OSError:
-        return [], []
-    folders = [
-        one
-        for one in entries
-        if one.is_dir(follow_symlinks=False)
-        and one.name not in _SKIPPED_BESIDE
-        and not one.name.startswith(".")
-    ]
-    return folders, [one for one in entries if one.is_file(follow_symlinks=False)]
+        return []
 
 
 def beside_kind(path: str) -> FileKind | None:
     """The kind of a file of an extension, by its name. Of Python tests only those that run are
     indexed, as of PyTorch's own."""
     folder, _, name = inside(path).rpartition("/")
-    kind = _BESIDE.get(name[name.rfind(".") + 1 :])
+    kind = _BESIDE.get(_ending(name))
     if kind == "python" and not _TESTS.isdisjoint(folder.split("/")):
         return "test" if name.startswith("test_") else None
     return kind
@@ -207,36 +236,22 @@ def kind_of(path: str, layout: Layout) -> FileKind | None:
         return "other"
     if is_beside(path):
         return beside_kind(path)
-    return _listed_kind(path, layout) or _library_kind(path)
+    held = (part for part in _PARTS[layout] if path.startswith(f"{part.start}/"))
+    part = next(held, None)
+    return part.kind(path) if part else _library_kind(path)
 
 
 def _library_kind(path: str) -> FileKind | None:
     """The kind of a file of an operator library inside the tree."""
-    return _BESIDE.get(path[path.rfind(".") + 1 :]) if path.startswith(f"{_VENDORED}/") else None
+    return _BESIDE.get(_ending(path)) if path.startswith(f"{_VENDORED}/") else None
 
 
 def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
     """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
     for path, size, blob in files:
         kind = kind_of(path, layout)
-        if kind and not (kind == "cpp" and size > MAX_BYTES):
+        if kind and not _is_too_large(path, kind, size):
             yield SourceFile(path, kind, size, blob)
-
-
-def _listed_kind(path: str, layout: Layout) -> FileKind | None:
-    folder, _, name = path.rpartition("/")
-    for part in _PARTS[layout]:
-        if not path.startswith(f"{part.start}/"):
-            continue
-        kind = part.kinds.get(name[name.rfind(".") + 1 :])
-        if kind is None or not _SKIPPED.isdisjoint(folder[len(part.start) :].split("/")):
-            return None
-        if any(f"{folder}/".startswith(f"{skipped}/") for skipped in part.skip):
-            return None
-        if part.tests:
-            return "test" if name.startswith("test_") else None
-        return kind
-    return None
 
 
 def singles(layout: Layout) -> tuple[str, ...]:
@@ -247,40 +262,3 @@ def singles(layout: Layout) -> tuple[str, ...]:
 def folders(layout: Layout) -> tuple[str, ...]:
     """The folders that are walked, relative to the root."""
     return tuple(part.start for part in _PARTS[layout])
-
-
-def _walk_part(root: str, part: _Part, beside: list[str]) -> Iterator[SourceFile]:
-    pending = [part.start]
-    while pending:
-        folder = pending.pop()
-        beside.append(folder)
-        try:
-            with os.scandir(f"{root}/{folder}") as found:
-                entries = list(found)
-        except OSError:
-            continue
-        for entry in entries:
-            name = entry.name
-            kind = part.kinds.get(name[name.rfind(".") + 1 :])
-            if kind is not None and entry.is_file(follow_symlinks=False):
-                if part.tests and not name.startswith("test_"):
-                    continue
-                path = f"{folder}/{name}"
-                if file := _file(entry, path, "test" if part.tests else kind):
-                    yield file
-                else:
-                    beside.append(path)
-            elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
-                path = f"{folder}/{name}"
-                if path not in part.skip:
-                    pending.append(path)
-
-
-def _file(entry: os.DirEntry[str], path: str, kind: FileKind) -> SourceFile | None:
-    try:
-        found = entry.stat(follow_symlinks=False)
-    except OSError:  # removed since it was listed
-        return None
-    if _is_too_large(path, kind, found.st_size):
-        return None
-    return SourceFile(path, kind, found.st_size)

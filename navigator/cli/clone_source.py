@@ -21,8 +21,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from indexes.model.errors import NotFound, SourceError, UsageError
+from indexes.source.clones import CloneRecord, read_clone_record
 from indexes.source.git import Clone
-from indexes.source.source import CLONE_RECORD, CloneRecord, cache_folder, read_clone_record
+from indexes.source.layouts import CLONE_RECORD
+from indexes.source.source import cache_folder
 from indexes.source.torch_install import installed_torch
 
 PYTORCH = "https://github.com/pytorch/pytorch"

@@ -15,8 +15,9 @@ from typing import Literal
 from indexes.build.builder import index_path
 from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
+from indexes.source.clones import clones
 from indexes.source.git import git_version
-from indexes.source.source import Source, cache_folder, clones
+from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import installed_torch, target_python
 from navigator import __version__
 from navigator.cli.log import log_file

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
-from indexes.source.source import Source, clone_of
+from indexes.source.clones import clone_of
+from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import installed_torch, torch_in
 from navigator.trace.model import TraceMeta
 from navigator.trace.trace import Trace
@@ -33,7 +34,7 @@ def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None
     the installed one; None where none of them is here."""
     if not meta.torch_git:
         return None
-    if clone := clone_of(meta.torch_git, cache):
+    if clone := clone_of(meta.torch_git, cache or cache_folder()):
         return Source.find(str(clone.root), cache)
     package = torch_in(Path(meta.torch_root)) if meta.torch_root else None
     for torch in (package, installed_torch()):

@@ -11,7 +11,7 @@ from indexes.model.errors import Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import derivative_row_json, dtype_row_json
 from indexes.serialize.dispatch import table_row_json
-from navigator.cli.group import LazyGroup
+from navigator.cli.main import LazyGroup
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_json
 from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean

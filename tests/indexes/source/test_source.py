@@ -13,9 +13,11 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
+from indexes.source.clones import clones
 from indexes.source.permalinks import permalink
-from indexes.source.source import Source, cache_folder, clones
+from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import TorchInstall, installed_torch
+from indexes.source.walk import kind_of, walk
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -103,7 +105,7 @@ class TestFind:
     def test_half_made_clone_is_not_found(self, tmp_path: Path) -> None:
         make_tree(tmp_path / "cache/clones/half")
         write(tmp_path, "cache/clones/bad/.git/torchnav-clone.json", '{"commit": 1')
-        assert clones() == ()
+        assert clones(cache_folder()) == ()
         assert Source.find().kind == "wheel"
 
     def test_wheel_is_the_last_resort(self) -> None:
@@ -410,3 +412,12 @@ def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -
         assert cache_folder() == Path("/y/torchnav")
         monkeypatch.delenv("XDG_CACHE_HOME")
         assert cache_folder() == Path.home() / ".cache/torchnav"
+
+
+def test_a_file_that_the_walk_leaves_out_has_no_kind(tmp_path: Path) -> None:
+    vendored = "third_party/flash-attention/csrc/flash_attn"
+    for name in ("kernel.cu", "generate.py"):
+        write(tmp_path, f"{vendored}/{name}")
+    assert [file.path for file in walk(str(tmp_path), "checkout")] == [f"{vendored}/kernel.cu"]
+    assert kind_of(f"{vendored}/kernel.cu", "checkout") == "cpp"
+    assert kind_of(f"{vendored}/generate.py", "checkout") is None

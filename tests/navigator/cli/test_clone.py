@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import NotFound, SourceError, UsageError
-from indexes.source.source import Source, clones
+from indexes.source.clones import clones
+from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from navigator.cli import clone_source as cloning
 from navigator.cli.clone_source import clone, plan

@@ -1,0 +1,44 @@
+"""The clones of PyTorch that ``torchnav clone`` has made, by the record that it leaves in each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexes.source.files import read_file
+from indexes.source.layouts import CLONE_RECORD, layout_of
+
+
+@dataclass(frozen=True, slots=True)
+class CloneRecord:
+    """A finished clone in the cache: what ``torchnav clone`` left there."""
+
+    root: Path
+    commit: str
+    ref: str
+    """As it was asked for: a tag, a branch, a commit."""
+    finished: float
+    """Seconds since the epoch."""
+
+
+def clones(cache: Path) -> tuple[CloneRecord, ...]:
+    """The finished clones in the cache, in no order; a half-made one is not among them."""
+    paths = cache.glob(f"clones/*/.git/{CLONE_RECORD}")
+    records = (read_clone_record(path.parent.parent) for path in paths)
+    return tuple(record for record in records if record)
+
+
+def clone_of(commit: str, cache: Path) -> CloneRecord | None:
+    """A clone at this commit of PyTorch; None where there is none."""
+    return next((one for one in clones(cache) if one.commit == commit), None)
+
+
+def read_clone_record(root: Path) -> CloneRecord | None:
+    """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
+    try:
+        data = json.loads(read_file(root / ".git" / CLONE_RECORD))
+        record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return record if layout_of(str(record.root)) == "checkout" else None
