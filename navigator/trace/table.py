@@ -220,14 +220,6 @@ class Table:
         numbered = [row for row, number in self.compilations.items() if number]
         return numbered or list(self.compilations)
 
-    def compilation_around(self, row: int) -> int:
-        """The outermost compilation in which a row stands, NONE where it stands in none."""
-        found = NONE
-        while row >= 0 and self.phase[row] == COMPILE:
-            found = row
-            row = self.parent[row]
-        return found
-
     def print_around(self, row: int) -> int:
         """The call that prints a tensor in which a row stands, NONE where it stands in none."""
         while self.prints and row >= 0 and row not in self.prints:

@@ -10,7 +10,8 @@ from indexes.model.vocabulary import Location
 from navigator.trace.columns import NONE
 from navigator.trace.model import TraceMeta
 from navigator.trace.readers.events import device_place
-from navigator.trace.readers.own import OperatorRow, OwnEvents
+from navigator.trace.readers.operator_columns import OperatorRow
+from navigator.trace.readers.own import OwnEvents
 from navigator.trace.readers.tail import RunningRow, Tail, TailThread
 from navigator.trace.table import Table
 
@@ -53,7 +54,7 @@ class Crash:
         """Those that are not in the file."""
         number = self._threads(thread.number)
         if self._own.is_compiled:
-            count = max(thread.written - self._own.written[number], 0)
+            count = max(thread.written - self._own.operators.written[number], 0)
             rows = thread.rows[-count:] if count else []
         else:
             rows = [row for row in thread.rows if self._own.lacks(row)]
@@ -73,10 +74,10 @@ class Crash:
         """Whether it is known what the row is."""
         try:
             if row.kind == _VERSION:
-                self._own.add_version(row.start, row.duration, row.sequence)
+                self._own.operators.add_version(row.start, row.duration, row.sequence)
             elif row.kind == _MEMORY:
                 place = device_place(row.output // _INDEXES, row.output % _INDEXES - 1)
-                self._own.add_memory(
+                self._own.operators.add_memory(
                     row.start, row.duration, place, row.sequence, row.forward, thread
                 )
             else:
@@ -102,7 +103,7 @@ class Crash:
     def _add_open(self, one: RunningRow, thread: int, last: int) -> int:
         row = OperatorRow(one.start, last - one.start, NONE, 0, one.kind, 0, one.at)
         try:
-            return self._own.add_operator(row, thread)
+            return self._own.operators.add_operator(row, thread)
         except (KeyError, OverflowError):
             return NONE
 

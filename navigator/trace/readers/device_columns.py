@@ -13,7 +13,8 @@ WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1,
 """Categories of device work, and what it is: an index of ``columns.WORKS``."""
 _LAUNCHES = ("work", "start", "duration", "correlation")
 _WORKS = (*_LAUNCHES, "device", "stream", "node")
-_ADDED = ("start", "correlation", "node")
+_ADDED = ("start", "call", "sequence", "address", "total", "correlation", "node")
+"""Columns that hold what is added to the row before."""
 
 
 class DeviceColumns:
@@ -31,14 +32,14 @@ class DeviceColumns:
 
     def launches(self, args: dict[str, Any], thread: int) -> None:
         """Calls of the runtime in a thread."""
-        for work, start, duration, correlation in _rows(args, _LAUNCHES):
+        for work, start, duration, correlation in column_rows(args, _LAUNCHES):
             times = start / 1000, duration / 1000
             self._builder.add_launch(thread, *times, correlation, self._names[work][1])
 
     def works(self, args: dict[str, Any]) -> None:
         """Kernels, copies and fills."""
         kernels = self._table.kernels
-        for work, start, duration, correlation, device, stream, node in _rows(args, _WORKS):
+        for work, start, duration, correlation, device, stream, node in column_rows(args, _WORKS):
             what, name = self._names[work]
             place, times = (str(device), str(stream)), (start / 1000, duration / 1000)
             kernels.append(what, name, place, *times, correlation)
@@ -46,10 +47,7 @@ class DeviceColumns:
                 kernels.graph_nodes[len(kernels) - 1] = node
 
 
-def _rows(args: dict[str, Any], names: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    columns = (args[name] for name in names)
-    told = (
-        list(accumulate(column)) if name in _ADDED else column
-        for name, column in zip(names, columns, strict=True)
-    )
-    return zip(*told, strict=True)
+def column_rows(args: dict[str, Any], names: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    """The rows of an event that holds columns of these names."""
+    columns = (accumulate(args[name]) if name in _ADDED else args[name] for name in names)
+    return zip(*columns, strict=True)

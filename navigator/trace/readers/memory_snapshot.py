@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from indexes.model.bounds import SNAPSHOT_BYTES
 from indexes.model.vocabulary import Location
-from indexes.source.memory import memory_bound
+from indexes.source.files import read_text
 from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.allocator import Allocator, number, word
@@ -83,7 +83,7 @@ def _set_times(table: Table, entries: list[dict[str, Any]]) -> None:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with Content(path).opened() as file, memory_bound(SNAPSHOT_BYTES), _quiet():
+        with Content(path).opened() as file, _memory_bound(SNAPSHOT_BYTES), _quiet():
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
@@ -159,3 +159,26 @@ def _users(frames: Frames) -> int:
     own = [at for at in python if "/torch/" not in frames[at][0]]
     nodes = [at for at, (path, _, _) in enumerate(frames) if not path.startswith(_KERNEL)]
     return min(own or python or nodes, default=0)
+
+
+@contextlib.contextmanager
+def _memory_bound(size: int) -> Iterator[None]:
+    """While it holds, this process may take so many bytes more than it has; then MemoryError.
+
+    Where the system has no such bound, or does not say how much there is, there is none.
+    """
+    try:
+        import resource
+
+        pages = int(read_text("/proc/self/statm").split()[0])
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = pages * resource.getpagesize() + size
+        soft = wanted if before[0] == resource.RLIM_INFINITY else min(wanted, before[0])
+        resource.setrlimit(resource.RLIMIT_AS, (soft, before[1]))
+    except (ImportError, OSError, ValueError, IndexError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

@@ -3,61 +3,24 @@
 from __future__ import annotations
 
 import math
-from array import array
-from collections import Counter
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from indexes.model.vocabulary import Location
 from navigator.trace.building.builder import Builder
 from navigator.trace.columns import NONE
-from navigator.trace.inputs import output_text, parse_inputs
 from navigator.trace.model import ProgramDefinition, ProgramError, StackFrame, TraceMeta
 from navigator.trace.readers.compile_events import CompileEvents
-from navigator.trace.readers.device_columns import DeviceColumns
-from navigator.trace.readers.events import Event, encode, plain_args, split_name
-from navigator.trace.table import ANNOTATION, CALL, OP, PHASES, Stack, Table
+from navigator.trace.readers.device_columns import DeviceColumns, column_rows
+from navigator.trace.readers.events import Event, plain_args
+from navigator.trace.readers.operator_columns import OperatorColumns, OperatorRow
+from navigator.trace.table import CALL, PHASES, Stack, Table
 
 PREFIX = "torchnav_"
 FORMAT_VERSION = 2
-_INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
 _CALLS = ("call", "called", "start", "duration")
-_COLUMNS = ("kind", "start", "duration", "output", "at", "sequence", "forward")
-_MEMORY_COLUMNS = ("start", "bytes", "address", "total", "device")
-_VERSIONS = ("start", "storage", "version")
-_STRIDED = "strided"
-
-
-class OperatorKind(NamedTuple):
-    """What many rows of the compiled recorder have in common: numbers of the table."""
-
-    kind: int
-    """``OP`` or ``ANNOTATION``."""
-    name: int
-    inputs: int
-    keys: int
-    place: str
-    """The device; empty for strided tensors on the CPU."""
-    has_tensors: bool
-    """Whether any of its inputs is one: else its output says where it ran."""
-    named: bool
-    """Whether its overload was recorded, in a recording that has them."""
-
-
-class OperatorRow(NamedTuple):
-    """An operator of the compiled recorder. Times in nanoseconds from the base."""
-
-    start: int
-    duration: int
-    sequence: int
-    forward: int
-    """The forward thread of a Node."""
-    kind: int
-    """What it has in common with others, its results and its place, by number; 0 for none."""
-    output: int
-    at: int
 
 
 class OwnEvents:
@@ -82,20 +45,10 @@ class OwnEvents:
         """The same of the calls of the open window."""
         self._backwards: list[tuple[float, float, int]] = []
         """(start, end, call number) of the backward passes of the open window."""
-        self._calls_made: dict[int, OperatorKind] = {}
-        """What rows of the compiled recorder have in common, by its number."""
-        self._outputs: dict[int, tuple[str, str]] = {}
-        """Number of the file -> (as text, where the tensors are)."""
-        self._ats: dict[int, tuple[int, int]] = {}
-        """Numbers of the file -> (stack, module)."""
-        self._places: dict[int, str] = {}
-        """Row -> device, of operators of the compiled recorder."""
         self.pid = ""
         """Of the process that was recorded."""
         self.is_compiled = False
         """Whether the compiled recorder recorded it."""
-        self.written: Counter[int] = Counter()
-        """Thread -> rows of the compiled recorder that the file holds."""
         self._thread = 0
         self._base_ns = 0
         self.exported = False
@@ -105,6 +58,7 @@ class OwnEvents:
         """Row -> phase, in an export of a trace without times."""
         self._compiling = CompileEvents(table, builder)
         self._devices = DeviceColumns(table, builder)
+        self.operators = OperatorColumns(table, builder, self._stacks, self._key_sets)
 
     def read(self, event: Event, thread: int) -> None:
         """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
@@ -166,10 +120,10 @@ class OwnEvents:
     def add_ended(self, row: OperatorRow, thread: int) -> None:
         """A row of a tail; a call is then one of those that no window came for."""
         if self.is_compiled:
-            self.add_operator(row, thread)
+            self.operators.add_operator(row, thread)
         else:
             plain = row._replace(sequence=NONE)
-            self._announced[row.sequence] = self.add_operator(plain, thread)
+            self._announced[row.sequence] = self.operators.add_operator(plain, thread)
 
     @property
     def bare(self) -> int:
@@ -200,8 +154,8 @@ class OwnEvents:
         self._backwards = [one for one in self._backwards if one[2] > last_call]
         over = [number for number in self._announced if number <= last_call]
         self._builder.drop([self._announced.pop(number) for number in over])
-        self._builder.close_window(self._places | places)
-        for told in (self._rows, self._places):
+        self._builder.close_window(self.operators.places | places)
+        for told in (self._rows, self.operators.places):
             told.clear()
         self._compiling.add_rows()
 
@@ -214,85 +168,35 @@ class OwnEvents:
         names = tuple(str(name) for name in args["names"])
         self._key_sets[int(args["keys"])] = self._table.key_sets.number(names)
 
-    def _on_kind(self, args: dict[str, Any]) -> None:
-        name = split_name(str(args["name"]))
-        types, dims, strides, values = (encode(args.get(field, [])) for field in _INPUTS)
-        raw = (types, dims, strides, values)
-        inputs = self._table.raw_inputs.number(raw) if _INPUTS[0] in args else NONE
-        self._calls_made[int(args["kind"])] = OperatorKind(
-            ANNOTATION if args.get("annotation") else CALL if args.get("call") else OP,
-            self._table.names.number(name),
-            inputs,
-            self._key_sets.get(int(args.get("keys", 0)), NONE),
-            str(args.get("place", "")),
-            any(one.kind in ("tensor", "tensors") for one in parse_inputs(*raw)),
-            "overload" not in args,
-        )
-
-    def _on_output(self, args: dict[str, Any]) -> None:
-        types, dims = (encode(args[field]) for field in ("Output type", "Output Dims"))
-        devices = [str(device) for device in args.get("Output device", ())]
-        layouts = [str(layout) for layout in args.get("Output layout", ())]
-        layouts = layouts or [_STRIDED] * len(devices)
-        made = (
-            device if layout == _STRIDED else f"{device}/{layout}"
-            for device, layout in zip(devices, layouts, strict=True)
-        )
-        text = output_text(types, dims)
-        self._outputs[int(args["output"])] = (text, "+".join(dict.fromkeys(made)))
-
-    def _on_tensor(self, args: dict[str, Any]) -> None:
-        place = (int(args["storage"]), int(args["offset"]))
-        self._table.storage_places[int(args["tensor"])] = place
-
-    def _on_versions(self, args: dict[str, Any]) -> None:
-        start = 0
-        self.written[self._thread] += len(args["start"])
-        for later, storage, version in zip(*(args[name] for name in _VERSIONS), strict=True):
-            start += later
-            self.add_version(start, storage, version)
-
-    def add_version(self, start: int, storage: int, version: int) -> None:
-        """A storage whose version is another from then on, nanoseconds after the base."""
-        self._table.versions.add(storage, start / 1000, version)
-
     def _on_error(self, args: dict[str, Any]) -> None:
         frames = _frames(args["frames"])
         told = (str(args["type"]), str(args["message"]), frames, str(args.get("raised_in", "")))
         self._meta.error = ProgramError(*told)
 
-    def _on_at(self, args: dict[str, Any]) -> None:
-        module = str(args.get("module", ""))
-        number = self._table.modules.number(module) if module else NONE
-        stack = self._stacks.get(int(args.get("stack", 0)), NONE)
-        self._ats[int(args["at"])] = (stack, number)
-
     def _on_thread(self, args: dict[str, Any]) -> None:
         self._builder.links.know_thread(int(args["forward"]), self._thread)
 
-    def _on_ops(self, args: dict[str, Any]) -> None:
-        columns = [args[name] for name in _COLUMNS]
-        start = sequence = 0
-        self.written[self._thread] += len(columns[0])
-        rows = []
-        for kind, later, duration, output, at, next_, forward in zip(*columns, strict=True):
-            start, sequence = start + later, sequence + next_
-            one = OperatorRow(start, duration, sequence, forward, kind, output, at)
-            rows.append(self.add_operator(one, self._thread))
-        if "tensors" in args:
-            self._place(rows, args["given"], args["made"], array("i", args["tensors"]))
+    def _on_kind(self, args: dict[str, Any]) -> None:
+        self.operators.kind(args)
 
-    def _place(
-        self, rows: list[int], given: list[int], made: list[int], places: array[int]
-    ) -> None:
-        """The storages of what rows took and made, whose numbers follow on each other."""
-        table, start = self._table, 0
-        for row, took, gave in zip(rows, given, made, strict=True):
-            if took or gave:
-                table.tensors[row] = len(table.placed)
-                table.placed.extend((took, gave))
-                table.placed.extend(places[start : start + took + gave])
-                start += took + gave
+    def _on_output(self, args: dict[str, Any]) -> None:
+        self.operators.output(args)
+
+    def _on_at(self, args: dict[str, Any]) -> None:
+        self.operators.at(args)
+
+    def _on_ops(self, args: dict[str, Any]) -> None:
+        self.operators.operators(args, self._thread)
+
+    def _on_versions(self, args: dict[str, Any]) -> None:
+        self.operators.versions(args, self._thread)
+
+    def _on_memory(self, args: dict[str, Any]) -> None:
+        self.operators.memory(args, self._thread)
+
+    def _on_tensor(self, args: dict[str, Any]) -> None:
+        place = (int(args["storage"]), int(args["offset"]))
+        self._table.storage_places[int(args["tensor"])] = place
 
     def _on_work(self, args: dict[str, Any]) -> None:
         self._devices.name(args)
@@ -303,56 +207,10 @@ class OwnEvents:
     def _on_works(self, args: dict[str, Any]) -> None:
         self._devices.works(args)
 
-    def _on_memory(self, args: dict[str, Any]) -> None:
-        columns = [args[name] for name in _MEMORY_COLUMNS]
-        devices = [str(name) for name in args["devices"]]
-        start = address = total = 0
-        self.written[self._thread] += len(columns[0])
-        for later, size, next_, more, device in zip(*columns, strict=True):
-            start, address, total = start + later, address + next_, total + more
-            self.add_memory(start, size, devices[device], address, total, self._thread)
-
-    def add_memory(
-        self, start: int, size: int, place: str, address: int, total: int, thread: int
-    ) -> None:
-        """Memory that was taken or given back, ``start`` nanoseconds after the base."""
-        allocations = self._table.allocations
-        number = allocations.append(start / 1000, size, place, address, total)
-        self._builder.add_allocation(thread, number)
-
-    def add_operator(self, one: OperatorRow, thread: int) -> int:
-        """Returns its row in the table.
-
-        Raises:
-            KeyError: The recording does not say what its numbers stand for.
-        """
-        table, kind = self._table, self._calls_made[one.kind]
-        output, made = self._outputs[one.output] if one.output else ("", "")
-        stack, module = self._ats[one.at] if one.at else (NONE, NONE)
-        sequence = one.sequence if 0 <= one.sequence < 2**63 else NONE
-        times = (one.start / 1000, one.duration / 1000)
-        row = table.append(kind.kind, kind.name, thread, *times, kind.inputs, sequence)
-        table.keys[row], table.stack[row], table.module[row] = kind.keys, stack, module
-        if output:
-            table.outputs[row] = output
-        if not kind.named:
-            table.unnamed.add(row)
-        if place := kind.place or ("" if kind.has_tensors else made):
-            self._places[row] = place
-        self._builder.add(row, row, one.forward)
-        return row
-
     def close_rows(self) -> None:
         """The file of the compiled recorder ended: its last rows are complete."""
         if self.is_compiled:
             self._close_window({})
-
-    def in_words(self, call: int) -> tuple[str, Location | None]:
-        """The name and the user's line of a call, whose kind and place have one number. Raises
-        KeyError as above."""
-        stack, _ = self._ats[call]
-        place = self._table.stacks[stack].location if stack >= 0 else None
-        return self._table.label(self._calls_made[call].name), place
 
     def _microseconds(self, nanoseconds: int) -> float:
         return (nanoseconds - self._base_ns) / 1000
@@ -406,9 +264,7 @@ class OwnEvents:
 
     def _on_calls(self, args: dict[str, Any]) -> None:
         """Calls in columns: announced ones, or those of a window that closes now."""
-        number = start = 0
-        for later, called, next_, duration in zip(*(args[one] for one in _CALLS), strict=True):
-            number, start = number + later, start + next_
+        for number, called, start, duration in column_rows(args, _CALLS):
             kind, times = self._called[called], (start / 1000, duration / 1000)
             name = str(kind["function"])
             if args["closed"]:

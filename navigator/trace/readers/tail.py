@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.source.files import open_file, read_file
-from navigator.trace.readers.own import OperatorRow
+from navigator.trace.readers.operator_columns import OperatorRow
 
 SUFFIX = ".tail"
 _MAGIC = b"navtail1"

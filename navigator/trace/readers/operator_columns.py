@@ -1,0 +1,177 @@
+"""What the compiled recorder saw of operators and memory, from its columns: see
+``docs/trace-format.md``."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from typing import Any, NamedTuple
+
+from navigator.trace.building.builder import Builder
+from navigator.trace.columns import NONE
+from navigator.trace.inputs import output_text, parse_inputs
+from navigator.trace.readers.device_columns import column_rows
+from navigator.trace.readers.events import encode, split_name
+from navigator.trace.table import ANNOTATION, CALL, OP, Table
+
+_INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
+_OPERATORS = ("start", "duration", "sequence", "forward", "kind", "output", "at")
+_MEMORY = ("start", "bytes", "device", "address", "total")
+_VERSIONS = ("start", "storage", "version")
+_STRIDED = "strided"
+
+
+class OperatorKind(NamedTuple):
+    """What many rows of the compiled recorder have in common: numbers of the table."""
+
+    kind: int
+    """``OP`` or ``ANNOTATION``."""
+    name: int
+    inputs: int
+    keys: int
+    place: str
+    """The device; empty for strided tensors on the CPU."""
+    has_tensors: bool
+    """Whether any of its inputs is one: else its output says where it ran."""
+    named: bool
+    """Whether its overload was recorded, in a recording that has them."""
+
+
+class OperatorRow(NamedTuple):
+    """An operator of the compiled recorder. Times in nanoseconds from the base."""
+
+    start: int
+    duration: int
+    sequence: int
+    forward: int
+    """The forward thread of a Node."""
+    kind: int
+    """What it has in common with others, its results and its place, by number; 0 for none."""
+    output: int
+    at: int
+
+
+class OperatorColumns:
+    """Reads ``torchnav_ops``, ``torchnav_memory``, ``torchnav_versions`` and what they refer to.
+
+    ``stacks`` and ``key_sets``: numbers of the file -> numbers of the table.
+    """
+
+    def __init__(
+        self, table: Table, builder: Builder, stacks: dict[int, int], key_sets: dict[int, int]
+    ) -> None:
+        self._table, self._builder = table, builder
+        self._stacks, self._key_sets = stacks, key_sets
+        self._kinds: dict[int, OperatorKind] = {}
+        self._outputs: dict[int, tuple[str, str]] = {}
+        """Number of the file -> (as text, where the tensors are)."""
+        self._ats: dict[int, tuple[int, int]] = {}
+        """Numbers of the file -> (stack, module)."""
+        self.places: dict[int, str] = {}
+        """Row -> device, of operators of the open window."""
+        self.written: Counter[int] = Counter()
+        """Thread -> rows that the file holds."""
+
+    def kind(self, args: dict[str, Any]) -> None:
+        """What many rows have in common."""
+        name = split_name(str(args["name"]))
+        types, dims, strides, values = (encode(args.get(field, [])) for field in _INPUTS)
+        raw = (types, dims, strides, values)
+        inputs = self._table.raw_inputs.number(raw) if _INPUTS[0] in args else NONE
+        self._kinds[int(args["kind"])] = OperatorKind(
+            ANNOTATION if args.get("annotation") else CALL if args.get("call") else OP,
+            self._table.names.number(name),
+            inputs,
+            self._key_sets.get(int(args.get("keys", 0)), NONE),
+            str(args.get("place", "")),
+            any(one.kind in ("tensor", "tensors") for one in parse_inputs(*raw)),
+            "overload" not in args,
+        )
+
+    def output(self, args: dict[str, Any]) -> None:
+        """What rows returned."""
+        types, dims = (encode(args[field]) for field in ("Output type", "Output Dims"))
+        devices = [str(device) for device in args.get("Output device", ())]
+        layouts = [str(layout) for layout in args.get("Output layout", ())]
+        layouts = layouts or [_STRIDED] * len(devices)
+        made = (
+            device if layout == _STRIDED else f"{device}/{layout}"
+            for device, layout in zip(devices, layouts, strict=True)
+        )
+        text = output_text(types, dims)
+        self._outputs[int(args["output"])] = (text, "+".join(dict.fromkeys(made)))
+
+    def at(self, args: dict[str, Any]) -> None:
+        """Where the program was."""
+        module = str(args.get("module", ""))
+        number = self._table.modules.number(module) if module else NONE
+        stack = self._stacks.get(int(args.get("stack", 0)), NONE)
+        self._ats[int(args["at"])] = (stack, number)
+
+    def operators(self, args: dict[str, Any], thread: int) -> None:
+        """Operators of a thread, in the order in which they ended."""
+        self.written[thread] += len(args["start"])
+        rows = [
+            self.add_operator(OperatorRow(*one), thread) for one in column_rows(args, _OPERATORS)
+        ]
+        if "tensors" in args:
+            self._place(rows, args["given"], args["made"], array("i", args["tensors"]))
+
+    def _place(
+        self, rows: list[int], given: list[int], made: list[int], places: array[int]
+    ) -> None:
+        """The storages of what rows took and made, whose numbers follow on each other."""
+        table, start = self._table, 0
+        for row, took, gave in zip(rows, given, made, strict=True):
+            if took or gave:
+                table.tensors[row] = len(table.placed)
+                table.placed.extend((took, gave))
+                table.placed.extend(places[start : start + took + gave])
+                start += took + gave
+
+    def add_operator(self, one: OperatorRow, thread: int) -> int:
+        """Returns its row in the table.
+
+        Raises:
+            KeyError: The recording does not say what its numbers stand for.
+        """
+        table, kind = self._table, self._kinds[one.kind]
+        output, made = self._outputs[one.output] if one.output else ("", "")
+        stack, module = self._ats[one.at] if one.at else (NONE, NONE)
+        sequence = one.sequence if 0 <= one.sequence < 2**63 else NONE
+        times = (one.start / 1000, one.duration / 1000)
+        row = table.append(kind.kind, kind.name, thread, *times, kind.inputs, sequence)
+        table.keys[row], table.stack[row], table.module[row] = kind.keys, stack, module
+        if output:
+            table.outputs[row] = output
+        if not kind.named:
+            table.unnamed.add(row)
+        if place := kind.place or ("" if kind.has_tensors else made):
+            self.places[row] = place
+        self._builder.add(row, row, one.forward)
+        return row
+
+    def versions(self, args: dict[str, Any], thread: int) -> None:
+        """Storages that were written to in a thread."""
+        self.written[thread] += len(args["start"])
+        for start, storage, version in column_rows(args, _VERSIONS):
+            self.add_version(start, storage, version)
+
+    def add_version(self, start: int, storage: int, version: int) -> None:
+        """A storage whose version is another from then on, nanoseconds after the base."""
+        self._table.versions.add(storage, start / 1000, version)
+
+    def memory(self, args: dict[str, Any], thread: int) -> None:
+        """What a thread took and gave back."""
+        self.written[thread] += len(args["start"])
+        devices = [str(name) for name in args["devices"]]
+        for start, size, device, address, total in column_rows(args, _MEMORY):
+            self.add_memory(start, size, devices[device], address, total, thread)
+
+    def add_memory(
+        self, start: int, size: int, place: str, address: int, total: int, thread: int
+    ) -> None:
+        """Memory that was taken or given back, ``start`` nanoseconds after the base."""
+        allocations = self._table.allocations
+        number = allocations.append(start / 1000, size, place, address, total)
+        self._builder.add_allocation(thread, number)
