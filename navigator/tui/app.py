@@ -18,7 +18,6 @@ from rich.console import Console
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
@@ -27,6 +26,7 @@ import navigator.tui
 from indexes.source.source import cache_folder
 from navigator.tui.asking import say
 from navigator.tui.clipboard import tell_tmux
+from navigator.tui.commands import OperatorCommands
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.context import Context
 from navigator.tui.keys import Key, keys_of, unknown_ids
@@ -42,13 +42,6 @@ from navigator.tui.text import one_line
 from navigator.tui.widgets.filter_input import ENTER, EarlyKeys, FilterInput
 from navigator.tui.widgets.line_list import LineList
 
-
-def _operators() -> type[Provider]:
-    from navigator.tui.commands import OperatorCommands
-
-    return OperatorCommands
-
-
 _AGAIN_S = 3.0
 """Seconds in which a second ctrl+c quits."""
 EXIT_INTERRUPTED = 130
@@ -60,7 +53,7 @@ class TorchnavApp(App[int]):
     TITLE = "torchnav"
     CSS_PATH = "screens/browser.tcss"
     """That of the default screen, which Textual does not load with the screen."""
-    COMMANDS = App.COMMANDS | {_operators}
+    COMMANDS = App.COMMANDS | {OperatorCommands}
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True),

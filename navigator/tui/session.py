@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from indexes.model.answers import Card, Chain, EngineFunction, Hit, Member, NameMatch, Route
 from indexes.model.errors import SourceError
-from indexes.model.python import PythonCard
-from indexes.model.vocabulary import Definition, Location, OperatorSummary, Problem, SourceInfo
+from indexes.model.vocabulary import Location, SourceInfo
 from navigator.tui.history import Visit
 from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
 from navigator.tui.processes.indexing import bring_up
@@ -28,28 +26,6 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
     from indexes.source.git_history import Blame
     from indexes.source.source import Source
-
-
-class Answers(Protocol):
-    """What the screens ask. An ``indexes.queries.index.Index`` answers it all."""
-
-    @property
-    def info(self) -> SourceInfo: ...
-    def operators(self) -> tuple[OperatorSummary, ...]: ...
-    def filter(self, text: str) -> tuple[OperatorSummary, ...]: ...
-    def summary(self, full_name: str) -> OperatorSummary | None: ...
-    def chain(self, full_name: str) -> Chain: ...
-    def routes(self, full_name: str, /) -> tuple[Route, ...]: ...
-    def card(self, full_name: str, found: Sequence[Route] | None = None, /) -> Card: ...
-    def resolve(self, text: str) -> NameMatch: ...
-    def python(self, name: str) -> PythonCard | None: ...
-    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]: ...
-    def definitions(self, symbol: str) -> tuple[Definition, ...]: ...
-    def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]: ...
-    def read(self, path: str) -> str: ...
-    def tensorimpl(self) -> tuple[Member, ...]: ...
-    def engine(self) -> tuple[EngineFunction, ...]: ...
-    def problems(self) -> tuple[Problem, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +98,9 @@ def _session(index: Index) -> Session:
 class Session:
     """An index with the files that were read from its tree."""
 
-    def __init__(self, index: Answers, beside: Callable[[str], Answer] | None = None) -> None:
+    def __init__(
+        self, index: Index | Preview, beside: Callable[[str], Answer] | None = None
+    ) -> None:
         """``beside`` answers for an operator as the index does, in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
@@ -194,11 +172,6 @@ class Session:
         if not file.is_relative_to(root) or not file.is_file():
             raise SourceError(f"{path} is not a file of {root}")
         return file
-
-
-def visit_of(hit: Hit) -> Visit:
-    """The place a search result leads to."""
-    return visit_to(hit.location, hit.name, hit.op)
 
 
 def visit_to(location: Location | None, title: str, op: str | None = None) -> Visit:

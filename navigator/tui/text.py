@@ -12,10 +12,8 @@ from indexes.model.vocabulary import Location
 from navigator.text.clean import pictured
 
 ELLIPSIS = "…"
-_NAMESPACES = regex(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
-
-
 clean = pictured
+_NAMESPACES = regex(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
 
 
 def one_line(text: str) -> str:

@@ -47,9 +47,6 @@ class CardView(LineList):
     class EndPassed(Message):
         """The reader goes down from the last line."""
 
-    class Left(Message):
-        """The reader goes out to where the operator was chosen."""
-
     card: Card | None = None
     _rows: Sequence[CardRow] = ()
     _ran: Collection[str] = ()
@@ -156,9 +153,6 @@ class CardView(LineList):
         if by > 0 and self.cursor <= at:
             self.move_to(at)
             self.post_message(self.EndPassed())
-
-    def action_out(self) -> None:
-        self.post_message(self.Left())
 
 
 def _with_keys(text: str) -> str:

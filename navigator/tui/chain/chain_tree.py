@@ -55,9 +55,6 @@ class ChainTree(LineList):
         Binding("left,h", "out", "Collapse", show=False, id="chain.out"),
     ]
 
-    class Left(Message):
-        """The reader goes out of the first hops, to where the chain was chosen."""
-
     class TopPassed(Message):
         """The reader goes up from the first row."""
 
@@ -293,7 +290,7 @@ class ChainTree(LineList):
         elif hops := [key for key in above if isinstance(key, int)]:
             self.move_to(self._at(hops[0]) or 0)
         else:
-            self.post_message(self.Left())
+            super().action_out()
 
 
 def operator_below(hop: Hop) -> str:

@@ -64,9 +64,6 @@ class StartPage(LineList):
             super().__init__()
             self.visit = visit
 
-    class Left(Message):
-        """The reader goes back to the operators."""
-
     _rows: Sequence[StartRow] = ()
 
     def __init__(self, context: Context) -> None:
@@ -136,6 +133,3 @@ class StartPage(LineList):
         super().clicked(index, times)
         if self.can_rest(index) and times == 1:
             self.action_choose()
-
-    def action_out(self) -> None:
-        self.post_message(self.Left())

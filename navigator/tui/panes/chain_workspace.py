@@ -10,9 +10,8 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.answers import Hop
 from navigator.tui.asking import ask, say
-from navigator.tui.chain.card_view import DIGITS, CardView
+from navigator.tui.chain.card_view import DIGITS
 from navigator.tui.chain.chain_pane import ChainPane
-from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.chain.start_page import StartPage
 from navigator.tui.context import Context
 from navigator.tui.history import History, Visit
@@ -175,9 +174,6 @@ class ChainWorkspace(Workspace):
     def on_start_page_place_chosen(self, message: StartPage.PlaceChosen) -> None:
         self.jump(message.visit)
 
-    def on_start_page_left(self) -> None:
-        self.screen.set_focus(self.main.list)
-
     def action_card(self, digit: str) -> None:
         """To the line of the card that the digit always means."""
         self.when_ready(lambda: self._go_to_line(digit))
@@ -287,13 +283,10 @@ class ChainWorkspace(Workspace):
         elif main.filter is not None:
             main.filter.value = ""
 
-    def on_chain_tree_left(self, message: ChainTree.Left) -> None:
-        """Out of a route to its line of the card, out of the chain to the list."""
-        left = self.chain.leave_routes()
+    def on_line_list_left(self, message: LineList.Left) -> None:
+        """Out of a route to its line of the card, out of all else to the list."""
+        left = message.list is self.chain.hops and self.chain.leave_routes()
         self.screen.set_focus(self.chain.card if left else self.main.list)
-
-    def on_card_view_left(self, message: CardView.Left) -> None:
-        self.screen.set_focus(self.main.list)
 
     # ---------------------------------------------------------------------- other ways
 

@@ -117,11 +117,6 @@ class OperatorPane(MainPane):
     def list(self) -> OperatorList:
         return self.query_one(OperatorList)
 
-    def show_message(self, text: str) -> None:
-        """Show why there are no operators."""
-        self.list.message = text
-        self.list.refresh()
-
     # -------------------------------------------------------------------------- filter
 
     class PlaceChosen(Message):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from indexes.build.workers import start_workers
 from indexes.model.answers import Card, Chain, Route
@@ -20,16 +20,9 @@ from indexes.model.vocabulary import SourceKind
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+    from navigator.tui.processes.preview import Preview
 
 _KEPT = 64
-
-
-class AnswersOperators(Protocol):
-    """What is asked of an operator."""
-
-    def chain(self, full_name: str) -> Chain: ...
-    def routes(self, full_name: str, /) -> tuple[Route, ...]: ...
-    def card(self, full_name: str, found: Sequence[Route] | None = None, /) -> Card: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ class Answer:
     routes: tuple[Route, ...] = ()
 
 
-def answer_of(index: AnswersOperators, op: str) -> Answer:
+def answer_of(index: Index | Preview, op: str) -> Answer:
     """Card, routes and chain of an operator. Raises NotFound with near names."""
     chain, routes = index.chain(op), index.routes(op)
     return Answer(chain, index.card(op, routes), routes)

@@ -41,41 +41,34 @@ class Preview:
         return self._source.info
 
     @cached_property
-    def entries(self) -> Sequence[NativeFunction]:
-        """Every entry of native_functions.yaml. Raises SourceError."""
+    def _entries(self) -> dict[str, NativeFunction]:
+        """Those of native_functions.yaml. Raises SourceError."""
         from indexes.readers.yaml.native_functions import read_native_functions
 
         path = self._source.locate("native_functions.yaml")
         if path is None:
             raise SourceError("this tree has no native_functions.yaml")
-        return read_native_functions(self._source.read(path), path)[0]
+        entries, _ = read_native_functions(self._source.read(path), path)
+        return {entry.full_name: entry for entry in entries}
 
-    @cached_property
-    def _entries(self) -> dict[str, NativeFunction]:
-        return {entry.full_name: entry for entry in self.entries}
-
-    @cached_property
-    def _summaries(self) -> tuple[OperatorSummary, ...]:
-        return tuple(_summary(entry) for entry in self._entries.values())
+    def _entry(self, full_name: str) -> NativeFunction:
+        if full_name not in self._entries:
+            raise NotFound(f"{full_name}: {REASON}")
+        return self._entries[full_name]
 
     def operators(self) -> tuple[OperatorSummary, ...]:
-        return self._summaries
-
-    def filter(self, text: str) -> tuple[OperatorSummary, ...]:
-        return self._filter(text)
+        return tuple(_summary(entry) for entry in self._entries.values())
 
     @cached_property
-    def _filter(self) -> OperatorFilter:
-        return OperatorFilter(self._summaries)
+    def filter(self) -> OperatorFilter:
+        return OperatorFilter(self.operators())
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         entry = self._entries.get(full_name)
         return _summary(entry) if entry else None
 
     def chain(self, full_name: str) -> Chain:
-        entry = self._entries.get(full_name)
-        if entry is None:
-            raise NotFound(f"{full_name}: {REASON}")
+        entry = self._entry(full_name)
         schema = Hop(
             0,
             None,
@@ -93,9 +86,7 @@ class Preview:
         return ()
 
     def card(self, full_name: str, _: Sequence[Route] | None = None) -> Card:
-        entry = self._entries.get(full_name)
-        if entry is None:
-            raise NotFound(f"{full_name}: {REASON}")
+        entry = self._entry(full_name)
         return Card(entry.schema, "", entry.location, ())
 
     def resolve(self, text: str) -> NameMatch:

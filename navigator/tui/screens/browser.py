@@ -85,7 +85,7 @@ class BrowserScreen(Screen[None]):
         return self.query_one(IndexProgress)
 
     def on_mount(self) -> None:
-        self.operators.show_message("opening the index …")
+        self.operators.list.message = "opening the index …"
         self.workspace.show_start()
         self.early_keys.begin_in(self.operators.filter)
         for problem in self.context.config.problems:
@@ -159,7 +159,7 @@ class BrowserScreen(Screen[None]):
         text = "indexing was stopped; ctrl+r resumes" if stopped else str(message.error)
         self.query_one(NoticeBar).show(text, error=not stopped)
         if self.context.session is None:
-            self.operators.show_message(text)
+            self.operators.list.message = text
 
     def action_cancel(self) -> None:
         self.progress.cancel()

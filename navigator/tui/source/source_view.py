@@ -91,25 +91,12 @@ class SourceView(LineView):
     class CursorMoved(Message):
         """The cursor is at another place."""
 
-        def __init__(self, view: SourceView) -> None:
-            super().__init__()
-            self.view = view
-
-        @property
-        def control(self) -> SourceView:
-            return self.view
-
     class NameChosen(Message):
         """A name was double-clicked: its definition is wanted."""
 
-        def __init__(self, view: SourceView, name: str) -> None:
+        def __init__(self, name: str) -> None:
             super().__init__()
-            self.view = view
             self.name = name
-
-        @property
-        def control(self) -> SourceView:
-            return self.view
 
     document: Document | None = None
     marked: range = range(0)
@@ -210,11 +197,11 @@ class SourceView(LineView):
     def watch_row(self, old: int, new: int) -> None:
         self.refresh_lines(min(old, new), 1)
         self.refresh_lines(max(old, new), 1)
-        self.post_message(self.CursorMoved(self))
+        self.post_message(self.CursorMoved())
 
     def watch_column(self) -> None:
         self.refresh_line(self.row)
-        self.post_message(self.CursorMoved(self))
+        self.post_message(self.CursorMoved())
 
     def show_cursor(self) -> None:
         """Scroll so that the cursor is seen, with a few lines around it."""
@@ -366,7 +353,7 @@ class SourceView(LineView):
         if row < len(self.lines) and self.text_selection is None:
             self._place(row, max(0, column))
             if event.chain == 2 and (name := self.name_under_cursor()):
-                self.post_message(self.NameChosen(self, name))
+                self.post_message(self.NameChosen(name))
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return selection.extract("\n".join(self.lines)), "\n"

@@ -9,7 +9,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.strip import Strip
 
 from navigator.trace.figures.lanes import Item, Lane
@@ -47,9 +46,6 @@ class LaneView(LineList):
         Binding("right", "span(1)", "Next span", show=False, id="lanes.next"),
         Binding("left", "span(-1)", "Previous span", show=False, id="lanes.previous"),
     ]
-
-    class Selected(Message):
-        """The cursor is on another span."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,6 +99,15 @@ class LaneView(LineList):
         """Start and end of the span under the cursor, from the start of the trace."""
         item = self.item
         return (item.start - self._zero, item.end - self._zero) if item is not None else (0.0, 0.0)
+
+    @property
+    def said(self) -> str:
+        """What the span under the cursor is, and how long it took."""
+        if self.lane is None or self.item is None:
+            return ""
+        start, end = self.span
+        took = f"{duration(end - start)} from {duration(max(start, 0.0))}"
+        return f"{self.lane.name}: {self.item.label} · {took}"
 
     @property
     def window(self) -> tuple[float, float]:
@@ -205,7 +210,7 @@ class LaneView(LineList):
         if item is not None and not (item.start < end and item.end > start):
             self._show_window((item.start + item.end) / 2 - (end - start) / 2, end - start)
         self.refresh()
-        self.post_message(self.Selected())
+        self.post_message(self.Moved())
 
     def action_span(self, by: int) -> None:
         """To the next span that does not stand in the same column of the screen."""
@@ -253,7 +258,7 @@ class LaneView(LineList):
         start, end = self._window
         cells = max(self.size.width - _NAMES - 1, 10)
         self._go_to(start + (event.x - _NAMES + 0.5) * (end - start) / cells)
-        self.post_message(self.Selected())
+        self.post_message(self.Moved())
         if event.chain == 2:
             self.action_choose()
 

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from math import inf
 from time import monotonic
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Label
-from textual.worker import get_current_worker
 
 from navigator.trace.figures.lanes import Lane, lanes_between, lanes_of
-from navigator.trace.filters import matching, parse_filter
-from navigator.trace.groups import GROUPS, hottest
-from navigator.trace.table import OP
-from navigator.trace.timeline import timeline
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Links, View, no_links
-from navigator.trace.views.times import time_view
-from navigator.trace.wording import duration
 from navigator.tui.asking import ask
 from navigator.tui.debounce import Debounce
+from navigator.tui.trace.answers import first_look, matched, sheet
 from navigator.tui.trace.detail import TraceDetail
 from navigator.tui.trace.lane_view import LaneView
 from navigator.tui.trace.timeline_bar import TimelineBar
 from navigator.tui.trace.tree import TraceTree
-from navigator.tui.trace.view_table import Sheet, ViewHead, ViewTable, sheet_of
+from navigator.tui.trace.view_table import Sheet, ViewHead, ViewTable
 from navigator.tui.trace.view_tabs import ViewTabs
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.filter_input import FilterInput
@@ -41,9 +32,6 @@ from navigator.tui.widgets.pane import MainPane
 
 T = TypeVar("T")
 
-_SMALL = 50_000
-"""Rows up to which the timeline is drawn whenever some come in; of more each time that there
-are half as many again, and when they are all there."""
 _LONG = 200_000
 """Rows from which on no view is made before it is looked at."""
 _OWN = ("tree", "flat", "lanes")
@@ -70,9 +58,6 @@ class TracePane(MainPane):
     }
     """
 
-    class Selected(Message):
-        """The cursor is on another row."""
-
     def __init__(self, title: str, waiting: str) -> None:
         """``waiting`` is said while there are no rows."""
         super().__init__()
@@ -93,11 +78,8 @@ class TracePane(MainPane):
         self.is_asked = False
         """Whether the program waits for input."""
         self._rest_until = 0.0
-        self._timed_from = 0
-        """The number of rows from which the timeline is drawn again."""
         self._timer: Timer | None = None
         self._fill_soon = Debounce(self, 0.15)
-        self._time_soon = Debounce(self, 1.0)
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
@@ -181,10 +163,8 @@ class TracePane(MainPane):
         if done and not len(trace):
             self._show_no_rows(trace)
         elif done:
-            ask(self, "hottest", lambda: _first_look(trace), self._open_at)
-        if done or len(trace) >= self._timed_from:
-            self._timed_from = len(trace) * 3 // 2 if len(trace) > _SMALL else 0
-            self._time_soon(partial(self._show_times, trace))
+            ask(self, "hottest", lambda: first_look(trace), self._open_at)
+        self.timeline.grow(trace, done)
         self.show_state()
 
     def _open_at(self, row: int | None) -> None:
@@ -197,25 +177,11 @@ class TracePane(MainPane):
     def _show_no_rows(self, trace: Trace) -> None:
         """Say that there is no operator; what there may be instead are kernels."""
         if len(trace.table.kernels):
-            self.show_message("the trace has no operators; other views show its kernels")
+            self.ops.message = "the trace has no operators; other views show its kernels"
             if self.view == "tree":
                 self.open_view("kernel")
         else:
-            self.show_message("the program ran no torch operator")
-
-    def show_message(self, text: str) -> None:
-        """Show why there are no rows."""
-        self.ops.message = text
-        self.ops.refresh()
-
-    def _show_times(self, trace: Trace) -> None:
-        parts, shown = self.timeline.parts, self.timeline
-        ask(
-            self,
-            "timeline",
-            lambda: timeline(trace, parts),
-            lambda found: shown.show(found, self.is_done),
-        )
+            self.ops.message = "the program ran no torch operator"
 
     def on_timeline_bar_chosen(self, message: TimelineBar.Chosen) -> None:
         """Go to the first outermost row from there on."""
@@ -272,9 +238,10 @@ class TracePane(MainPane):
 
     # ------------------------------------------------------------------ views, filters
 
-    def on_trace_tree_selected(self, message: TraceTree.Selected) -> None:
-        message.stop()
-        self.post_message(self.Selected())
+    def on_line_list_moved(self) -> None:
+        """Say which span of the lanes the cursor is on."""
+        if self.view == "lanes" and self.lanes.said:
+            self.query_one(ViewHead).say(self.lanes.said)
 
     def on_input_changed(self) -> None:
         self._fill_soon(self._fill)
@@ -292,10 +259,10 @@ class TracePane(MainPane):
                 ask(self, "between", lambda: lanes_between(trace), self._add_lanes)
         elif view in VIEWS:
             made, links = self._made.get(view), self.links
-            self._ask(lambda: _sheet(trace, view, text, made, links), self._show_table)
+            self._ask(lambda: sheet(trace, view, text, made, links), self._show_table)
         else:
             self._ask(
-                lambda: _matched(trace, text, only_operators=view == "flat"),
+                lambda: matched(trace, text, only_operators=view == "flat"),
                 lambda rows: self._show_flat(text, rows),
             )
 
@@ -327,15 +294,15 @@ class TracePane(MainPane):
         tree.shown_anew(here)
         self.query_one("#count", Label).update(f"{len(rows):,}")
 
-    def _show_table(self, sheet: Sheet) -> None:
-        if sheet.view.name != self.view:
+    def _show_table(self, found: Sheet) -> None:
+        if found.view.name != self.view:
             return
         if self.is_done and not self.text:
-            self._offer(self.view, sheet.view)
-        self.query_one(ViewHead).show(sheet)
-        self.table.show(sheet)
-        self.query_one("#count", Label).update(f"{len(sheet.rows):,}")
-        self.post_message(self.Selected())
+            self._offer(self.view, found.view)
+        self.query_one(ViewHead).show(found)
+        self.table.show(found)
+        self.query_one("#count", Label).update(f"{len(found.rows):,}")
+        self.list.post_message(LineList.Moved())
 
     def _show_lanes(self, lanes: Sequence[Lane]) -> None:
         assert self.trace is not None
@@ -344,30 +311,13 @@ class TracePane(MainPane):
         self.lanes.show([*lanes, *self._between], self.trace.table.zero or 0.0)
         if is_first and row is not None:
             self.lanes.select_row(row)
-        self._show_span()
         self.query_one("#count", Label).update("")
-        self.post_message(self.Selected())
+        self.list.post_message(LineList.Moved())
 
     def _add_lanes(self, lanes: Sequence[Lane]) -> None:
         """Idle time and the critical path, below what is shown."""
         self._between = lanes
         self.lanes.add(lanes)
-
-    def on_lane_view_selected(self, message: LaneView.Selected) -> None:
-        message.stop()
-        self._show_span()
-        self.post_message(self.Selected())
-
-    def _show_span(self) -> None:
-        lanes = self.lanes
-        if self.view == "lanes" and lanes.item is not None and lanes.lane is not None:
-            item, (start, end) = lanes.item, lanes.span
-            took = f"{duration(end - start)} from {duration(max(start, 0.0))}"
-            self.query_one(ViewHead).say(f"{lanes.lane.name}: {item.label} · {took}")
-
-    def on_view_table_selected(self, message: ViewTable.Selected) -> None:
-        message.stop()
-        self.post_message(self.Selected())
 
     def relink(self) -> None:
         """There is an index, or another one: views of a whole trace are made anew with it, and
@@ -440,30 +390,3 @@ class TracePane(MainPane):
         self.filter.value = text
         self._fill_soon(self._fill)
         self.screen.set_focus(self.ops)
-
-
-def _first_look(trace: Trace) -> int | None:
-    """The innermost operator in which the program died, or else where the time goes."""
-    running = trace.table.unfinished
-    return max(running, key=trace.table.start.__getitem__) if running else hottest(trace)
-
-
-def _matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:
-    kinds = trace.table.kind
-    rows = matching(trace, parse_filter(text), lambda: get_current_worker().is_cancelled)
-    return [row for row in rows if not only_operators or kinds[row] == OP]
-
-
-def _sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) -> Sheet:
-    """A view of the rows that a filter leaves; where it is no sum of rows, what of it has the
-    filter's words."""
-    wanted = parse_filter(text)
-    for by in GROUPS:
-        if by == name and wanted:
-            rows = matching(trace, wanted, lambda: get_current_worker().is_cancelled)
-            return sheet_of(time_view(trace, links, by, rows))
-    view = made or VIEWS[name](trace, links)
-    if wanted.terms:
-        note = "the filter applies to rows of the trace, not to this view"
-        view = replace(view, notes=(note, *view.notes))
-    return sheet_of(view, " ".join(wanted.words))

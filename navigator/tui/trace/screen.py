@@ -155,7 +155,7 @@ class TraceScreen(Screen[None]):
 
     def _unreadable(self, error: TorchnavError) -> None:
         self.query_one(IndexProgress).hide()
-        self.pane.show_message(str(error))
+        self.pane.ops.message = str(error)
         self.query_one(NoticeBar).show(str(error), error=True)
 
     # ------------------------------------------------------------------------- the index

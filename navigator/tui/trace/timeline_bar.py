@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -11,9 +12,15 @@ from textual.message import Message
 from textual.widget import Widget
 
 from navigator.trace.table import PHASES
-from navigator.trace.timeline import Timeline
+from navigator.trace.timeline import Timeline, timeline
+from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
+from navigator.tui.asking import ask
+from navigator.tui.debounce import Debounce
 
+_SMALL = 50_000
+"""Rows up to which a run is drawn whenever some come in; of more each time that there are half as
+many again, and when they are all there."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _INKS = ("$text-primary", "$text-accent", "$text-warning", "$text-secondary")
 """By phase: forward, backward, optimizer, compile."""
@@ -35,9 +42,24 @@ class TimelineBar(Widget):
             super().__init__()
             self.at_us = at_us
 
-    _timeline: Timeline | None = None
-    _is_whole = True
-    _at: float | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self._timeline: Timeline | None = None
+        self._is_whole = True
+        self._at: float | None = None
+        self._drawn_from = 0
+        """The number of rows from which it is drawn again."""
+        self._soon = Debounce(self, 1.0)
+
+    def grow(self, trace: Trace, done: bool) -> None:
+        """More of a trace has come in, or all of it."""
+        if done or len(trace) >= self._drawn_from:
+            self._drawn_from = len(trace) * 3 // 2 if len(trace) > _SMALL else 0
+            self._soon(partial(self._draw, trace, done))
+
+    def _draw(self, trace: Trace, done: bool) -> None:
+        parts = self.parts
+        ask(self, "timeline", lambda: timeline(trace, parts), lambda found: self.show(found, done))
 
     def show(self, timeline: Timeline, is_whole: bool) -> None:
         """Show a run, or what there was of it so far."""

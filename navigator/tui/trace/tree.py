@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.strip import Strip
 
 from indexes.model.vocabulary import Location
@@ -50,18 +49,6 @@ class TraceTree(LineList):
 
     line_text: Callable[[Location], str] = staticmethod(lambda _: "")
     """The text of a line of the program, empty where it cannot be read."""
-
-    class Selected(Message):
-        """The cursor is on another row."""
-
-        def __init__(self, tree: TraceTree, row: int) -> None:
-            super().__init__()
-            self.tree = tree
-            self.row = row
-
-        @property
-        def control(self) -> TraceTree:
-            return self.tree
 
     trace: Trace | None = None
     rows: TraceRows
@@ -205,7 +192,7 @@ class TraceTree(LineList):
 
     def _announce(self) -> None:
         if self.current is not None:
-            self.post_message(self.Selected(self, self.current))
+            self.post_message(self.Moved())
 
     def _toggle(self, row: int) -> None:
         self.rows.toggle(row)

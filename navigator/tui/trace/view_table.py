@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 
 from navigator.trace.views import Column, Row, View
@@ -177,12 +176,9 @@ class ViewTable(LineList):
             return None
         return self._sheet.rows[self.cursor]
 
-    class Selected(Message):
-        """The cursor is on another row."""
-
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
-        self.post_message(self.Selected())
+        self.post_message(self.Moved())
 
     def show(self, sheet: Sheet) -> None:
         """Show a view; the cursor stays where it was if it is the same one."""

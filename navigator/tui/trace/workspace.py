@@ -107,7 +107,7 @@ class TraceWorkspace(ChainWorkspace):
 
     # -------------------------------------------------------------- what a row leads to
 
-    def on_trace_pane_selected(self) -> None:
+    def on_line_list_moved(self) -> None:
         self._link_soon(self._follow_row)
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:

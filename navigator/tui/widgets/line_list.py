@@ -103,14 +103,19 @@ class LineList(LineView):
     class Chosen(Message):
         """A row was chosen, by a key or a double click."""
 
-        def __init__(self, sender: LineList, row: int) -> None:
+        def __init__(self, sender: LineList) -> None:
             super().__init__()
             self.list = sender
-            self.row = row
 
-        @property
-        def control(self) -> LineList:
-            return self.list
+    class Left(Message):
+        """The reader goes out, to where what is shown was chosen."""
+
+        def __init__(self, sender: LineList) -> None:
+            super().__init__()
+            self.list = sender
+
+    class Moved(Message):
+        """The cursor is on something else; said by lists beside which that is shown."""
 
     # ------------------------------------------------------------ what subclasses define
 
@@ -206,7 +211,10 @@ class LineList(LineView):
 
     def action_choose(self) -> None:
         if self.row_count:
-            self.post_message(self.Chosen(self, self.cursor))
+            self.post_message(self.Chosen(self))
+
+    def action_out(self) -> None:
+        self.post_message(self.Left(self))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.hover = self._row_at(event)

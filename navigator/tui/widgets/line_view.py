@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -26,7 +27,7 @@ class LineView(ScrollView, can_focus=True):
     PREFIX = ""
     """What the names of its component classes begin with."""
 
-    message: str = ""
+    message = reactive("")
     """Shown while there are no lines."""
 
     @property

@@ -32,14 +32,9 @@ class PlaceList(LineList):
     class Selected(Message):
         """The cursor is on another place."""
 
-        def __init__(self, places: PlaceList, row: PlaceRow) -> None:
+        def __init__(self, place: PlaceRow) -> None:
             super().__init__()
-            self.places = places
-            self.place = row
-
-        @property
-        def control(self) -> PlaceList:
-            return self.places
+            self.place = place
 
     _all: Sequence[PlaceRow] = ()
     _rows: Sequence[PlaceRow] = ()
@@ -118,4 +113,4 @@ class PlaceList(LineList):
 
     def _announce(self) -> None:
         if self.current:
-            self.post_message(self.Selected(self, self.current))
+            self.post_message(self.Selected(self.current))

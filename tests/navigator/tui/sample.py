@@ -270,4 +270,4 @@ class SampleOpener(Opener):
         cancelled: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> Iterator[Session]:
-        yield Session(SampleIndex())
+        yield Session(SampleIndex())  # type: ignore[arg-type]
