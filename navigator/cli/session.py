@@ -20,7 +20,7 @@ import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
 from navigator.cli.terminal import Color, ProgressLine, Terminal
-from navigator.text.clean import clean, json_text
+from navigator.text.clean import clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -98,6 +98,11 @@ class Settings:
             self.write(value())
         else:
             self.terminal.write(text(), held=True)
+
+    def write_rows(self, rows: Iterable[object]) -> None:
+        """Writes each as a line of JSON."""
+        for row in rows:
+            self.write(row)
 
     def write(self, value: object) -> None:
         """Writes an answer as JSON, or its places alone."""
@@ -184,6 +189,8 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
 # ------------------------------------------------------------- options and sub-commands
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
+_kept = partial(click.option, expose_value=False)
+"""An option whose callback keeps what was said in the settings."""
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
@@ -239,28 +246,25 @@ def _verbose(context: click.Context, _parameter: click.Parameter, value: bool) -
 
 def terminal_options(command: _F) -> _F:
     """``--color``, ``--no-pager`` and ``--verbose``, before the command's name or after it."""
-    color = click.option(
+    color = _kept(
         "--color",
         type=Choice(get_args(Color)),
         metavar="WHEN",
         callback=_of_terminal,
-        expose_value=False,
         help="auto (on a terminal), always or never. [env: NO_COLOR, FORCE_COLOR]",
     )
-    pager = click.option(
+    pager = _kept(
         "--no-pager",
         "pager",
         flag_value=False,
         default=None,
         callback=_of_terminal,
-        expose_value=False,
         help="Do not page long answers. [env: TORCHNAV_PAGER, PAGER]",
     )
-    verbose = click.option(
+    verbose = _kept(
         "--verbose",
         is_flag=True,
         callback=_verbose,
-        expose_value=False,
         help="Print what torchnav does to stderr and to its log file (see doctor).",
     )
     return color(pager(verbose(command)))
@@ -269,35 +273,31 @@ def terminal_options(command: _F) -> _F:
 def source_options(command: _F) -> _F:
     """``--tree``, ``--with``, ``--python``, ``--cache`` and those of the terminal, which may stand
     before the command's name or after it."""
-    tree = click.option(
+    tree = _kept(
         "--tree",
         metavar="PATH",
         callback=_remember,
-        expose_value=False,
         help="The source tree: a checkout or a folder in it. [env: TORCHNAV_CHECKOUT]",
     )
-    beside = click.option(
+    beside = _kept(
         "--with",
         metavar="DIR",
         multiple=True,
         callback=_add,
-        expose_value=False,
         help="An extension to index with the tree; repeatable.",
     )
-    python = click.option(
+    python = _kept(
         "--python",
         metavar="PATH",
         callback=_choose,
-        expose_value=False,
         help="The Python whose torch is used, and that runs programs.",
     )
-    cache = click.option(
+    cache = _kept(
         "--cache",
         metavar="PATH",
         type=click.Path(file_okay=False, path_type=Path),
         is_eager=True,  # the log that --verbose writes is there
         callback=_remember,
-        expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
     return tree(beside(python(cache(terminal_options(command)))))
@@ -305,9 +305,7 @@ def source_options(command: _F) -> _F:
 
 def json_option(command: _F) -> _F:
     """``--json``, for a command that answers."""
-    option = click.option(
-        "--json", is_flag=True, callback=_remember, expose_value=False, help="Answer as JSON."
-    )
+    option = _kept("--json", is_flag=True, callback=_remember, help="Answer as JSON.")
     return source_options(option(command))
 
 
@@ -319,18 +317,16 @@ def _places(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 def places_option(command: _F) -> _F:
     """``--json``, and the same without anything but places."""
-    vimgrep = click.option(
+    vimgrep = _kept(
         "--vimgrep",
         is_flag=True,
         callback=_places,
-        expose_value=False,
         help="Print only places, as path:line:column:text, for Vim, Emacs and VS Code.",
     )
-    link = click.option(
+    link = _kept(
         "--link",
         is_flag=True,
         callback=_places,
-        expose_value=False,
         help="Print only places, as GitHub links at the tree's commit.",
     )
     return vimgrep(link(json_option(command)))
@@ -366,24 +362,17 @@ def mend_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def write_json(value: object) -> None:
-    """An answer, or a row of one, as a line of JSON. Raises TorchnavError as ``write_lines``."""
-    from indexes.serialize.answers import dumps
-
-    _terminal().write_data((json_text(dumps(value)),))
-
-
-def write_lines(lines: Iterable[str], *, held: bool = False) -> None:
-    """Text for people; ``held`` where it may go through a pager. Raises TorchnavError when it
-    can't be written."""
-    _terminal().write(lines, held=held)
-
-
-def _terminal() -> Terminal:
-    """That of the command line that is being answered."""
-    context = click.get_current_context(silent=True)
-    settings = context.find_object(Settings) if context else None
-    return settings.terminal if settings else Terminal()
+def write_page(settings: Settings, where: str, text: str) -> None:
+    """A page of Markdown, into a file or for ``-`` on stdout. Raises UsageError when it can't be
+    written."""
+    if where == "-":
+        settings.terminal.write(text.splitlines())
+        return
+    try:
+        Path(where).write_text(printable(text), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
+    say(f"wrote {where}")
 
 
 def say(words: str) -> None:

@@ -45,13 +45,6 @@ def pictured(text: str) -> str:
     return _UNSAFE_OR_SPACING.sub(_picture, text)
 
 
-def json_text(text: str) -> str:
-    """``text`` that is JSON, which it stays: the same values, written with escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNSAFE_CHARACTER.sub(_json_escape, text)
-
-
 def html_text(text: str) -> str:
     """``text`` within HTML, in an attribute too."""
     return html.escape(printable(text), quote=True)
@@ -83,11 +76,6 @@ def _escape(found: re.Match[str]) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _json_escape(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _picture(found: re.Match[str]) -> str:

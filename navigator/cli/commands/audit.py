@@ -26,7 +26,7 @@ from indexes.queries.audit.ways import read_computing
 from indexes.queries.dispatch_path.live import PROBE
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.commands.op import default_answer
-from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
+from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.live.installed import is_installed, live_torch
 from navigator.text.answers import source_lines, wrap
 from navigator.text.clean import clean
@@ -99,7 +99,7 @@ def audit(
     for measure in chain.from_iterable(asked):
         done.append(measure)
         if not settings.json:
-            write_lines(_lines(measure, full))
+            settings.terminal.write(_lines(measure, full))
     kept = all(measure.met is not False for measure in done)
     settings.answer(
         lambda: envelope(index.info, kept=kept, measures=done), lambda: source_lines(index.info)

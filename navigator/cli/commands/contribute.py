@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -14,16 +13,8 @@ from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
-from navigator.cli.session import (
-    Settings,
-    completed,
-    pass_settings,
-    places_option,
-    say,
-    write_lines,
-)
+from navigator.cli.session import Settings, completed, pass_settings, places_option, write_page
 from navigator.live.schema_check import plan_operator
-from navigator.text.clean import printable
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
 
 if TYPE_CHECKING:
@@ -92,7 +83,7 @@ def contribute(
     else:
         answer = _of_name(index, names[0], known_device(device, index), histories)
     if markdown:
-        _write(markdown, "\n".join(answer.markdown()) + "\n")
+        write_page(settings, markdown, "\n".join(answer.markdown()) + "\n")
     if settings.json or not markdown:
         settings.answer(answer.value, answer.text)
     if not answer.good:
@@ -137,14 +128,3 @@ def _of_change(plan: Plan) -> _Answer:
 
     text, markdown = partial(changes.plan_lines, plan), partial(changes.plan_markdown, plan)
     return _Answer(partial(plan_json, plan), text, markdown)
-
-
-def _write(where: str, text: str) -> None:
-    if where == "-":
-        write_lines(text.splitlines())
-        return
-    try:
-        Path(where).write_text(printable(text), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
-    say(f"wrote {where}")

@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import shape
 from navigator.cli.doctor import Check, examine, usable
-from navigator.cli.session import Settings, json_option, pass_settings, write_lines
+from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.clean import clean
 
 shape(Check, "name state found command?")
@@ -33,7 +33,7 @@ def doctor(settings: Settings, report: bool) -> int:
     if report:
         from navigator.cli.report import report_lines
 
-        write_lines(report_lines(checks, settings.cache))
+        settings.terminal.write(report_lines(checks, settings.cache))
     else:
         settings.answer(lambda: found, lambda: [line for one in checks for line in _lines(one)])
     return 0 if usable(checks) else _EXIT_NOTHING

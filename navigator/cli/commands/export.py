@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -12,7 +11,7 @@ from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import derivative_row_json, dtype_row_json
 from indexes.serialize.dispatch import table_row_json
 from navigator.cli.main import LazyGroup
-from navigator.cli.session import Settings, json_option, pass_settings, say, write_json
+from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean
 
@@ -32,17 +31,12 @@ def export() -> None:
     """Export whole tables as JSON, one object a line (see docs/json.md), a trace, or a site."""
 
 
-def _write(rows: Iterable[object]) -> None:
-    for row in rows:
-        write_json(row)
-
-
 @click.command()
 @json_option
 @pass_settings
 def kernels(settings: Settings) -> None:
     """Every (overload, dispatch key) that native_functions.yaml declares or implies."""
-    _write(settings.index().kernel_rows())
+    settings.write_rows(settings.index().kernel_rows())
 
 
 @click.command()
@@ -50,7 +44,7 @@ def kernels(settings: Settings) -> None:
 @pass_settings
 def stubs(settings: Settings) -> None:
     """Every registration of a stub, with the function that it registers."""
-    _write(settings.index().stub_rows())
+    settings.write_rows(settings.index().stub_rows())
 
 
 @click.command()
@@ -58,7 +52,7 @@ def stubs(settings: Settings) -> None:
 @pass_settings
 def dtypes(settings: Settings) -> None:
     """Every AT_DISPATCH_* in a function, with the dtypes that its macro expands to."""
-    _write(dtype_row_json(*row) for row in settings.index().dtype_rows())
+    settings.write_rows(dtype_row_json(*row) for row in settings.index().dtype_rows())
 
 
 @click.command()
@@ -69,7 +63,7 @@ def table(settings: Settings) -> None:
     dispatch = settings.index().dispatch
     for op in dispatch.operators():
         slots = dispatch.table(op).slots
-        _write(table_row_json(op, slot) for slot in slots if slot.kind != "missing")
+        settings.write_rows(table_row_json(op, slot) for slot in slots if slot.kind != "missing")
 
 
 @click.command()
@@ -79,7 +73,7 @@ def derivatives(settings: Settings) -> None:
     """Every entry of derivatives.yaml, with its formulas and the functions they call."""
     index = settings.index()
     for entry in index.derivative_rows():
-        write_json(derivative_row_json(entry, index.formula_functions(entry)))
+        settings.write(derivative_row_json(entry, index.formula_functions(entry)))
 
 
 _MISSING = 5

@@ -13,15 +13,7 @@ import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
 from navigator.cli.screens import why_no_screen
-from navigator.cli.session import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    source_options,
-    write_json,
-    write_lines,
-)
+from navigator.cli.session import Settings, json_option, pass_settings, say, source_options
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
@@ -131,19 +123,19 @@ def export_trace(
     elif chrome is not None:
         _write_chrome(trace, chrome)
     elif row is not None:
-        _write_markdown(linker_of(settings, trace), trace, row)
+        _write_markdown(settings, linker_of(settings, trace), trace, row)
     elif view is not None:
         _write_view(settings, trace, view, full, peak)
     elif settings.json:
         for problem in trace.meta.problems:
             say(problem)
-        _write_rows(linker_of(settings, trace), trace, name)
+        _write_rows(settings, linker_of(settings, trace), trace, name)
     elif name is not None:
-        _write_markdown(linker_of(settings, trace), trace, _calls(trace, name)[0])
+        _write_markdown(settings, linker_of(settings, trace), trace, _calls(trace, name)[0])
     else:
         from navigator.trace.summary import summary_lines
 
-        write_lines(summary_lines(trace, _sources(settings, trace)), held=True)
+        settings.terminal.write(summary_lines(trace, _sources(settings, trace)), held=True)
 
 
 def linker_of(settings: Settings, trace: Trace) -> Linker:
@@ -185,13 +177,13 @@ def _sources(settings: Settings, trace: Trace) -> str:
         return f"none: {error}"
 
 
-def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
+def _write_rows(settings: Settings, linker: Linker, trace: Trace, name: str | None) -> None:
     from navigator.trace.rows import trace_rows
 
     ids = None if name is None else frozenset(_calls(trace, name))
     for row in trace_rows(trace, linker):
         if ids is None or row["op_id" if "op_id" in row else "id"] in ids:
-            write_json(row)
+            settings.write(row)
 
 
 def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: str | None) -> None:
@@ -208,12 +200,11 @@ def print_view(settings: Settings, view: View, full: bool) -> None:
     from navigator.trace.views import view_lines
 
     if not settings.json:
-        write_lines(view_lines(view, None if full else _VIEW_ROWS), held=True)
+        settings.terminal.write(view_lines(view, None if full else _VIEW_ROWS), held=True)
         return
     for note in view.notes:
         say(note)
-    for row in view.rows:
-        write_json(row)
+    settings.write_rows(view.rows)
 
 
 def _with_peak(name: str, peak: str) -> Maker:
@@ -266,12 +257,12 @@ def _write_chrome(trace: Trace, path: Path) -> None:
     say(f"{path}: {count} events for Perfetto (ui.perfetto.dev) and chrome://tracing")
 
 
-def _write_markdown(linker: Linker, trace: Trace, row: int) -> None:
+def _write_markdown(settings: Settings, linker: Linker, trace: Trace, row: int) -> None:
     from navigator.trace.markdown import op_markdown
 
     if not 0 <= row < len(trace):
         raise NotFound(f"the trace has no row {row}")
-    write_lines(op_markdown(trace, trace.op(row), linker).splitlines())
+    settings.terminal.write(op_markdown(trace, trace.op(row), linker).splitlines())
 
 
 def check_exists(file: Path) -> None:

@@ -13,7 +13,7 @@ import click
 from indexes.model.errors import SourceError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
-from navigator.cli.session import Settings, completed, pass_settings, places_option, write_lines
+from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.live.python_process import own_command
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
@@ -111,7 +111,7 @@ def _why_recorded(settings: Settings, path: Path) -> int:
     if settings.json:
         _write_json(settings, found.as_json())
     else:
-        write_lines(str(found).splitlines(), held=True)
+        settings.terminal.write(str(found).splitlines(), held=True)
     return 0
 
 

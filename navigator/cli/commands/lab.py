@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 from click.exceptions import Exit
 
 from indexes.model.errors import NotFound, Progress, SourceError, UsageError
 from indexes.source.torch_install import target_python
-from navigator.cli.session import Settings, json_option, pass_settings, say, write_json, write_lines
+from navigator.cli.session import Settings, json_option, pass_settings, write_page
 from navigator.cli.terminal import ProgressLine
 from navigator.labs.cells import Lab, all_labs
 from navigator.labs.report import LabReport, lab_json, links
 from navigator.labs.running import LabRun, run_lab
-from navigator.text.clean import printable
 from navigator.text.labs import lab_lines, lab_page, list_lines
 
 
@@ -38,7 +35,7 @@ def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> No
         return
     report = _report(settings, _named(name, labs), not no_run)
     if markdown:
-        _write_page(markdown, report)
+        write_page(settings, markdown, "\n".join(lab_page(report)) + "\n")
     if settings.json or not markdown:
         settings.answer(report.as_json, lambda: lab_lines(report))
     if not report.holds:
@@ -47,9 +44,9 @@ def lab(settings: Settings, name: str, no_run: bool, markdown: str | None) -> No
 
 def _write_list(settings: Settings, labs: tuple[Lab, ...]) -> None:
     if settings.json:
-        write_json({"schema_version": 1, "labs": [lab_json(one) for one in labs]})
+        settings.write({"schema_version": 1, "labs": [lab_json(one) for one in labs]})
     else:
-        write_lines(list_lines(labs))
+        settings.terminal.write(list_lines(labs))
 
 
 def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
@@ -81,15 +78,3 @@ def _run(settings: Settings, one: Lab, python: str) -> LabRun:
 
         progress(Progress(f"lab {one.name}", 0, len(code)))
         return run_lab(one, python, settings.tree, settings.cache, cell_done)
-
-
-def _write_page(where: str, report: LabReport) -> None:
-    lines = lab_page(report)
-    if where == "-":
-        write_lines(lines)
-        return
-    try:
-        Path(where).write_text(printable("\n".join(lines) + "\n"), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
-    say(f"wrote {where}")

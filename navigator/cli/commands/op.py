@@ -16,7 +16,6 @@ from navigator.cli.session import (
     each_name,
     pass_settings,
     places_option,
-    write_lines,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +81,8 @@ def op(
         if settings.json:
             _write_json(settings, index, match, shown, cut)
         else:
-            write_lines(_text(index, match, shown, cut, chained or cut != _Cut()), held=True)
+            text = _text(index, match, shown, cut, chained or cut != _Cut())
+            settings.terminal.write(text, held=True)
 
     return each_name(settings, name, answer)
 

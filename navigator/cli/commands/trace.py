@@ -18,7 +18,7 @@ from navigator.capture.names import expand, rank_of
 from navigator.capture.writer import TAIL
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.screens import why_no_screen
-from navigator.cli.session import Settings, completed, json_option, pass_settings, say, write_lines
+from navigator.cli.session import Settings, completed, json_option, pass_settings, say
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
@@ -172,7 +172,7 @@ def _compare(
         check_exists(file)
     for number, view in enumerate(compare_views(read_trace(before), read_trace(after))):
         if not settings.json:
-            write_lines([""] * bool(number))
+            settings.terminal.write([""] * bool(number))
         print_view(settings, view, full)
     return 0
 
