@@ -18,7 +18,7 @@ import torch
 from .build import NAME
 from .compat import never_compiled
 from .follow import Undo, follow_own_profilers
-from .frames import Stacks
+from .frames import Stacks, absolute
 from .hiding.compiled_code import CompiledCode
 from .limits.options import Limits
 from .modules import ModuleHooks, ModulePaths, torch_folder
@@ -167,6 +167,6 @@ class CompiledRecorder(Session):
         args = {
             "stack": number,
             "user": self._stacks.user_index(kinds),
-            "frames": [[self._stacks.absolute(path), line, name] for path, line, name in frames],
+            "frames": [[absolute(path), line, name] for path, line, name in frames],
         }
         return metadata("stack", args, self._pid)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.library
 
+from .frames import absolute
 from .modules import torch_folder
 
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -152,7 +153,7 @@ class Definitions:
             frame = frame.f_back
         if frame is None or frame.f_code.co_filename.startswith(self._torch):
             return None
-        return Place(_absolute(frame.f_code.co_filename), frame.f_lineno, "")
+        return Place(absolute(frame.f_code.co_filename), frame.f_lineno, "")
 
     # -------------------------------------------------------------------- what torch knows
 
@@ -229,7 +230,7 @@ class Definitions:
         if not isinstance(found, FunctionType):
             return None
         code = found.__code__
-        return Place(_absolute(code.co_filename), _def_line(code), found.__qualname__)
+        return Place(absolute(code.co_filename), _def_line(code), found.__qualname__)
 
     def _function(self, given: Any) -> FunctionType | None:
         """The program's function in what torch was given or has made around it."""
@@ -294,10 +295,6 @@ def _def_line(code: CodeType) -> int:
             if _DEF.match(line):
                 return number
     return first
-
-
-def _absolute(path: str) -> str:
-    return path if path.startswith("<") else os.path.abspath(path)
 
 
 def _key_of_device(device: str | None) -> str:

@@ -19,9 +19,11 @@ import torch.profiler.profiler
 from torch.autograd.variable import Variable
 
 from .compat import is_compiling
+from .mode import has_torch_function
 
 if TYPE_CHECKING:
     from .recorder import Recorder
+    from .thread_modes import ThreadModes
 
 
 _OPTIMIZERS = importlib.import_module("torch.optim.optimizer")
@@ -91,7 +93,7 @@ def _follow_profiled_steps(ended: Callable[[Any], None]) -> Undo:
     return replace(owner, "step", step)
 
 
-def follow_backward(recorder: Recorder) -> Undo:
+def follow_backward(modes: ThreadModes) -> Undo:
     """See every backward pass that Python starts, and the user's Python code run by it.
 
     The function mode is off while ``Tensor.backward`` is handled; without it no line would
@@ -100,7 +102,7 @@ def follow_backward(recorder: Recorder) -> Undo:
 
     class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
         def run_backward(self, *args: Any, **kwargs: Any) -> Any:
-            return recorder.run_backward(lambda: super(Engine, self).run_backward(*args, **kwargs))
+            return modes.run_backward(lambda: super(Engine, self).run_backward(*args, **kwargs))
 
     return replace(Variable, "_execution_engine", Engine())
 
@@ -109,10 +111,10 @@ class HiddenMode:
     """Answers what modules ask before they take the short way, an operator for all they do: that
     there is no mode of ours. Dynamo has to find torch's own there, TorchScript knows this one."""
 
-    def __init__(self, answer: Callable[[Any], bool]) -> None:
+    def __init__(self) -> None:
         builtins = importlib.import_module("torch.jit._builtins")
-        builtins._register_builtin(answer, "aten::has_torch_function")
-        self._answer, self._asked = answer, torch.overrides.has_torch_function
+        builtins._register_builtin(has_torch_function, "aten::has_torch_function")
+        self._asked = torch.overrides.has_torch_function
         self._shown = 1
         self._over = False
 
@@ -120,7 +122,7 @@ class HiddenMode:
         """Answer from now on, once nobody wants it shown."""
         self._shown -= 1
         if not self._shown and not self._over:
-            torch.overrides.has_torch_function = self._answer
+            torch.overrides.has_torch_function = has_torch_function
 
     def show(self) -> None:
         """Let torch answer."""
@@ -133,7 +135,7 @@ class HiddenMode:
         self.show()
 
 
-def follow_parameters(recorder: Recorder) -> Undo:
+def follow_parameters(modes: ThreadModes) -> Undo:
     """See every ``nn.Parameter`` that is made."""
     original = torch.nn.Parameter.__new__
 
@@ -141,12 +143,12 @@ def follow_parameters(recorder: Recorder) -> Undo:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         if is_compiling():
             return original(cls, *args, **kwargs)
-        return recorder.run_unseen(lambda: original(cls, *args, **kwargs), "torch.nn", "Parameter")
+        return modes.run_unseen(lambda: original(cls, *args, **kwargs), "torch.nn", "Parameter")
 
     return replace(torch.nn.Parameter, "__new__", new)
 
 
-def follow_process_groups(recorder: Recorder) -> Iterator[Undo]:
+def follow_process_groups(modes: ThreadModes) -> Iterator[Undo]:
     """See what Python asks of a process group in C++, which no mode is told of: a collective that
     ``barrier`` or the constructor of DDP begins would have no line."""
     module = getattr(torch._C, "_distributed_c10d", None)
@@ -155,10 +157,10 @@ def follow_process_groups(recorder: Recorder) -> Iterator[Undo]:
     group, public = module.ProcessGroup, torch.distributed
     for name, value in [*vars(group).items()]:
         if _returns_work(value):
-            yield _followed(recorder, group, name, f"{public.__name__}.{group.__name__}")
+            yield _followed(modes, group, name, f"{public.__name__}.{group.__name__}")
     for name, value in [*vars(public).items()]:
         if value is vars(module).get(name) and f"{name}(process_group: " in str(value.__doc__):
-            yield _followed(recorder, public, name, public.__name__)
+            yield _followed(modes, public, name, public.__name__)
 
 
 def _returns_work(function: Any) -> bool:
@@ -167,7 +169,7 @@ def _returns_work(function: Any) -> bool:
     return any(" -> " in line and line.endswith(("::Work", ".Work")) for line in lines)
 
 
-def _followed(recorder: Recorder, owner: Any, name: str, known_as: str) -> Undo:
+def _followed(modes: ThreadModes, owner: Any, name: str, known_as: str) -> Undo:
     original = vars(owner)[name]  # of a class what binds, not what is bound
     call = getattr(owner, name)
 
@@ -175,7 +177,7 @@ def _followed(recorder: Recorder, owner: Any, name: str, known_as: str) -> Undo:
     def followed(*args: Any, **kwargs: Any) -> Any:
         if is_compiling():
             return call(*args, **kwargs)
-        return recorder.run_unseen(lambda: call(*args, **kwargs), known_as, name)
+        return modes.run_unseen(lambda: call(*args, **kwargs), known_as, name)
 
     setattr(owner, name, followed)
     return functools.partial(setattr, owner, name, original)
@@ -190,7 +192,7 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
         if recorder.is_over:
             original(thread)
             return
-        with recorder.mode_of_thread():
+        with recorder.modes.seen():
             original(thread)
 
     @functools.wraps(start)

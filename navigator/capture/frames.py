@@ -104,10 +104,6 @@ class Stacks:
                 return kinds.index(wanted)
         return max(len(kinds) - 1, 0)
 
-    @staticmethod
-    def absolute(path: str) -> str:
-        return path if path.startswith("<") else os.path.abspath(path)
-
     def classify(self, path: str) -> int:
         """0 for what is not shown, 1 for torch and what it generates, 2 for the standard library,
         3 for the user."""
@@ -143,9 +139,7 @@ class Stacks:
 
 def _frame(frame: FrameType) -> Frame:
     code = frame.f_code
-    return Frame(
-        Stacks.absolute(code.co_filename), frame.f_lineno or code.co_firstlineno, code.co_name
-    )
+    return Frame(absolute(code.co_filename), frame.f_lineno or code.co_firstlineno, code.co_name)
 
 
 def _stdlib_folders() -> tuple[str, ...]:
@@ -153,3 +147,8 @@ def _stdlib_folders() -> tuple[str, ...]:
     folders = {paths["stdlib"], paths["platstdlib"], os.path.dirname(os.__file__)}
     own = {f"<frozen {name}" for name in ("importlib", "runpy")}
     return tuple(os.path.join(folder, "") for folder in folders if folder) + tuple(own)
+
+
+def absolute(path: str) -> str:
+    """The path of a file; what is no file stays as it is."""
+    return path if path.startswith("<") else os.path.abspath(path)

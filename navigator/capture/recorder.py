@@ -12,8 +12,6 @@ import itertools
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -22,26 +20,18 @@ import torch
 
 from .calls import CallLog
 from .devices import accelerator_in_use, has_allocated, is_built_for_devices, named_device
-from .follow import (
-    HiddenMode,
-    Undo,
-    follow_backward,
-    follow_parameters,
-    follow_process_groups,
-    follow_profilers,
-    follow_threads,
-)
+from .follow import follow_profilers, follow_threads
 from .frames import Stacks
-from .hiding.compiled_code import CompiledCode
 from .limits.options import Limits
 from .limits.window import Part
-from .mode import BetweenCalls, CallMode, has_torch_function, put_over, put_under, take_off
+from .mode import BetweenCalls
 from .modules import ModuleHooks, ModulePaths, torch_folder
-from .profiler import Profiler, Window, places_in
+from .profiler import Profiler, places_in
 from .rows.seen import Seen
 from .rows.windows import Closed, Windows
 from .running import RunningCalls
 from .session import Session, end_without_destructors
+from .thread_modes import ThreadModes
 from .writer import TraceFile, metadata
 
 if TYPE_CHECKING:
@@ -86,7 +76,6 @@ class Recorder(Session):
         self._last_window = False
         self._stopped = False
         """Whether windows are given up for good."""
-        self._compiled_code = CompiledCode(self._leave_mode, self._see_anew)
         self._told_compiled = False
         self._aside_ns = 0
         """Since when the program has run a profiler of its own; 0 where it runs none."""
@@ -95,8 +84,7 @@ class Recorder(Session):
         """Whether the open window sees devices."""
         self.awaits_device = False
         """Whether the open window does not, and the program may come to use one."""
-        self._modes: set[CallMode] = set()
-        self._here = threading.local()
+        self.modes = ThreadModes(self)
         self._waits = False
         """Whether the main thread's mode is to be put on or taken off as soon as that can be."""
         self._between_calls = BetweenCalls(self._put_or_take)
@@ -112,7 +100,6 @@ class Recorder(Session):
         self.stacks = Stacks(torch_folder())
         self.paths = ModulePaths()
         self.hooks = ModuleHooks(self.paths)
-        self._hidden = HiddenMode(has_torch_function)
         self.marking = False
         """Whether a window is open, so that calls are marked in it."""
         self.due = _NEVER
@@ -140,11 +127,8 @@ class Recorder(Session):
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self.running.open(self._file.path, base_ns)
         self.hooks.on()
-        self._hidden.hide()
-        self._undo = [self.hooks.end, self._hidden.end, *self._compiled_code.follow()]
-        self._undo += [follow_backward(self), follow_parameters(self)]
+        self._undo = [self.hooks.end, *self.modes.follow()]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
-        self._undo += follow_process_groups(self)
         if self._options.memory:
             self._uncount += self._storages.follow()
         self._announcer.start()
@@ -156,66 +140,18 @@ class Recorder(Session):
             self._aside_ns = time_ns()
         elif torch._C._current_graph_task_id() < 0:  # else it would see this backward pass alone
             self._open_window()
-        if not self.leave_or_enter():
+        if not self.modes.leave_or_enter():
             self.note("a step began within a backward pass: its first operators are missing")
-        self._waits = not _in_main_thread() or not self.leave_or_enter()
-
-    def leave_or_enter(self) -> bool:
-        """Put the function mode of this thread on while calls are recorded, and take it off when
-        they are not any more. False where that must wait for a call or a backward pass to end."""
-        mode = self._mode_here()
-        if self.active and mode is None and self._may_enter():
-            self._here.mode = self._new_mode(top=True)
-            put_under(self._here.mode)
-        elif not self.active and mode is not None and take_off(mode):
-            self._modes.discard(mode)
-            self.running.give_back(mode.slot)
-            self._here.mode = None
-        return self.active == (self._mode_here() is not None)
-
-    def _may_enter(self) -> bool:
-        return torch._C._current_graph_task_id() < 0 and not self._compiled_code.inside
-
-    def _mode_here(self) -> CallMode | None:
-        """The function mode of this thread, which may be taken off for a while."""
-        mode: CallMode | None = getattr(self._here, "mode", None)
-        return mode
-
-    def _leave_mode(self, frame: FrameType) -> Undo | None:
-        """Compiled code is about to run: all of it is one call of the frame."""
-        mode = self._mode_here()
-        if mode is None or not self.active or not take_off(mode):
-            return None
-        self.hooks.off()
-        self._hidden.show()
-        end = mode.begin_unseen(frame, "torch", "compile")
-
-        def undo() -> None:
-            self._hidden.hide()
-            self.hooks.on()
-            put_under(mode)
-            end()
-
-        return undo
-
-    def _see_anew(self) -> Undo:
-        """It calls what is not compiled."""
-        stack = ExitStack()
-        self.hooks.on()
-        stack.callback(self.hooks.off)
-        self._hidden.hide()
-        stack.callback(self._hidden.show)
-        stack.enter_context(self.mode_of_thread())
-        return stack.close
+        self._waits = not _in_main_thread() or not self.modes.leave_or_enter()
 
     def _put_or_take(self) -> None:
-        self._waits = not self.leave_or_enter()
+        self._waits = not self.modes.leave_or_enter()
         if self.active and not self._waits and not self.marking:
             self.due = 0
 
     def _end(self) -> None:
         super()._end()
-        self._waits = not self.leave_or_enter() or not _in_main_thread()
+        self._waits = not self.modes.leave_or_enter() or not _in_main_thread()
 
     def _end_soon(self) -> None:
         self._cut_ns = time_ns()
@@ -292,46 +228,9 @@ class Recorder(Session):
                 "operators are missing"
             )
 
-    @contextmanager
-    def mode_of_thread(self) -> Iterator[None]:
-        """See the calls of the current thread while the block runs."""
-        outer, mode = self._mode_here(), self._new_mode()
-        self._here.mode = mode
-        put_over(mode)
-        try:
-            yield
-        finally:
-            take_off(mode)
-            self._modes.discard(mode)
-            self.running.give_back(mode.slot)
-            self._here.mode = outer
-
-    def run_backward(self, backward: Callable[[], Any]) -> Any:
-        """Run a backward pass; the user's code that it calls is seen by a mode of its own."""
-        outer = self._mode_here()
-        if outer is None or not self.active or self._compiled_code.inside:
-            return backward()
-        if not outer.busy:
-            return outer.run(backward, "torch.autograd", "backward")
-        started = time_ns()
-        try:
-            with self.mode_of_thread():
-                return backward()
-        finally:
-            args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
-            self._file.write([metadata("backward", args, self._pid, outer.thread)])
-
-    def run_unseen(self, function: Callable[[], Any], module: str, name: str) -> Any:
-        """Run what torch tells no mode of, under the name that the user knows it by."""
-        mode = self._mode_here()
-        if mode is None or mode.busy or not self.active:
-            return function()
-        return mode.run(function, module, name)
-
-    def _new_mode(self, top: bool = False) -> CallMode:
-        mode = CallMode(self, threading.get_native_id(), top)
-        self._modes.add(mode)
-        return mode
+    def write_backward(self, args: dict[str, int], thread: int) -> None:
+        """A backward pass that ran within a call has ended."""
+        self._file.write([metadata("backward", args, self._pid, thread)])
 
     # --------------------------------------------------------------------------- windows
 
@@ -387,7 +286,7 @@ class Recorder(Session):
 
     def _may_close(self, frame: FrameType | None) -> bool:
         """Whether nothing that the profiler has begun can be open, seen from ``frame``."""
-        if self._last_window or any(m.busy or m.annotations for m in list(self._modes)):
+        if self._last_window or self.modes.are_busy:
             return False
         return not self.stacks.has_foreign(frame)
 
@@ -467,7 +366,11 @@ class Recorder(Session):
         window = self._profiler.stop(tempfile.gettempdir())
         self._windows.write_waiting()
         self.elsewhere = self.elsewhere or bool(window.places)
-        self._write_window(window, closed_ns)
+        if window.unfinished:
+            self._after_unfinished(window.unfinished)
+        part = self._part()
+        self._windows.write_tree(window, self._opened_ns, closed_ns, part)
+        self._left_out = part is not None and part.left_out
 
     def _close_without(self, closed_ns: int) -> None:
         path = self._profiler.save(tempfile.gettempdir())
@@ -481,13 +384,6 @@ class Recorder(Session):
             calls = min(calls, _CALLS_IN_FIRST)
         left = self.limits.operators - self._file.rows
         return min(calls, max(left, 1)) if self.limits.operators else calls
-
-    def _write_window(self, window: Window, closed_ns: int) -> None:
-        if window.unfinished:
-            self._after_unfinished(window.unfinished)
-        part = self._part()
-        self._windows.write_tree(window, self._opened_ns, closed_ns, part)
-        self._left_out = part is not None and part.left_out
 
     def _part(self) -> Part | None:
         """What of this window is wanted; None for all of it."""

@@ -107,9 +107,6 @@ class Session:
         """After a fork, in the child: what was begun is not its own."""
         raise NotImplementedError
 
-    def leave(self) -> None:
-        """Take off what ``start`` has put around the thread that called it."""
-
     def _defined(self, last: bool = False) -> list[bytes]:
         """What the program has defined itself since the last time, and what its memory is for."""
         storages = [metadata("storages", one, self._pid) for one in self._storages.fresh()]

@@ -1,0 +1,141 @@
+"""The function mode of each thread of the program."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .follow import HiddenMode, Undo, follow_backward, follow_parameters, follow_process_groups
+from .hiding.compiled_code import CompiledCode
+from .mode import CallMode, put_over, put_under, take_off
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .recorder import Recorder
+
+
+class ThreadModes:
+    """Puts them on and takes them off: at begin and end, around what a backward pass calls and
+    around what torch.compile makes."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._modes: set[CallMode] = set()
+        self._here = threading.local()
+        self._hidden = HiddenMode()
+        self._compiled_code = CompiledCode(self._leave, self._see_anew)
+
+    def follow(self) -> Iterator[Undo]:
+        """Be told from now on of what torch tells no mode of."""
+        self._hidden.hide()
+        yield self._hidden.end
+        yield from self._compiled_code.follow()
+        yield follow_backward(self)
+        yield follow_parameters(self)
+        yield from follow_process_groups(self)
+
+    @property
+    def are_busy(self) -> bool:
+        """Whether a call or a ``record_function`` block is open in any thread."""
+        return any(mode.busy or mode.annotations for mode in list(self._modes))
+
+    def leave_or_enter(self) -> bool:
+        """Put the mode of this thread on while calls are recorded, and take it off when they are
+        not any more. False where that must wait for a call or a backward pass to end."""
+        mode, active = self._mode_here(), self._recorder.active
+        if active and mode is None and self._may_enter():
+            self._here.mode = self._new_mode(top=True)
+            put_under(self._here.mode)
+        elif not active and mode is not None and take_off(mode):
+            self._forget(mode)
+            self._here.mode = None
+        return active == (self._mode_here() is not None)
+
+    def _may_enter(self) -> bool:
+        return torch._C._current_graph_task_id() < 0 and not self._compiled_code.inside
+
+    def _mode_here(self) -> CallMode | None:
+        """The mode of this thread, which may be taken off for a while."""
+        mode: CallMode | None = getattr(self._here, "mode", None)
+        return mode
+
+    def _new_mode(self, top: bool = False) -> CallMode:
+        mode = CallMode(self._recorder, threading.get_native_id(), top)
+        self._modes.add(mode)
+        return mode
+
+    def _forget(self, mode: CallMode) -> None:
+        self._modes.discard(mode)
+        self._recorder.running.give_back(mode.slot)
+
+    @contextmanager
+    def seen(self) -> Iterator[None]:
+        """See the calls of the current thread while the block runs."""
+        outer, mode = self._mode_here(), self._new_mode()
+        self._here.mode = mode
+        put_over(mode)
+        try:
+            yield
+        finally:
+            take_off(mode)
+            self._forget(mode)
+            self._here.mode = outer
+
+    # ---------------------------------------------------------------- what no mode is told of
+
+    def run_backward(self, backward: Callable[[], Any]) -> Any:
+        """Run a backward pass; the user's code that it calls is seen by a mode of its own."""
+        outer = self._mode_here()
+        if outer is None or not self._recorder.active or self._compiled_code.inside:
+            return backward()
+        if not outer.busy:
+            return outer.run(backward, "torch.autograd", "backward")
+        started = time_ns()
+        try:
+            with self.seen():
+                return backward()
+        finally:
+            args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
+            self._recorder.write_backward(args, outer.thread)
+
+    def run_unseen(self, function: Callable[[], Any], module: str, name: str) -> Any:
+        """Run what torch tells no mode of, under the name that the user knows it by."""
+        mode = self._mode_here()
+        if mode is None or mode.busy or not self._recorder.active:
+            return function()
+        return mode.run(function, module, name)
+
+    # ---------------------------------------------------------------------- torch.compile
+
+    def _leave(self, frame: FrameType) -> Undo | None:
+        """Compiled code is about to run: all of it is one call of the frame."""
+        mode, hooks = self._mode_here(), self._recorder.hooks
+        if mode is None or not self._recorder.active or not take_off(mode):
+            return None
+        hooks.off()
+        self._hidden.show()
+        end = mode.begin_unseen(frame, "torch", "compile")
+
+        def undo() -> None:
+            self._hidden.hide()
+            hooks.on()
+            put_under(mode)
+            end()
+
+        return undo
+
+    def _see_anew(self) -> Undo:
+        """It calls what is not compiled."""
+        stack, hooks = ExitStack(), self._recorder.hooks
+        hooks.on()
+        stack.callback(hooks.off)
+        self._hidden.hide()
+        stack.callback(self._hidden.show)
+        stack.enter_context(self.seen())
+        return stack.close
