@@ -12,13 +12,16 @@ from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.operators import bound_method, leads_to, named_operator, passing_on
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
-from indexes.queries.python_names.finding import PACKAGES, Finder, together
+from indexes.queries.python_names import finding
+from indexes.queries.python_names.bound import Bound
+from indexes.queries.python_names.finding import PACKAGES, Finder, is_private, together
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.store.registrations import StoredPython
 
@@ -60,14 +63,49 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``x.clone`` and ``loss.backward()`` of a tensor, ``scaler.update`` and ``state_dict`` of an
-    object, where nothing is named ``x``, ``loss`` or ``scaler``."""
+    object, where nothing is named ``x``, ``loss`` or ``scaler``; ``_lazy_init`` of a module."""
     owner, name = _split(query)
     if owner and (name in _FILES or _is_namespace(owner, index)):
         return None
-    if owner and (found := _of_tensor(owner, name, query, index)):
+    is_module = owner and python_names.find(owner, index) is not None
+    if owner and not is_module and (found := _of_tensor(owner, name, query, index)):
         return found
-    answer = find_in_classes(name, owner, index)
-    return _match(answer, query, index) if answer else None
+    member = _merged(find_in_classes(name, owner, index), _given_by_cxx(name, owner, index))
+    answer = member if owner else _merged(finding.find_in_modules(name, index), member)
+    if answer is None or (is_module and not _is_named_as(answer, owner)):
+        return None
+    return _match(answer, query, index)
+
+
+def _is_named_as(answer: PythonAnswer, owner: str) -> bool:
+    """Whether the class of a member is named as the object, which has the name of a module:
+    ``optim.step`` of an ``Optimizer``."""
+    named = answer.name.rpartition(".")[0].rpartition(".")[2].lower()
+    word = owner.rpartition(".")[2].lower()
+    return named.startswith(word) or named.endswith(word)
+
+
+def _given_by_cxx(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
+    """``ctx.needs_input_grad``, of a class that C++ makes."""
+    found = tuple(Bound(index).members(member))
+    if not found:
+        return None
+    first, *others = found
+    owner = first.name.rpartition(".")[0]
+    note = f"if {called_on} is a {owner}" if called_on and owner else ""
+    sure: Confidence = "ambiguous" if others or called_on else "by rule"
+    return PythonAnswer("bound", first.name, first.name, (first,), (), tuple(others), sure, note)
+
+
+def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAnswer | None:
+    """What Python has, and what else there is: before it, what C++ gives to classes, if it is
+    private."""
+    if python is None or other is None:
+        return python or other
+    is_hidden = other.kind == "bound" and is_private(python.name.rpartition(".")[0])
+    first, last = (other, python) if is_hidden else (python, other)
+    others = (*first.others, *last.places, *last.others)
+    return replace(first, others=others, confidence="ambiguous")
 
 
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -95,6 +133,8 @@ def find_of_tensor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def find_documented(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``state_dict``, of a class that the documentation has."""
+    if _HIDDEN.match(query.base):
+        return None
     answer = find_in_classes(query.base, "", index)
     if answer is None or answer.kind not in _CALLED:
         return None
@@ -102,6 +142,7 @@ def find_documented(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _match(answer, query, index) if any(_is_public(n, index) for n in names) else None
 
 
+_HIDDEN = regex(r"_(?!_)")
 _CALLED = ("function", "method", "property")
 
 
@@ -130,9 +171,19 @@ def _initials(name: str) -> str:
     return found if len(found) >= least else ""
 
 
+def is_documented(query: NameQuery, index: IndexedTree) -> bool:
+    """Whether a page of the documentation has the name."""
+    answer = python_names.find(query.base, index)
+    return answer is not None and _has_page(answer.name, index)
+
+
 def _is_public(name: str, index: IndexedTree) -> bool:
+    return name.rpartition(".")[0] == "torch" or _has_page(name, index)
+
+
+def _has_page(name: str, index: IndexedTree) -> bool:
     rows = StoredPython(index.facts.store).by_target(name)
-    return name.rpartition(".")[0] == "torch" or any(fact.kind == "page" for _, fact in rows)
+    return any(fact.kind == "page" for _, fact in rows)
 
 
 def _split(query: NameQuery) -> tuple[str, str]:
@@ -142,12 +193,12 @@ def _split(query: NameQuery) -> tuple[str, str]:
 
 
 def _is_namespace(owner: str, index: IndexedTree) -> bool:
-    """Whether what stands before a name is a module, a class, or in a package of the tree."""
+    """Whether what stands before a name is a class, or in a package of the tree; an object may be
+    named as a module is."""
     found = python_names.find(owner, index)
-    return owner.partition(".")[0] in PACKAGES or (found is not None and found.kind in _HOLD)
+    return owner.partition(".")[0] in PACKAGES or (found is not None and found.kind == "class")
 
 
-_HOLD = ("module", "class")
 _FILES = frozenset("c cc cpp cu cuh cxx h hip hpp m md metal mm py pyi rst yaml".split())
 """What names of files end with: another tree may have the file."""
 

@@ -33,6 +33,16 @@ _WORDS = (
 )
 _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
 """A class of pybind11, and the name of a type."""
+_MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
+"""What gives a class a member: a row of a table, or a call behind ``class_<...>(...)``."""
+_GIVES = re.compile(
+    rb"""\b(PyGetSetDef|PyMethodDef|PyMemberDef)\s+(\w+)\s*\[|^[ \t]*\#[ ]*define[ ]+(\w+)"""
+    rb"""|\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\(\s*[\w.]+,\s*"(\w+)\"""",
+    re.MULTILINE,
+)
+"""Where a table begins, a macro that holds rows of one, and a class of pybind11."""
+_TYPE = rb"""\bPyTypeObject\s+\w+\s*=?\s*\{[^;"]*"([\w.]+)"[^;]*\b%s\b"""
+"""The name of a type, and the table that it has."""
 
 
 class Bound:
@@ -65,6 +75,16 @@ class Bound:
         if len({place.location.path for place in bound}) > 1 and declared:
             bound = []
         return (*bound[:1], *declared[:1])
+
+    def members(self, name: str) -> Iterator[PythonPlace]:
+        """Where C++ gives a class a member of a name: by a table of its type, or by pybind11."""
+        row = re.compile(_MEMBER % re.escape(name.encode()))
+        for path in self._sources("", name):
+            data = self._data(path)
+            for found in row.finditer(data):
+                owner = _given_to(data, found.start())
+                if owner is not None:
+                    yield _place(f"{owner}.{name}".lstrip("."), path, data, found.end())
 
     # -------------------------------------------------------------------- declarations
 
@@ -164,6 +184,19 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
     if module == "torch._C" and _ADDS in data:
         return True
     return b'"%s"' % last in data or b"_C.%s" % last in data
+
+
+def _given_to(data: bytes, at: int) -> str | None:
+    """The class that a row of a table, or a call of pybind11, is for; empty for one that is not
+    named in the file, None for what is no class."""
+    before = list(_GIVES.finditer(data, 0, at))
+    if not before:
+        return None
+    kind, table, _, of_pybind = before[-1].groups()
+    owner = re.search(_TYPE % re.escape(table), data) if table else None
+    if owner is None and kind == b"PyMethodDef":
+        return None  # functions of a module
+    return (owner[1] if owner else of_pybind or b"").decode()
 
 
 def _place(name: str, path: str, data: bytes, at: int) -> PythonPlace:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
 from indexes.model.errors import SourceError
-from indexes.model.files import MARK
+from indexes.model.files import MARK, module_name
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
 from indexes.queries.indexed_tree import IndexedTree, kept
@@ -126,6 +127,18 @@ class Finder:
         """The public names that end so: those of public modules, the shortest first."""
         stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
         return sorted({fact.symbol for _, fact in stored}, key=_rank)
+
+
+def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
+    """``_lazy_init``: a function or class that modules define and that is none of their public
+    names. Reads all Python files."""
+    word = name.encode()
+    defined = re.compile(rb"(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+%b\b" % re.escape(word))
+    texts = ((path, index.source.content(path)) for path in index.facts.paths("python"))
+    paths = [path for path, data in texts if data and word in data and defined.search(data)]
+    finder = Finder(index)
+    names = sorted((f"{module_name(path)}.{name}" for path in paths), key=_rank)
+    return together(map(finder.find, names[:_MOST]))
 
 
 def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:

@@ -73,3 +73,47 @@ def test_a_file_is_found_without_its_ending(tree_index: Index) -> None:
     found = tree_index.resolve("QuantizedLinear")
     assert found.kind == "place"
     assert [hit.name.rpartition("/")[2] for hit in found.hits] == ["QuantizedLinear.cpp"]
+
+
+def test_an_object_may_be_named_as_a_module_is(tree_index: Index) -> None:
+    found = tree_index.resolve("optim.add_param_group")
+    assert (found.text, found.note) == (
+        f"{OPTIMIZER}.add_param_group",
+        f"if optim is a {OPTIMIZER}",
+    )
+    assert tree_index.resolve("optim.no_sync").kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "place"),
+    [
+        (
+            "ctx.needs_input_grad",
+            "torch._C._FunctionBase.needs_input_grad",
+            ("torch/csrc/autograd/python_function.cpp", 5),
+        ),
+        (
+            "store.compare_set(key)",
+            "Store.compare_set",
+            ("torch/csrc/distributed/c10d/init.cpp", 8),
+        ),
+    ],
+)
+def test_a_member_that_only_cxx_gives(
+    tree_index: Index, text: str, name: str, place: tuple[str, int]
+) -> None:
+    found = tree_index.resolve(text)
+    (hit,) = found.hits
+    assert (found.text, hit.location.path, hit.location.line) == (name, *place)
+    assert found.note == f"if {text.partition('.')[0]} is a {name.rpartition('.')[0]}"
+    assert found.confidence == "ambiguous"
+
+
+@pytest.mark.parametrize("text", ["thing.is_no_member", "thing.no_member_either"])
+def test_a_function_of_a_module_is_no_member(tree_index: Index, text: str) -> None:
+    assert tree_index.resolve(text).kind == "none"
+
+
+def test_a_private_function_is_a_name_too(tree_index: Index) -> None:
+    found = tree_index.resolve("_unify")
+    assert (found.kind, found.text) == ("python", "torch.fx.unification._unify")
