@@ -5,6 +5,7 @@ template arguments."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -15,8 +16,10 @@ from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
+from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
+from indexes.store.tables import FIELD
 
 _TENSOR_IMPL = "c10::TensorImpl"
 
@@ -24,8 +27,7 @@ _TENSOR_IMPL = "c10::TensorImpl"
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definitions of a symbol whose scope ends as it was written."""
     for symbol in query.symbols:
-        named = index.facts.named(symbol.rpartition("::")[2])
-        fitting = [k.definition for k in named if _ends_with(k.definition, symbol)]
+        fitting = _fitting(symbol, index)
         bound = list(_bound(symbol, index))
         if fitting or bound:
             several = len({_outer(one) for one in fitting}) > 1
@@ -35,7 +37,82 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
                 hits=(*map(definition_hit, fitting), *bound),
                 confidence="ambiguous" if several else "exact",
             )
-    return next(filter(None, (_inherited(one, index) for one in query.symbols)), None)
+    otherwise = (way(one, index) for one in query.symbols for way in _OTHERWISE)
+    return next(filter(None, otherwise), None)
+
+
+def _fitting(symbol: str, index: IndexedTree) -> list[Definition]:
+    """The definitions of a symbol: of a class first, then its constructors."""
+    named = (known.definition for known in index.facts.named(symbol.rpartition("::")[2]))
+    fitting = [one for one in named if _ends_with(one, symbol)]
+    return sorted(fitting, key=lambda one: one.kind != "class" and _outer(one) != one.qualified)
+
+
+def find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``Dispatcher``, a class of what all of PyTorch is built on."""
+    found = [one for one in _fitting(query.base, index) if _is_core(one)]
+    hits = tuple(map(definition_hit, found))
+    return NameMatch("symbol", query.base, hits=hits) if hits else None
+
+
+def _is_core(definition: Definition) -> bool:
+    return definition.kind in ("class", "enum") and definition.scope in _CORE
+
+
+_CORE = ("c10", "at")
+
+
+def _renamed(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """What a symbol is by a using-declaration, or in a namespace that its own uses:
+    ``torch::TensorOptions`` is c10's."""
+    scope, _, name = symbol.rpartition("::")
+    sql = (
+        "SELECT DISTINCT a.name,a.target,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
+        " WHERE a.name IN (?,'') AND a.scope=? AND a.inside=0 ORDER BY a.name='',f.path"
+    )
+    for alias, target, path, line in index.facts.store.query(sql, (name, scope)) if scope else ():
+        other = plain_scope(target.partition("<")[0].lstrip(":"))
+        meant = other if alias else f"{other}::{name}"
+        found = _fitting(meant, index) if meant != symbol else []
+        hits = tuple(map(definition_hit, found))
+        further = None if hits or meant == symbol else _renamed(meant, index)
+        if hits or further:
+            note = f"{symbol} is {meant}: {path}:{line}"
+            hits = hits or (further.hits if further else ())
+            return NameMatch("symbol", symbol, hits=hits, note=note, confidence="by rule")
+    return None
+
+
+def _made(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """The use of a macro that makes a class of its argument: ``TORCH_MODULE(Linear)``."""
+    scope, _, name = symbol.rpartition("::")
+    sql = (
+        "SELECT f.path,u.name,u.scope,u.line,u.arguments FROM uses u JOIN files f ON f.id=u.file"
+        " WHERE u.arguments=? OR substr(u.arguments,1,?)=? ORDER BY f.path,u.line"
+    )
+    begin = f"{name},"
+    used = index.facts.store.query(sql, (name, len(begin), begin)) if name.isidentifier() else ()
+    hits = tuple(
+        Hit("class", f"{inside}::{name}", Location(path, line), f"made by {macro}({arguments})")
+        for path, macro, inside, line, arguments in used
+        if f"::{inside}".endswith(f"::{scope}" if scope else "") and _makes_class(macro, index)
+    )
+    note = "a macro makes the class of its argument"
+    return NameMatch("symbol", symbol, hits=hits, note=note, confidence="by rule") if hits else None
+
+
+def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
+    """Whether a macro, or one that it passes its first argument to, defines a class of that
+    name."""
+    sql = "SELECT parameters,body FROM macros WHERE name=?"
+    for parameters, body in index.facts.store.query(sql, (macro,)):
+        first = (parameters or "").split(FIELD)[0]
+        if first and re.search(rf"\b(?:class|struct)\s+{re.escape(first)}\b", body):
+            return True
+        passed = re.findall(rf"\b(\w+)\(\s*{re.escape(first)}\b", body) if first and depth else ()
+        if any(_makes_class(one, index, depth - 1) for one in passed if one != macro):
+            return True
+    return False
 
 
 def find_first(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -115,6 +192,25 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def _accessors(member: Member) -> Iterator[Hit]:
     for name, place in zip(member.accessor_names, member.accessors, strict=True):
         yield Hit("function", f"{_TENSOR_IMPL}::{name}", place, f"reads or sets {member.name}")
+
+
+def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """What a header defines that torchgen fills in: ``torch::from_blob``."""
+    scope, _, name = symbol.rpartition("::")
+    hits: list[Hit] = []
+    for path in index.facts.paths("other", "%.h"):
+        data = index.source.read(path)
+        facts = read_cpp(data, path)[0].definitions if name.encode() in data else ()
+        hits += [
+            Hit(one.kind, symbol, Location(path, one.line, one.end_line), one.parameters)
+            for one in facts
+            if (one.name, plain_scope(one.scope)) == (name, scope)
+        ]
+    return NameMatch("symbol", symbol, hits=tuple(hits)) if hits else None
+
+
+_OTHERWISE = (_made, _of_template, _renamed, _inherited)
+"""What a symbol can be that no source defines under its name."""
 
 
 def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -91,9 +91,20 @@ def _find_exception(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return NameMatch("error", error.raised, hits=hits, note=note, confidence="by rule")
 
 
+def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``Dispatcher``: a class of C++'s core, then what has its name in Python and no page."""
+    found = cxx.find_core_class(query, index)
+    if found is None or python.is_documented(query, index):
+        return None
+    other = python.find(query, index)
+    hits = (*found.hits, *(other.hits if other else ()))
+    return replace(found, hits=hits, confidence="ambiguous" if other else found.confidence)
+
+
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
         operators.find,
+        _find_core_class,
         python.find_public,
         python.find_of_tensor,
         keys.find,

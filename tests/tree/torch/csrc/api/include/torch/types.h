@@ -1,0 +1,6 @@
+#pragma once
+
+namespace torch {
+using namespace at;
+using Dtype = at::ScalarType;
+} // namespace torch
