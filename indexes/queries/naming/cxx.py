@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from indexes.linking.device_names.demangle import is_mangled
+from indexes.linking.device_names.libraries import RUNTIME
 from indexes.linking.visible import plain_scope
 from indexes.model.answers import Hit, Member, NameMatch
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
@@ -252,7 +255,8 @@ def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameM
     others = [hit for hit in found.hits if hit.kind != "__global__"]
     if not kernels:
         return found
-    answer = index.kernel_name(query.raw.strip()) if "<" in query.raw else None
+    name = query.raw.strip()
+    answer = index.kernel_name(name) if "<" in name or is_mangled(name) else None
     if answer is None or answer.source is None:
         places = {hit.location: None for hit in kernels}
         reached = hits_reaching(index, *places) if len(places) == 1 else []
@@ -269,4 +273,34 @@ def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if answer.source or answer.launcher or not answer.library:
         return None
     note = f"a device kernel of {answer.library}: {answer.rule}; {answer.reason}"
+    if answer.library == RUNTIME:
+        note = f"{answer.rule}: {answer.reason}"
     return NameMatch("symbol", query.raw.strip(), note=note, confidence=answer.confidence)
+
+
+def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A function of a vendor's library that no line of the tree calls: ``cudaLaunchKernel``."""
+    found = _VENDORS.match(query.base)
+    if not found or query.kind != "bare":
+        return None
+    note = f"a function of {_OWNERS[found[1]]}, not of PyTorch; no line of this source calls it"
+    if "LaunchKernel" in query.base:
+        note += " by name: KERNEL<<<...>>>(...) is compiled to such a call"
+    return NameMatch("symbol", query.base, note=note, confidence="by rule")
+
+
+_OWNERS = {
+    "cuda": "CUDA's runtime",
+    "cu": "CUDA's driver",
+    "hip": "HIP's runtime",
+    "cublas": "cuBLAS",
+    "cublasLt": "cuBLAS",
+    "cudnn": "cuDNN",
+    "cufft": "cuFFT",
+    "curand": "cuRAND",
+    "cusolver": "cuSOLVER",
+    "cusparse": "cuSPARSE",
+    "nccl": "NCCL",
+}
+_VENDORS = regex(rf"({'|'.join(sorted(_OWNERS, key=len, reverse=True))})[A-Z][a-z]\w+\Z")
+"""How libraries spell their functions."""

@@ -23,10 +23,13 @@ from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
 from indexes.queries.python_names.finding import PACKAGES, Finder, is_private, together
 from indexes.queries.python_names.members import find_in_classes, find_in_named
+from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
 
 _LIKE = 0.85
 """How like the name asked for a whole name must be."""
+_MOST = 12
+"""Functions that are listed of those that have a parameter."""
 _PREFIX = "name:"
 """Of the targets by which public names are kept, each by its last part."""
 
@@ -106,6 +109,16 @@ def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAn
     first, last = (other, python) if is_hidden else (python, other)
     others = (*first.others, *last.places, *last.others)
     return replace(first, others=others, confidence="ambiguous")
+
+
+def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``weights_only``: the documented functions that have such a parameter."""
+    hits = taking(query.base, index) if "_" in query.base and query.base.islower() else []
+    if not hits:
+        return None
+    note = f"a parameter of {hits[0].name}" if len(hits) == 1 else "a parameter of each of these"
+    sure: Confidence = "exact" if len(hits) == 1 else "ambiguous"
+    return NameMatch("symbol", query.base, hits=tuple(hits[:_MOST]), note=note, confidence=sure)
 
 
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:

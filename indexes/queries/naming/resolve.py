@@ -8,7 +8,7 @@ from dataclasses import replace
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming import cxx, errors, keys, operators, places, python, variables
+from indexes.queries.naming import cxx, errors, keys, operators, places, python, settings, variables
 from indexes.queries.naming.cxx import namesakes, with_source
 from indexes.queries.naming.near import near
 from indexes.queries.naming.python import near_python
@@ -70,6 +70,8 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
         return ()
     if query.overload and (overloads := facts.overloads(query.base)):
         return tuple(one.full_name for one in overloads)
+    if query.base.isupper() and (alike := near(query.base, variables.environment(facts), 3, _LIKE)):
+        return alike
     operators = dict.fromkeys(name.partition(".")[0] for name in facts.operator_names)
     if query.kind in ("python", "library"):
         overloaded = [name.partition(".")[0] for name in query.operators]  # ``sofmax.int``
@@ -119,8 +121,11 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         errors.find_dispatch,
         cxx.find_called,
         cxx.of_library,
+        cxx.of_vendor,
         python.find_member,
         places.find_stem,
+        settings.find,
+        python.find_parameter,
     ),
     "operator": (operators.find, cxx.find),
     "library": (
@@ -150,7 +155,8 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         operators.find_node,
         cxx.find_called,
         cxx.of_library,
+        cxx.of_vendor,
     ),
     "place": (places.find, errors.find),
-    "text": (errors.find, operators.find, cxx.find, _find_exception),
+    "text": (errors.find, operators.find, cxx.find, _find_exception, cxx.of_library),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from indexes.linking.device_names.demangle import readable
 from indexes.model.regex import regex
 from indexes.queries.naming.query import (
     QUOTES,
@@ -85,7 +86,7 @@ _LIST_ITEM = regex(r"-\s*func:\s*")
 
 
 def _unwrap(text: str) -> str:
-    """The name itself: without quotes, object notation, assignment and list markers."""
+    """The name itself: without quotes, object notation, assignment and list markers; demangled."""
     name = text.strip(QUOTES)
     for pattern in (_ENGINE, _LIST_ITEM):
         if found := pattern.match(name):
@@ -98,7 +99,7 @@ def _unwrap(text: str) -> str:
         return found[1]
     if found := _ASSIGNED.match(name):
         name = name[found.end() :]
-    return name.strip(QUOTES)
+    return readable(name.strip(QUOTES)).text
 
 
 # --------------------------------------------------------------------------- operators

@@ -16,6 +16,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
+from indexes.store.lookup import Lookup
 from indexes.store.names import Names
 
 _ASSIGNED = re.compile(rb"\s*=(?!=)")
@@ -106,6 +107,11 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     note = f"{len({hit.name for hit in found})} variables have this name" if several else ""
     match = NameMatch("variable", found[0].name, hits=hits, note=note)
     return replace(match, confidence="ambiguous") if several else match
+
+
+def environment(facts: Lookup) -> list[str]:
+    """The names of all environment variables."""
+    return facts.store.column("SELECT DISTINCT text FROM messages WHERE kind=?", (ENVIRONMENT,))
 
 
 def _c10_flags(name: str, index: IndexedTree) -> Iterator[Hit]:

@@ -29,3 +29,22 @@ def test_a_spelling_of_a_kernel_leads_to_no_function_of_the_host(tree_index: Ind
     kernel, *others = matched(tree_index, text)
     assert kernel.name.endswith(NAME)
     assert {one.kind for one in others} == {"operator"}
+
+
+def test_a_mangled_name_means_what_it_says(tree_index: Index) -> None:
+    mangled = "_ZN2at6native12_GLOBAL__N_126cunn_SpatialSoftMaxForwardIfEEvPf"
+    kernel, *_ = tree_index.resolve(mangled).hits
+    assert kernel == tree_index.resolve(NAME).hits[0]
+    assert tree_index.resolve("_ZN2at4_ops2mm4callERKNS_6TensorES4_").overloads[0] == "mm"
+
+
+def test_what_the_runtime_does_is_no_kernel(tree_index: Index) -> None:
+    found = tree_index.resolve("Memcpy DtoD (Device -> Device)")
+    assert (found.kind, found.hits) == ("symbol", ())
+    assert found.note.endswith("memcpy by the runtime, no kernel")
+
+
+def test_a_function_of_a_vendor_that_nothing_calls(tree_index: Index) -> None:
+    assert "CUDA's runtime" in tree_index.resolve("cudaLaunchKernel").note
+    assert "cuBLAS" in tree_index.resolve("cublasDasum").note
+    assert tree_index.resolve("cudagraph").kind == "none"

@@ -117,3 +117,9 @@ def test_a_function_of_a_module_is_no_member(tree_index: Index, text: str) -> No
 def test_a_private_function_is_a_name_too(tree_index: Index) -> None:
     found = tree_index.resolve("_unify")
     assert (found.kind, found.text) == ("python", "torch.fx.unification._unify")
+
+
+def test_a_parameter_leads_to_the_documented_functions_that_have_it(tree_index: Index) -> None:
+    found = tree_index.resolve("find_unused_inputs")
+    assert [(hit.name, hit.location.line) for hit in found.hits] == [(DDP, 8)]
+    assert (found.confidence, found.note) == ("exact", f"a parameter of {DDP}")

@@ -221,7 +221,7 @@ def test_a_node_class(text: str, node: str) -> None:
             "symbol",
             "torch::autograd::generated::details::mul_tensor_backward",
         ),
-        ("_ZN2at6native3fooEv", "symbol", "_ZN2at6native3fooEv"),
+        ("_ZN2at6native3fooEv", "symbol", "at::native::foo"),
         ("quantized::linear", "library", "quantized::linear"),
         ("at::native::structured_add_out::impl(at::Tensor const&)", "symbol", "add_out"),
         ("TORCH_LIBRARY_IMPL(aten, CPU, m)", "symbol", "TORCH_LIBRARY_IMPL"),

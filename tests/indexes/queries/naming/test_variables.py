@@ -64,3 +64,27 @@ def test_find_knows_a_part_of_the_name(tree_index: Index) -> None:
 def test_what_is_no_variable(tree_index: Index) -> None:
     assert tree_index.resolve("_private").kind != "variable"
     assert tree_index.resolve("torch.backends.no_such.allow_tf32").kind != "variable"
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("USE_MKLDNN", [("variable", "CMakeLists.txt", 2), ("read", ALLOCATOR, 14)]),
+        ("BUILD_MODE", [("variable", "CMakeLists.txt", 5)]),
+        ("max_pool_size", [("read", ALLOCATOR, 16)]),
+    ],
+)
+def test_what_nothing_defines_is_found_where_it_is_asked_for(
+    tree_index: Index, name: str, places: list[tuple[str, str, int]]
+) -> None:
+    assert found(tree_index, name) == places
+
+
+@pytest.mark.parametrize("name", ["BUILD_DECOY", "no_such_size", "not_given"])
+def test_a_name_in_a_comment_is_none(tree_index: Index, name: str) -> None:
+    assert tree_index.resolve(name).kind == "none"
+
+
+def test_a_slip_of_the_keyboard_in_an_environment_variable(tree_index: Index) -> None:
+    match = tree_index.resolve("TORCHINDUCTOR_FX_GRAPH_CACH")
+    assert match.suggestions == ("TORCHINDUCTOR_FX_GRAPH_CACHE",)

@@ -5,6 +5,13 @@ class DistributedDataParallel:
     def no_sync(self):
         pass
 
+    def __init__(
+        self,
+        module,
+        find_unused_inputs: bool = False,  # not_given
+    ):
+        pass
+
 
 class _Wrapper:
     def unwrap_module(self):

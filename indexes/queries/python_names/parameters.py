@@ -1,0 +1,56 @@
+"""Parameters of documented functions and classes by their names: ``weights_only``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexes.model.answers import Hit
+from indexes.model.files import module_name
+from indexes.model.idioms import close
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.python_names.finding import Finder, is_private
+from indexes.readers.python.blocks import Head, Text
+from indexes.store.registrations import StoredPython
+
+_COMMENT = regex(r"\s#.*")
+_LONGEST = 10_000
+"""Characters of a signature that are read."""
+
+
+def taking(name: str, index: IndexedTree) -> list[Hit]:
+    """The documented functions and classes that have a parameter, those with short names first.
+    Reads all Python files."""
+    finder, stored = Finder(index), StoredPython(index.facts.store)
+    pages = {fact.target for _, fact in stored.of_kinds("page")}
+    found: dict[str, Location] = {}
+    for path in index.facts.paths("python"):
+        data = index.source.content(path)
+        for head in _heads(name.encode(), data) if name.encode() in data else ():
+            public = finder.shortened(f"{module_name(path)}.{_called(head)}")
+            if public in pages and not is_private(public):
+                found.setdefault(public, Location(path, head.line))
+    named = sorted(found.items(), key=lambda one: (one[0].count("."), one[0]))
+    said = f"has a parameter {name}"
+    return [Hit("function", public, where, said) for public, where in named]
+
+
+def _heads(name: bytes, data: bytes) -> Iterator[Head]:
+    """The functions of a file that have a parameter."""
+    given = re.compile(rb"[(,*\s]%b\s*[:=,)]" % re.escape(name))
+    text = Text(data)
+    for head in text.heads:
+        if not head.is_class and (head.parent < 0 or text.heads[head.parent].is_class):
+            written = _COMMENT.sub(
+                "", data[head.start : head.start + _LONGEST].decode(errors="replace")
+            )
+            opened = written.find("(")
+            if given.search(written[opened : close(written, opened) + 1].encode()):
+                yield head
+
+
+def _called(head: Head) -> str:
+    """What is called: of a constructor the class."""
+    return head.qualified.removesuffix(".__init__")
