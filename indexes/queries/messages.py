@@ -93,6 +93,7 @@ class Messages:
         return next(filter(None, found), ())
 
     def _said(self, asked: Pasted) -> tuple[Message, ...]:
+        asked = asked._replace(text=_bare(asked.text))
         if len(asked.text) < SHORTEST and letters(asked.text) < _WORD:
             return ()
         name = dispatch_name(asked.text)
@@ -139,15 +140,21 @@ class Messages:
         for row in self._all:
             if within and not within.endswith(f"/{row.path}"):
                 continue
-            if may_say(row.said, text):
-                match = Match(text, row.said, loosely=loosely)
-                if match.covered * 2 < letters(text) and text in row.said:
+            said = _bare(row.said)
+            if may_say(said, text):
+                match = Match(text, said, loosely=loosely)
+                if match.covered * 2 < letters(text) and text in said:
                     yield _Found(row, letters(text), ((0, len(text)),), False, True, True, ())
                 elif match.spans:
                     spans = tuple(match.spans)
                     whole, values = match.is_whole, tuple(match.values)
                     begins = match.begins
                     yield _Found(row, match.covered, spans, whole, begins, match.fits, values)
+
+
+def _bare(text: str) -> str:
+    """A text without the marks around code, which Markdown takes for its own."""
+    return text.replace("`", "")
 
 
 class _Found(NamedTuple):
@@ -176,11 +183,27 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     enough = [one for one in dict.fromkeys(found) if _is_enough(one, asked)]
     telling = [one for one in enough if not _LOGS.search(one.row.kind)] or enough
     most = max((one.covered for one in telling), default=0)
+    if parts := _wrapped(telling, asked):
+        return tuple(_as_message(one, one is parts[-1]) for one in parts)
     if most < _TOGETHER * letters(text) and (parts := _together(asked, telling, found)):
         return tuple(_as_message(one, one is not parts[0]) for one in parts)
     best = [one for one in telling if one.covered == most or _says_all(one, most)]
-    best.sort(key=lambda one: (one.covered < most, *_likeliness(one, asked)))
+    best.sort(key=lambda one: _likeliness(one, asked, most))
     return tuple(_as_message(one)._replace(is_alike=not one.fits) for one in best)
+
+
+def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:
+    """Where a text begins with a part of one message that ends in a colon, and goes on with the
+    whole of another: those that say that, then what puts the other before it."""
+    around = [one for one in found if not one.is_whole and one.begins and len(one.spans) == 1]
+    for outer in sorted(around, key=lambda one: -one.covered):
+        end = outer.spans[0][1]
+        inner = [one for one in found if one.is_whole and one.spans[0][0] - end in (0, 1)]
+        if inner and asked.text[:end].endswith(":"):
+            most = max(one.covered for one in inner)
+            best = [one for one in inner if one.covered == most]
+            return [*sorted(best, key=lambda one: _likeliness(one, asked)), outer]
+    return []
 
 
 def _says_all(one: _Found, most: int) -> bool:
@@ -249,17 +272,31 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
     return one.covered >= min(_LETTERS, least)
 
 
-def _likeliness(one: _Found, asked: Pasted) -> tuple[bool, bool, bool, bool, int, int, str, int]:
+def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int | str, ...]:
+    """Smaller is likelier; ``most`` letters of the text are the most that any explains."""
     path, line, _, kind, said = one.row
     named = any(place.endswith(_tail(path)) for place, _ in asked.places)
-    aside = path.startswith(_ASIDE)
+    aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
     characters = sum(end - start for start, end in one.spans)
-    rest = (-characters, len(said), path, line)
-    return not named, not _can_raise(kind, asked.raised), aside, not one.is_whole, *rest
+    rest = (one.covered < most, not one.is_whole, -characters, len(said), path, line)
+    return not named, not _can_raise(kind, asked.raised), aside, *rest
 
 
-_ASIDE = ("torch/csrc/api/", "torch/testing/_internal/")
-"""The C++ front end, which Python does not call, and what PyTorch's own tests call."""
+_ASIDE = (
+    *("torch/csrc/api/", "torch/testing/_internal/"),
+    *("torch/_decomp/", "torch/_refs/", "torch/_prims", "torch/_meta_registrations"),
+    *("torch/_subclasses/", "torch/jit/_shape_functions"),
+)
+"""The C++ front end, which Python does not call, what PyTorch's own tests call, and what says the
+same as kernels while it stands in for them."""
+_DEVICE = regex(r"/(metal|miopen|mkldnn|mps|mtia|vulkan|xpu)/")
+"""Folders of what few builds have, or few tensors."""
+
+
+def _is_of_other_device(path: str, text: str) -> bool:
+    """Whether a file is of a device that the text does not name."""
+    found = _DEVICE.search(path)
+    return found is not None and found[1] not in text.lower()
 
 
 def _can_raise(kind: str, raised: str) -> bool:

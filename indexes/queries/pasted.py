@@ -43,6 +43,7 @@ _KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
 _RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d+)", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
+_HEADLESS = regex(r"\s*Exception raised from (\S+) at (\S+):(\d+)")
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
 ON_STACK = "on the C++ stack"
@@ -102,6 +103,12 @@ def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
 def message_of(text: str) -> str:
     """A message as it was written, without the C++ stack behind it."""
     return _AFTER.split(text)[0].strip()
+
+
+def raised_in(text: str) -> tuple[str, str, int] | None:
+    """Function, file and line of a C++ stack without a message before it."""
+    found = _HEADLESS.match(text)
+    return (found[1], found[2], int(found[3])) if found else None
 
 
 def operators_on_stack(text: str) -> list[str]:

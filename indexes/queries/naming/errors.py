@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
@@ -25,6 +26,7 @@ from indexes.queries.pasted import (
     failing_kernel,
     operators_on_stack,
     pasted,
+    raised_in,
 )
 from indexes.queries.places import at
 from indexes.readers.messages import DISPATCH
@@ -42,6 +44,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return match
     condition = failed_condition(query.raw)
     if condition and (match := _failed(condition, query.raw, index)):
+        return match
+    if match := _raised_from(query.raw, index):
         return match
     found = Messages(index.facts.store).said(query.raw)
     if not found:
@@ -64,6 +68,7 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     on_stack = _on_stack(index, text)
     found, around = _of_last(found, around, on_stack)
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
+    hits[1:1] = _exception(index, found[0], text)
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
     calling = _calling(index, text)
     hits += calling
@@ -75,6 +80,34 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     note = _ALIKE if found[0].is_alike else _note(several)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
     return match if several == 1 and not note else replace(match, confidence="ambiguous")
+
+
+def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:
+    """The class that was raised, where the text is kept apart from what raises it."""
+    raised = "" if one.kind.startswith(_RAISES) else pasted(text).raised
+    answer = python_names.find(raised, index) if raised else None
+    if answer is None or answer.kind != "class" or answer.location is None:
+        return []
+    return [Hit("class", answer.defined, answer.location, "the exception that was raised")]
+
+
+_RAISES = ("raise ", "throw ", "TORCH_")
+"""Statements that say a text and raise it."""
+
+
+def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
+    """The function in the first line of a C++ stack, where that is pasted without the message."""
+    if not (told := raised_in(text)):
+        return None
+    function, path, line = told
+    paths = files_named(path, index)
+    named = index.facts.named(function.rpartition("::")[2])
+    found = [k.definition for k in named if k.definition.location.path in paths]
+    note = f"the torch that ran raised it at line {line} of this file"
+    hits = tuple(Hit("error", one.qualified, one.location, "raises it") for one in found)
+    return (
+        NameMatch("error", function, hits=hits, note=note, confidence="by rule") if hits else None
+    )
 
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:

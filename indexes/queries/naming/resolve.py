@@ -8,7 +8,17 @@ from dataclasses import replace
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming import cxx, errors, keys, operators, places, python, settings, variables
+from indexes.queries.naming import (
+    cxx,
+    errors,
+    interpreter,
+    keys,
+    operators,
+    places,
+    python,
+    settings,
+    variables,
+)
 from indexes.queries.naming.cxx import namesakes, with_source
 from indexes.queries.naming.near import near
 from indexes.queries.naming.python import near_python
@@ -158,5 +168,12 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         cxx.of_vendor,
     ),
     "place": (places.find, errors.find),
-    "text": (errors.find, operators.find, cxx.find, _find_exception, cxx.of_library),
+    "text": (
+        interpreter.find,
+        errors.find,
+        operators.find,
+        cxx.find,
+        _find_exception,
+        cxx.of_library,
+    ),
 }

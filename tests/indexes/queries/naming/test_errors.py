@@ -135,3 +135,23 @@ def test_an_assertion_of_a_macro_leads_to_the_kernel_that_is_named(tree_index: I
     (hit,) = found.hits
     assert (found.kind, found.confidence, hit.location.path) == ("error", "by rule", KERNEL)
     assert "macro" in found.note
+
+
+def test_a_stack_without_a_message_leads_to_what_raised(tree_index: Index) -> None:
+    place = "/build/aten/src/ATen/TensorUtils.cpp:99 (most recent call first):"
+    (hit,) = tree_index.resolve(f"Exception raised from checkDim at {place}").hits
+    assert (hit.name, hit.location.line) == ("at::checkDim", 10)
+    assert tree_index.resolve(f"Exception raised from at at {place}").kind == "none"
+
+
+def test_a_text_apart_from_what_raises_it_has_the_exception_beside_it(tree_index: Index) -> None:
+    text = "Exporting the block 'x' to version 3 is not supported."
+    hits = tree_index.resolve(f"torch.nn.UnsupportedError: {text}").hits
+    assert [hit.kind for hit in hits] == ["error", "class"]
+    assert hits[1].name.endswith(".UnsupportedError")
+
+
+def test_a_message_in_a_message_comes_before_it(tree_index: Index) -> None:
+    inner, outer = tree_index.resolve("reader's error: Unknown operand 118").hits
+    assert inner.detail == "raise UnpicklingError: Unknown operand"
+    assert outer.detail.startswith("message =: This file")

@@ -55,3 +55,8 @@ def cumsum(x, dim):  #! not-hop cumsum
 )
 def nll_loss_forward(self, target, weight, reduction, ignore_index):  #! hop nll_loss_forward decomposition
     return self, target
+
+
+def check_cast(dtype):
+    if dtype is torch.int64:
+        raise RuntimeError("result dtype Float can't be cast to the output dtype Long")

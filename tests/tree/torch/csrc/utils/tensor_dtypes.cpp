@@ -24,3 +24,13 @@ void initializeLayouts() {
 }
 
 } // namespace torch::utils
+
+namespace torch::utils {
+
+void check_cast(at::ScalarType from, at::ScalarType to) {
+  TORCH_CHECK(at::canCast(from, to), //! says result dtype Float can't be cast to the output dtype Long
+      "result dtype ", from, " can't be cast to the output dtype ", to);
+  TORCH_CHECK(from == to, "the scalar dtype ", from, " was found, not ", to); //! says the scalar dtype Float was found, not Long
+}
+
+} // namespace torch::utils

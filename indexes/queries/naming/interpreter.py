@@ -1,0 +1,114 @@
+"""Messages of Python itself: of objects without an attribute, of calls with wrong arguments, of
+modules that are not there. The interpreter says them, and so may PyTorch in a few places."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable
+from typing import NamedTuple
+
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.python import PythonAnswer
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence
+from indexes.queries import python_names
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming import errors
+from indexes.queries.naming.query import NameQuery
+from indexes.queries.pasted import pasted
+from indexes.queries.python_names.finding import Finder
+
+_OBJECT = regex(
+    r"(?:type object )?'([\w.]+)' (?:object )?"
+    r"(?:has no attribute|is not|does not support|cannot be|can't)\b"
+)
+_MODULE = regex(r"(?:partially initialized )?module '([\w.]+)' has no attribute\b")
+_IMPORT = regex(r"cannot import name '\w+' from (?:partially initialized module )?'([\w.]+)'")
+_NO_MODULE = regex(r"No module named '?([\w.]+)'?")
+_CALL = regex(
+    r"([\w.]+)\(\) (?:missing \d+ required |got an unexpected keyword|got multiple values for"
+    r"|takes (?:from )?\d+ )"
+)
+_OPERANDS = regex(r"unsupported operand type\(s\) for [^:]+: '(\w+)'(?: and '(\w+)')?")
+
+_OWN = frozenset(
+    one.__name__
+    for space in (builtins, types)
+    for one in vars(space).values()
+    if isinstance(one, type)
+)
+"""Types of Python's own: ``NoneType``, ``list``, ``builtin_function_or_method``."""
+
+
+class _Form(NamedTuple):
+    """What a message is about, and which lines of the tree can say it of that."""
+
+    named: str
+    may_say: Callable[[Hit], bool]
+
+
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What such a message names, behind the lines of the tree that can say it."""
+    error = pasted(query.raw)
+    form = _form(error.text, index)
+    if form is None:
+        return None
+    said = errors.find(query, index)
+    hits = [one for one in (said.hits if said else ()) if form.may_say(one)]
+    answer = None if form.named in _OWN else _meant(form.named, index)
+    named = [Hit(answer.kind, one.name, one.location) for one in answer.places] if answer else []
+    note = (
+        _SAID_TOO
+        if hits
+        else f"Python itself says this, no line of PyTorch{_of(form.named, answer)}"
+    )
+    sure: Confidence = "ambiguous" if hits else "by rule"
+    return NameMatch("error", error.text, hits=(*hits, *named), note=note, confidence=sure)
+
+
+_SAID_TOO = "Python itself says this too"
+
+
+def _meant(name: str, index: IndexedTree) -> PythonAnswer | None:
+    """A class, or what is named with its module or class: of a bare function there may be many."""
+    answer = python_names.find(name, index)
+    found = answer is not None and (answer.kind == "class" or "." in name or answer.name == name)
+    return answer if found else None
+
+
+def _of(named: str, answer: PythonAnswer | None) -> str:
+    if named in _OWN:
+        return f": {named} is its own type"
+    return "" if answer else f"; nothing is named {named} here"
+
+
+def _form(text: str, index: IndexedTree) -> _Form | None:
+    if found := _OBJECT.match(text):
+        return _Form(found[1], _methods_of(found[1], index))
+    if found := _MODULE.match(text) or _IMPORT.match(text):
+        answer = python_names.find(found[1], index)
+        own = answer.location.path if answer and answer.location else ""
+        return _Form(found[1], lambda hit: hit.location.path == own)
+    if found := _CALL.match(text):
+        is_bound = bool(index.facts.overloads(found[1]))
+        return _Form(found[1], lambda hit: is_bound and not hit.location.path.endswith(".py"))
+    if found := _NO_MODULE.match(text):
+        return _Form(found[1], lambda hit: False)
+    if found := _OPERANDS.match(text):
+        return _Form(found[2] or found[1], lambda hit: False)
+    return None
+
+
+def _methods_of(name: str, index: IndexedTree) -> Callable[[Hit], bool]:
+    """Whether a line is in a class that an object's class derives from; any class may be one of a
+    user's class."""
+    if name in _OWN:
+        return lambda hit: False
+    finder = Finder(index)
+    answer = python_names.find(name, index)
+    found = finder.names.find(answer.name) if answer else None
+    if found is None:
+        return lambda hit: hit.name.endswith(".__getattr__")
+    bases = {one.name for one in finder.names.order(found)}
+    return lambda hit: hit.name.rpartition(".")[0] in bases

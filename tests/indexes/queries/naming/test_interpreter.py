@@ -1,0 +1,43 @@
+"""Messages that Python itself says, and that PyTorch may say too."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.index import Index
+
+MODULE = "torch.nn.modules.module"
+NO_ATTRIBUTE = "AttributeError: {} has no attribute 'x'"
+
+
+@pytest.mark.parametrize(
+    ("text", "hits"),
+    [
+        (NO_ATTRIBUTE.format("'NoneType' object"), []),
+        ("TypeError: 'NoneType' object is not subscriptable", []),
+        (
+            NO_ATTRIBUTE.format("'Block' object"),
+            [f"{MODULE}.Module.__getattr__", f"{MODULE}.Block"],
+        ),
+        (NO_ATTRIBUTE.format("'Optimizer' object"), ["torch.optim.optimizer.Optimizer"]),
+        (
+            NO_ATTRIBUTE.format("'TheirModel' object"),
+            [f"{MODULE}.Module.__getattr__", f"{MODULE}.Pipe.__getattr__"],
+        ),
+        (NO_ATTRIBUTE.format("module 'torch.optim'"), ["torch.optim"]),
+        ("ImportError: cannot import name 'x' from 'torch.optim' (/x.py)", ["torch.optim"]),
+        ("ModuleNotFoundError: No module named 'torch._six'", []),
+        (
+            "TypeError: Optimizer.step() got an unexpected keyword argument 'x'",
+            ["torch.optim.optimizer.Optimizer.step"],
+        ),
+        ("TypeError: forward() missing 1 required positional argument: 'x'", []),
+        ("TypeError: unsupported operand type(s) for +: 'int' and 'NoneType'", []),
+    ],
+)
+def test_what_it_is_about(tree_index: Index, text: str, hits: list[str]) -> None:
+    found = tree_index.resolve(text)
+    assert (found.kind, [hit.name for hit in found.hits]) == ("error", hits)
+    said_here = any(hit.kind == "error" for hit in found.hits)
+    assert found.note.startswith(f"Python itself says this{' too' if said_here else ', no line'}")
+    assert found.confidence == ("ambiguous" if said_here else "by rule")
