@@ -278,7 +278,8 @@ def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int |
     named = any(place.endswith(_tail(path)) for place, _ in asked.places)
     aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
     characters = sum(end - start for start, end in one.spans)
-    rest = (one.covered < most, not one.is_whole, -characters, len(said), path, line)
+    nested = path.count("/")  # what many call stands nearer to the top
+    rest = (one.covered < most, not one.is_whole, -characters, len(said), nested, path, line)
     return not named, not _can_raise(kind, asked.raised), aside, *rest
 
 

@@ -212,7 +212,21 @@ def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
     return NameMatch("symbol", symbol, hits=tuple(hits)) if hits else None
 
 
-_OTHERWISE = (_made, _of_template, _renamed, _inherited)
+def _alias(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """``IntArrayRef``, which a header of the core declares as a name of another type."""
+    sql = (
+        "SELECT DISTINCT a.target,a.scope,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
+        " WHERE a.name=? AND a.inside=0 AND a.scope IN (?,?) AND f.path LIKE '%.h' ORDER BY f.path"
+    )
+    rows = index.facts.store.query(sql, (symbol, *_CORE)) if symbol.isidentifier() else ()
+    hits = tuple(
+        Hit("class", f"{scope}::{symbol}", Location(path, line), f"another name of {target}")
+        for target, scope, path, line in rows
+    )
+    return NameMatch("symbol", symbol, hits=hits) if hits else None
+
+
+_OTHERWISE = (_alias, _made, _of_template, _renamed, _inherited)
 """What a symbol can be that no source defines under its name."""
 
 

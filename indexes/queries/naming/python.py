@@ -70,9 +70,10 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     owner, name = _split(query)
     if owner and (name in _FILES or _is_namespace(owner, index)):
         return None
-    is_module = owner and python_names.find(owner, index) is not None
-    if owner and not is_module and (found := _of_tensor(owner, name, query, index)):
-        return found
+    found = python_names.find(owner, index) if owner else None
+    is_module = found is not None and found.kind == "module"
+    if owner and not is_module and (method := _of_tensor(owner, name, query, index)):
+        return method
     member = _merged(find_in_classes(name, owner, index), _given_by_cxx(name, owner, index))
     answer = member if owner else _merged(finding.find_in_modules(name, index), member)
     if answer is None or (is_module and not _is_named_as(answer, owner)):
@@ -207,7 +208,7 @@ def _split(query: NameQuery) -> tuple[str, str]:
 
 def _is_namespace(owner: str, index: IndexedTree) -> bool:
     """Whether what stands before a name is a class, or in a package of the tree; an object may be
-    named as a module is."""
+    named as a module or a function is."""
     found = python_names.find(owner, index)
     return owner.partition(".")[0] in PACKAGES or (found is not None and found.kind == "class")
 

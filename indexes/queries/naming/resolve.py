@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -103,6 +104,21 @@ def _find_exception(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return NameMatch("error", error.raised, hits=hits, note=note, confidence="by rule")
 
 
+def _find_member_of_python(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``structured_delegate``, which is spelled as what torchgen makes of an operator's name."""
+    name = query.raw.strip()
+    return python.find_member(replace(query, base=name), index) if name.isidentifier() else None
+
+
+def _find_function_of_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``CompiledFunctionBackward``, of a class of autograd that a function makes."""
+    name = query.base.rstrip("0123456789").removesuffix("Backward")
+    found = python.find_member(replace(query, base=name), index) if name else None
+    where = found.hits[0].location if found else None
+    head = index.read(where.path).split("\n")[where.line - 1] if where else ""
+    return found if re.search(r"class \w+\(.*\bFunction\b", head) else None
+
+
 def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``Dispatcher``: a class of C++'s core, then what has its name in Python and no page."""
     found = cxx.find_core_class(query, index)
@@ -154,7 +170,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         errors.find_dispatch,
         python.find_member,
     ),
-    "grad_fn": (operators.find_node, python.find, cxx.find),
+    "grad_fn": (operators.find_node, python.find, cxx.find, _find_function_of_node),
     "stub": (cxx.find_stub, cxx.find, operators.find),
     "symbol": (
         cxx.find_first,
@@ -166,6 +182,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         cxx.find_called,
         cxx.of_library,
         cxx.of_vendor,
+        _find_member_of_python,
     ),
     "place": (places.find, errors.find),
     "text": (

@@ -10,11 +10,13 @@ from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
 from indexes.model.errors import SourceError
 from indexes.model.files import MARK, module_name
-from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.model.python import PythonAnswer, PythonNameKind, PythonPlace
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
+from indexes.readers.python.blocks import Text
 from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
@@ -130,15 +132,32 @@ class Finder:
 
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
-    """``_lazy_init``: a function or class that modules define and that is none of their public
-    names. Reads all Python files."""
-    word = name.encode()
-    defined = re.compile(rb"(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+%b\b" % re.escape(word))
-    texts = ((path, index.source.content(path)) for path in index.facts.paths("python"))
-    paths = [path for path, data in texts if data and word in data and defined.search(data)]
+    """``_lazy_init``: a function or class that modules define, or functions of theirs, and that is
+    none of their public names; and what C++ gives to ``torch._C``. Reads all Python files."""
     finder = Finder(index)
-    names = sorted((f"{module_name(path)}.{name}" for path in paths), key=_rank)
-    return together(map(finder.find, names[:_MOST]))
+    found = [finder.find(f"torch._C.{name}"), *_defined(name, index, finder)]
+    return together(found[:_MOST])
+
+
+def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAnswer | None]:
+    """Those at the top of modules first, then those in functions."""
+    word = name.encode()
+    defined = re.compile(rb"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+%b\b" % re.escape(word))
+    inner: list[PythonAnswer] = []
+    top: list[str] = []
+    for path in index.facts.paths("python"):
+        data = index.source.content(path)
+        heads = Text(data).heads if word in data and defined.search(data) else ()
+        for head in heads:
+            full = f"{module_name(path)}.{head.qualified}"
+            if head.name == name and head.parent < 0:
+                top.append(full)
+            elif head.name == name and not heads[head.parent].is_class:
+                kind: PythonNameKind = "class" if head.is_class else "function"
+                place = PythonPlace(kind, full, Location(path, head.line))
+                inner.append(PythonAnswer(kind, full, full, (place,)))
+    yield from map(finder.find, sorted(top, key=_rank))
+    yield from inner
 
 
 def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:

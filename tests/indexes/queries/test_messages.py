@@ -132,3 +132,11 @@ def test_an_exception_of_which_nothing_is_known_leads_to_the_one_around_it(
     (found,) = said("RuntimeError: self must be a matrix\nKeyError: 'x'")
     assert found.text == "self must be a matrix"
     assert said("KeyError: 'x'") == ()
+
+
+def test_of_equal_lines_that_nearer_to_the_top_comes_first(tree_index: Index) -> None:
+    found = Messages(tree_index.facts.store).said("this optimizer got no parameters")
+    assert [one.location.path for one in found] == [
+        "torch/optim/swa.py",
+        "torch/distributed/optim/functional.py",
+    ]

@@ -57,3 +57,10 @@ def test_a_name_of_another_namespace(
 def test_what_a_template_of_torchgen_defines(tree_index: Index) -> None:
     found = places(tree_index, "torch::from_blob")
     assert found == [("tools/autograd/templates/variable_factories.h", 7)]
+
+
+def test_another_name_of_a_type_is_found_where_it_is_declared(tree_index: Index) -> None:
+    match = tree_index.resolve("IntArrayRef")
+    (hit,) = match.hits
+    assert (hit.name, hit.location.path) == ("c10::IntArrayRef", f"{DISPATCHER}.h")
+    assert hit.detail == "another name of ArrayRef<int64_t>"

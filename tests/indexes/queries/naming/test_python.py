@@ -42,7 +42,7 @@ def test_a_method_alone_is_a_name(tree_index: Index, text: str, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["unwrap_local", "unwrap_text", "torch.optim.no_sync", "AWrapper.cpp", "_Wrapper.cpp"]
+    "text", ["unwrap_text", "torch.optim.no_sync", "AWrapper.cpp", "_Wrapper.cpp"]
 )
 def test_what_no_class_has_is_no_method(tree_index: Index, text: str) -> None:
     assert tree_index.resolve(text).kind == "none"
@@ -123,3 +123,27 @@ def test_a_parameter_leads_to_the_documented_functions_that_have_it(tree_index: 
     found = tree_index.resolve("find_unused_inputs")
     assert [(hit.name, hit.location.line) for hit in found.hits] == [(DDP, 8)]
     assert (found.confidence, found.note) == ("exact", f"a parameter of {DDP}")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("_inner", "torch.nn.modules.module._outer._inner"),
+        ("unwrap_local", "torch.nn.parallel.distributed._Wrapper.make.unwrap_local"),
+        ("MadeFunctionBackward", "torch.nn.modules.module._outer.MadeFunction"),
+        ("structured_delegate", "torch.nn.modules.module.structured.structured_delegate"),
+    ],
+)
+def test_what_stands_in_functions_and_what_is_spelled_as_something_else(
+    tree_index: Index, text: str, name: str
+) -> None:
+    assert tree_index.resolve(text).text == name
+
+
+def test_a_node_is_of_a_class_of_autograd_alone(tree_index: Index) -> None:
+    assert tree_index.resolve("BlockBackward").kind == "none"
+
+
+def test_an_object_named_as_a_function_may_be_a_tensor(tree_index: Index) -> None:
+    found = tree_index.resolve("einsum.mul")
+    assert (found.text, found.note) == ("torch.Tensor.mul", "if einsum is a tensor")

@@ -16,3 +16,8 @@ class _Settings(types.ModuleType):
 
 
 sys.modules[__name__] = _Settings()
+
+
+def check(parameters):
+    if not parameters:
+        raise ValueError("this optimizer got no parameters")

@@ -18,3 +18,7 @@ struct OperatorEntry {
 namespace at {
 using namespace c10;
 } // namespace at
+
+namespace c10 {
+using IntArrayRef = ArrayRef<int64_t>;
+} // namespace c10

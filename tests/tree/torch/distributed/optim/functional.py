@@ -1,0 +1,3 @@
+def check(parameters):
+    if not parameters:
+        raise ValueError("this optimizer got no parameters")
