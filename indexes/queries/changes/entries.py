@@ -55,6 +55,7 @@ def new_rows(
     kind: functional, in-place or out. Other overloads than ``op`` get one where the neighbour has
     one for their types."""
     group = tree.schemas[op].signature()
+    is_device = device_of_key(key) == key
     found = []
     for native in mine:
         schema, like = tree.schemas[native.full_name], _partner(tree, native, homes)
@@ -62,7 +63,24 @@ def new_rows(
             same = [a.type for a in tree.schemas[like.op].arguments]
             if schema.signature() == group or [a.type for a in schema.arguments] == same:
                 found.append(_new_row(tree, native, like, key))
+        elif is_device and schema.signature() == group and (own := row_of(native, "CPU")):
+            # of this kind the neighbour has none: named after the row for the CPU
+            place = place_of_row(native, own)
+            found.append(NewRow(native, (key,), _for_device(own, key), place, None))
     return found
+
+
+def shared_rows(tree: Tree, op: str, mine: Sequence[NativeFunction], key: str) -> list[NewRow]:
+    """A key beside the others of the row by which one function serves the CPU and CUDA, in each
+    entry of an operator's signature; none where one of them has no such row."""
+    group = tree.schemas[op].signature()
+    natives = [n for n in mine if tree.schemas[n.full_name].signature() == group]
+    found = [
+        NewRow(native, (key,), own.symbol, place_of_row(native, own), own)
+        for native in natives
+        if (own := row_of(native, "CPU")) and "CUDA" in row_keys(native, own)
+    ]
+    return found if len(found) == len(natives) else []
 
 
 def _partner(tree: Tree, native: NativeFunction, homes: Sequence[Home]) -> Home | None:
@@ -83,11 +101,21 @@ def _new_row(tree: Tree, native: NativeFunction, home: Home, key: str) -> NewRow
     if key not in keys and len(keys) == 1:  # the model is a kernel of one other device
         symbol = f"{renamed(row.symbol, theirs, native)}_{device_of_key(key).lower()}"
         return NewRow(native, (key,), symbol, place, None)
-    own = next((r for k in keys if k != key and (r := row_of(native, k))), None)
+    mine = [r for k in keys if k != key and (r := row_of(native, k))]
+    if len({one.symbol for one in mine}) > 1:  # it has a kernel for each of the devices
+        return NewRow(native, (key,), _for_device(mine[0], key), place, None)
+    own = next(iter(mine), None)
     taken = {one.key for one in native.dispatch or ()}
     wanted = dict.fromkeys((*(one for one in keys if one not in taken), key))
     symbol = own.symbol if own else renamed(row.symbol, theirs, native)
     return NewRow(native, (key,) if own else tuple(wanted), symbol, place, own)
+
+
+def _for_device(own: Kernel, key: str) -> str:
+    """The name of a kernel for the CPU with a device in it, the underscore of in-place last."""
+    plain = own.symbol.removesuffix("_cpu")
+    in_place = "_" if plain.endswith("_") else ""
+    return f"{plain.rstrip('_')}_{device_of_key(key).lower()}{in_place}"
 
 
 def renamed(symbol: str, theirs: NativeFunction, mine: NativeFunction) -> str:

@@ -37,6 +37,16 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _row(new)
     yield from _known_key(new)
     yield from _kernel(new)
+    if new.is_for_any_device:
+        yield from _one_of_its_own(new)
+    else:
+        yield from _beside_the_kernel(new)
+    yield from _fallbacks(new)
+    yield from _formula(new)
+
+
+def _beside_the_kernel(new: NewKernel) -> Iterator[ChangeStep]:
+    """What a kernel that is to be written needs besides."""
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
@@ -46,8 +56,16 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _shaders(new)
     yield from _own_kernel(new)
     yield from _alternative(new)
-    yield from _fallbacks(new)
-    yield from _formula(new)
+    if new.new_path and new.is_guess:
+        yield from _one_of_its_own(new)
+
+
+def _one_of_its_own(new: NewKernel) -> Iterator[ChangeStep]:
+    """The file of the neighbour, where a kernel can stand that need not be there."""
+    place, base = after(new.model.kernel), new.near.base
+    yield ChangeStep(
+        "read", place, f"or write a kernel here, below that of {base}", (), new.near.why
+    )
 
 
 def _row(new: NewKernel) -> Iterator[ChangeStep]:
@@ -89,7 +107,7 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
     if not heads:
         what = f"check that {new.symbol} is right on {new.key} too, or give the key one of its own"
         why = "it serves the other devices of the row"
-        yield ChangeStep("read", model.kernel.location, what, why=why)
+        yield ChangeStep("read", new.shared_kernel.location, what, why=why)
         return
     body = f"  // as {model.kernel.name} does: {model.kernel.location}"
     code = tuple(line for head in heads for line in _with_body(head, body))
@@ -97,6 +115,9 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
     own = next((d for d in new.own if d.location.path == vote.path), None)
     if new.new_path:
         where, how = Location(new.new_path, 0), "in a file of its own, as this one has"
+        if new.is_guess:
+            how = f"in a file of its own: no operator with a {new.key} kernel is like it"
+            why = f"it is called as {new.own[0].location.path} is"
     elif vote.path != model.path and own:
         where, how = after(own), "below its own kernel, as the neighbour's is below its own"
     elif vote.path != model.path:

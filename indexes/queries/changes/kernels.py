@@ -16,8 +16,6 @@ from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 
-_LITTLE = 4.5
-"""Likeness below which a neighbour tells little."""
 _ALSO = 5
 """So many further operators are named that lack the kernel too."""
 
@@ -76,7 +74,7 @@ def _of_operator(homes: Homes, op: str, key: str) -> Parts:
     if new.model_key != key:
         said = f"no operator like it has a kernel for {key}, so that none shows in which file"
         missing = (f"{said} they belong: the model is for {new.model_key}",)
-    elif new.near.likeness < _LITTLE:
+    elif new.is_guess and not new.is_for_any_device:
         said = f"no operator similar to {op} has a kernel for {key}"
         missing = (f"{said}: {new.near.base} is the nearest, and its file a guess",)
     return Parts(tuple(_steps(new)), tuple(new.neighbours()), tests, missing, title)

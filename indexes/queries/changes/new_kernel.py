@@ -25,6 +25,8 @@ CODE = 40
 """Lines of a neighbour's kernel that are shown."""
 _META = "Meta"
 _NEIGHBOURS = 3
+_LITTLE = 4.5
+"""Likeness below which a neighbour tells little."""
 _CLOSE = 0.8
 """Another file is an alternative when the operator there has so much of the model's likeness."""
 
@@ -84,6 +86,11 @@ class NewKernel:
         return home_in(self.votes[0])
 
     @property
+    def is_guess(self) -> bool:
+        """Whether the nearest operator with a kernel for the key is hardly like it."""
+        return self.model_key == self.key and self.near.likeness < _LITTLE
+
+    @property
     def alternative(self) -> FileVote | None:
         """Another file for which about as much speaks; where the model is registered on a stub,
         one first in which the YAML file names the kernels."""
@@ -118,7 +125,8 @@ class NewKernel:
     def mine(self) -> list[NativeFunction]:
         """The entries that may get a row: those of the operator that compute for themselves."""
         natives = [n for n in self.homes.groups.get(self.base, []) if self._may_get_row(n)]
-        computing = [n for n in natives if "CPU" in self.tree.keys(n.full_name)]
+        keys = {"CPU", self.model_key}
+        computing = [n for n in natives if keys & {*self.tree.keys(n.full_name)}]
         return computing or natives
 
     def _may_get_row(self, native: NativeFunction) -> bool:
@@ -133,11 +141,22 @@ class NewKernel:
 
     @cached_property
     def rows(self) -> list[NewRow]:
-        """The rows of native_functions.yaml, as the model has them."""
+        """The rows of native_functions.yaml, as the model has them; where the operator's own
+        kernel is for any device, those that name it."""
+        if self.is_for_any_device:
+            return entries.shared_rows(self.tree, self.op, self.mine, self.key)
         homes = [h for h in self.near.homes if entries.row_of(self.tree.natives[h.op], h.key)]
         models = [home for home in homes if home.path == self.model.path]
         found = entries.new_rows(self.tree, self.op, self.mine, models or homes, self.key)
         return found or self._single_row()
+
+    @cached_property
+    def is_for_any_device(self) -> bool:
+        """Whether one function serves the CPU and CUDA and chooses by no stub: it calls operators
+        alone, and serves any device that has these."""
+        shared = entries.shared_rows(self.tree, self.op, self.mine, self.key)
+        is_device = device_of_key(self.key) == self.key
+        return is_device and bool(shared) and not any(map(self.homes.stubs, self.own))
 
     def _single_row(self) -> list[NewRow]:
         """Where no entry is of the neighbour's kind, the row of the overload itself."""
@@ -163,6 +182,14 @@ class NewKernel:
         return next((s for one in own for s in self.homes.stubs(one)), "")
 
     # ----------------------------------------------------------------------- its code
+
+    @property
+    def shared_kernel(self) -> Definition:
+        """The function that the rows share; the model's where the tree does not show it."""
+        row = self.rows[0]
+        linked = self.tree.kernels.get(row.native.full_name, {})
+        known = linked.get(row.own.key) if row.own else None
+        return next(iter(known.definitions if known else ()), self.model.kernel)
 
     @property
     def symbol(self) -> str:
@@ -213,8 +240,11 @@ class NewKernel:
     @cached_property
     def new_path(self) -> str:
         """A file of its own, where the neighbour's is for the neighbour alone and named after it;
-        empty where it goes to the neighbour's."""
+        empty where it goes to the neighbour's. Where no operator is like it, it is named after the
+        file of its kernel for the CPU."""
         path, theirs = self.model.path, self.near.base
+        if self.is_guess and self.rows and device_of_key(self.key) == self.key:
+            return self._named_as_cpu(path)
         users = {b for b, h in self.homes.own_homes(self.model_key).items() if _is_in(h, path)}
         if path != self.votes[0].path or users != {theirs}:
             return ""
@@ -222,6 +252,13 @@ class NewKernel:
         if stem(path).strip("q") == theirs.replace("_", "") and theirs in name:
             return f"{folder}/{name.replace(theirs, self.base)}"
         return self._named_as_own(path)
+
+    def _named_as_cpu(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        own = [d.location.path.rpartition("/")[2].partition(".")[0] for d in self.own[:1]]
+        made = f"{folder}/{own[0]}.{name.partition('.')[2]}" if own else ""
+        apart = made and path not in self.homes.shared_files(self.key)
+        return made if apart and not self.tree.text(made) else ""
 
     def _named_as_own(self, path: str) -> str:
         """Where the neighbour's file is called as its file for the CPU is, so is this one."""

@@ -72,6 +72,10 @@ def _apply(tree: Path, to: Path, parts: Parts) -> None:
     ("op", "key", "entry", "row"),
     [
         ("sigmoid", "MPS", "sigmoid.out", ("MPS", "sigmoid_out_mps")),
+        ("nonzero", "MPS", "nonzero", ("MPS", "nonzero_mps")),
+        ("nonzero", "MPS", "nonzero.out", ("MPS", "nonzero_out_mps")),
+        ("embedding_dense_backward", "MPS", "", ("MPS", "embedding_dense_backward_mps")),
+        ("abs", "SparseMPS", "abs", ("SparseCPU, SparseCUDA, SparseMPS", "abs_sparse")),
         ("gelu", "SparseCPU", "gelu", ("SparseCPU, SparseCUDA", "gelu_sparse")),
         ("relu", "SparseMPS", "relu", ("SparseCPU, SparseCUDA, SparseMPS", "relu_sparse")),
         (
@@ -87,8 +91,26 @@ def test_the_row_of_the_yaml_file_is_a_diff(
 ) -> None:
     _apply(tree, tmp_path, planned(small, op, key))
     entries = yaml.safe_load((tmp_path / YAML).read_text())
-    (found,) = [one for one in entries if one["func"].startswith(f"{entry}(")]
+    (found,) = [one for one in entries if one["func"].startswith(f"{entry or op}(")]
     assert row in found["dispatch"].items()
+
+
+def test_a_kernel_that_is_like_no_other_goes_to_a_file_of_its_own(small: Tree) -> None:
+    parts = planned(small, "nll_loss_forward.output", "MPS")
+    assert added(parts).location.path == f"{NATIVE}/mps/operations/LossNLL.mm"
+    assert "its file a guess" in parts.missing[0]
+    (other,) = [one for one in parts.steps if one.what.startswith("or write a kernel here")]
+    assert other.location.path == f"{NATIVE}/mps/operations/UnaryOps.mm"
+
+
+def test_a_function_for_any_device_is_named_for_one_more(changes: Changes) -> None:
+    parts = planned(changes.tree, "lonely", "MPS")
+    assert "+    CPU, CUDA, MPS: lonely" in parts.steps[0].code
+    check = parts.steps[1]
+    assert check.action == "read"
+    assert (changes.tree.lines_of(check.location) or [""])[0].startswith("Tensor lonely(")
+    written = [one.location.path for one in parts.steps if one.action == "add"]
+    assert not any(path.endswith(".mm") for path in written)
 
 
 def test_other_overloads_are_left_alone(small: Tree) -> None:
