@@ -86,8 +86,10 @@ _HEADED = re.compile(r"\s*(?:class |def |(?:\w+ = )?_?add_docstr\w*\((?:[\w.]*\.
 """What a heading is of: a class, a function, or the name that a docstring is added to."""
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
-_TEXT = re.compile(r"\"((?:[^\"\\]|\\.){12,})\"")
-"""A part of a message that says something."""
+_TEXT = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
+"""A whole string: what stands between two of them is none."""
+_SAYS = 12
+"""Letters of a part of a message that says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +314,8 @@ def _gone_text(commit: Commit, files: Sequence[FileDiff]) -> str:
     sources = [one for one in files if one.path in commit.sources]
     now = "\n".join(line for one in sources for line in one.added)
     gone = [text for one in sources for line in one.removed for text in _TEXT.findall(line)]
-    return max((text for text in gone if text not in now and " " in text), key=len, default="")
+    said = (text for text in gone if len(text) >= _SAYS and " " in text and text not in now)
+    return max(said, key=len, default="")
 
 
 def _first_place(commit: Commit, files: Sequence[FileDiff]) -> str:
