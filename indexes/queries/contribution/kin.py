@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, starmap
 from pathlib import PurePosixPath
 
+from indexes.model.python import PythonCall
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.headers import header_users, shared_headers
@@ -24,6 +25,7 @@ _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
 _MOST_HEADERS = 8
+_MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
@@ -76,6 +78,15 @@ def in_library(facts: Lookup, name: str) -> Iterator[Step]:
     for one in (known.definition for known in facts.named(public)):
         if one.location.path.startswith(_LIBRARY):
             yield Step("cpp_api", one.qualified, one.location, "the same in the C++ library")
+
+
+def called_by(facts: Lookup, calls: Sequence[PythonCall]) -> Iterator[Step]:
+    """The functions of Python that a class calls, each with what bears its name in the library for
+    C++: what ``torch.nn.Fold`` does stands in ``torch.nn.functional.fold``."""
+    for one in calls[:_MOST_CALLS]:
+        if one.location:
+            yield Step("python", one.name, one.location, f"called at line {one.line}")
+            yield from in_library(facts, one.name.rpartition(".")[2])
 
 
 def of_vectors(facts: Lookup, name: str) -> Iterator[Step]:

@@ -19,7 +19,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.by_name import private
 from indexes.queries.contribution.guides import Command, Convention, Guides
-from indexes.queries.contribution.kin import in_library
+from indexes.queries.contribution.kin import called_by, in_library
 from indexes.queries.contribution.likely import defines, will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.reviewers import Review, Reviewers
@@ -179,7 +179,9 @@ class Contributions:
         tables = (
             one for path in modules for one in self._places_of_operators.of_module(path, last)
         )
-        return [*own, *listed, *in_library(self._index.facts, last), *tables]
+        calls = card.calls if card and card.answer.kind == "class" else ()
+        facts = self._index.facts
+        return [*own, *listed, *in_library(facts, last), *called_by(facts, calls), *tables]
 
     def _is_file(self, path: str) -> bool:
         try:

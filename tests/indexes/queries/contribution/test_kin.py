@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+from indexes.model.python import PythonCall
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.kin import of_vectors, shader_math
+from indexes.queries.contribution.kin import called_by, of_vectors, shader_math
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.store.lookup import Lookup
@@ -35,3 +36,15 @@ def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> 
     facts = cast(Lookup, SimpleNamespace(named=lambda name: named[name]))
     found = [str(one.location) for one in of_vectors(facts, "lt_.Tensor")]
     assert found == ["aten/src/ATen/cpu/vec/vec_a.h:5", "aten/src/ATen/cpu/vec/vec_b.h:3"]
+
+
+def test_what_a_class_calls_may_change_with_it_in_the_library_for_cpp_too() -> None:
+    header = Location("torch/csrc/api/include/torch/nn/functional/fold.h", 43)
+    fold = SimpleNamespace(definition=SimpleNamespace(qualified="F::fold", location=header))
+    facts = cast(Lookup, SimpleNamespace(named=lambda name: [fold] if name == "fold" else []))
+    there = Location("torch/nn/functional.py", 5535)
+    calls = (
+        PythonCall("torch.nn.functional.fold", 146, there),
+        PythonCall("torch.relu", 147, None),  # a generated binding
+    )
+    assert [one.location for one in called_by(facts, calls)] == [there, header]
