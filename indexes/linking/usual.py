@@ -17,20 +17,22 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
 
 _NEVER = regex(
-    r"[iI]s_?[cC]omplex|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
+    r"[iI]s_?[cC]omplex|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
+    r"|\bbatchCount\([^()]*\)\s*>\s*1\b"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__"
     r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|MemoryFormat::Contiguous\b|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
-    r"|is_non_overlapping|canUse32Bit|use_?32"
-    r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
+    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
+    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b"
+    r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
+    r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
     r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
@@ -64,7 +66,7 @@ Defaults = tuple[tuple[str, str], ...]
 def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether a condition holds in the usual case; None where neither its words nor the defaults
     of an operator's arguments tell."""
-    text = unwrapped(condition.strip())
+    text = _TURNED.sub(r"\3 \2 \1", unwrapped(condition.strip()))
     if text in _LITERALS:
         return _LITERALS[text]
     for sign, dominant in (("||", True), ("&&", False)):
@@ -81,6 +83,8 @@ def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
 
 
 _LITERALS = {"true": True, "false": False}
+_TURNED = regex(r"^(\d+)\s*([!=]=)\s*([^&|]+)$")
+"""A comparison with the number first: ``0 == iter.numel()``."""
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 """``dim.has_value()``, ``has_out``."""
 _COMPARED = regex(
