@@ -53,6 +53,7 @@ _OTHER = "X"
 _ANY = "?t"
 """A type with a name such as templates give to their own: ``T``, ``scalar_t``."""
 _OWN_TYPE = regex(r"(?:[A-Z]\d?|\w*scalar_t|opmath_t)$")
+_NO_NAME = regex(r"\W+")
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 """What a value of each kind becomes without being asked."""
@@ -231,13 +232,18 @@ def fitting(
     if marks is None or call.kind == "name":
         return able
     last = call.name.endswith("_outf")
-    known = [_operator_parameters(one.schema, member, last) for one in able]
+    known = [_operator_parameters(one.schema, _without_default(one), member, last) for one in able]
     for given in (marks, [UNKNOWN] * len(marks)):
         scores = [_operator_score(parameters, given, returned) for parameters in known]
         best = max(scores, default=-1)
         if best >= 0:
             return [one for one, score in zip(able, scores, strict=True) if score == best]
     return []
+
+
+def _without_default(function: NativeFunction) -> str:
+    """The arguments that torchgen gives no default in C++, where overloads would be ambiguous."""
+    return _NO_NAME.sub(" ", function.flags.get("cpp_no_default_args", ""))
 
 
 def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
@@ -265,16 +271,17 @@ def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Ret
 
 
 @lru_cache(8192)
-def _operator_parameters(schema: str, member: bool, out_last: bool) -> _Parameters:
-    """Of the C++ function, where outputs come first but in ``_outf``. Four options of a factory
-    are one ``TensorOptions``."""
+def _operator_parameters(schema: str, given: str, member: bool, out_last: bool) -> _Parameters:
+    """Of the C++ function, where outputs come first but in ``_outf``, and ``given`` are the names
+    without a default in C++. Four options of a factory are one ``TensorOptions``."""
     listed = parse_schema(schema).arguments
     outs = [a for a in listed if a.is_out]
     plain = [a for a in listed if not a.is_out and not (member and a.name == "self")]
     options = [a for a in plain if a.name in ("dtype", "layout", "device", "pin_memory")]
     ordered = [*plain, *outs] if out_last else [*outs, *plain]
     marks = [(a.name, _schema_mark(a)) for a in ordered]
-    fewest = sum(1 for a in ordered if a.default is None and a not in options)
+    needed = (a for a in ordered if a.default is None or a.name in given.split())
+    fewest = sum(1 for a in needed if a not in options)
     if len(options) == 4:
         marks = _options_as_one(marks)
     return tuple(marks), fewest

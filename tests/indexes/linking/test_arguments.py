@@ -15,6 +15,9 @@ YAML = b"""
   manual_cpp_binding: True
 - func: size.Dimname(Tensor self, Dimname dim) -> int
   variants: function, method
+- func: any(Tensor self) -> Tensor
+- func: any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+  cpp_no_default_args: ['dim']
 - func: sub.Scalar(Tensor self, Scalar other) -> Tensor
   variants: function
 """
@@ -43,6 +46,12 @@ def test_one_that_takes_as_many_arguments_comes_before_defaults() -> None:
 
 def test_more_arguments_than_parameters_mean_something_else() -> None:
     assert meant("T i i", function(1, "const Tensor& x, int64_t dim")) == []
+
+
+def test_an_argument_may_have_no_default_in_cpp() -> None:
+    overloads = [one for one in NATIVES if one.name == "any"]
+    call = Call("any", "at", 1, "call", "", "T")
+    assert [o.full_name for o in fitting(call, overloads, lambda name: "?")] == ["any"]
 
 
 @pytest.mark.parametrize(
