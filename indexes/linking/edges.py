@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from indexes.linking.arguments import able, chosen, fitting, mark_of_result, operator_base
@@ -125,7 +126,8 @@ class EdgeResolver:
             self._meanings.clear()
         name, qualifier, line, *written, _ = call
         several = name in self._macros and len(self._macros[name]) > 1
-        itself = caller.id if name == place.name else 0
+        of_body = name == place.name or call.kind == SHADER or name == _RUNS
+        itself = caller.id if of_body else 0
         around = (line if several else 0, place.scope, place.kind, itself)
         key = (name, qualifier, *written, *around, *[one.id for one in macros])
         found = self._meanings.get(key)
@@ -211,9 +213,11 @@ class EdgeResolver:
     def _included(self, call: Call, caller: Known, found: Sequence[Known]) -> str:
         """The library whose function a namespace that is none of the tree's names, and whose
         headers the file includes: ``fbgemm_gpu::f(x)`` with ``<fbgemm_gpu/torch_ops.h>``. Of
-        such, those that are given a tensor compute."""
+        such, those that are given a tensor, or the data of one, compute."""
         root = call.qualifier.lstrip(":").partition("::")[0]
-        if found or not root or self.facts.is_scope(root) or not self._is_given_tensor(call):
+        if found or not root or self.facts.is_scope(root):
+            return ""
+        if not (self._is_given_tensor(call) or _is_given_data(call)):
             return ""
         return root if root in self.facts.folders_included(caller.definition.location.path) else ""
 
@@ -316,7 +320,7 @@ class EdgeResolver:
         mark = call.receiver
         if mark[:1] == ".":  # what a call returns, or an object that is made there
             mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
-        if library := library_of(call) or _front_end(call, mark, caller):
+        if library := library_of(call) or self._front_end(call, mark, caller):
             return [_edge(call, "library", library, "by rule")]
         if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):
             written = self._takes_list(call, caller) if mark == "T" else []
@@ -324,6 +328,17 @@ class EdgeResolver:
         if mark.isidentifier() and len(mark) > 1 and self._is_parameter(mark, caller):
             return self._of_file(call, caller)
         return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
+
+    def _front_end(self, call: Call, mark: str, caller: Known) -> str:
+        """The library whose object runs what it holds: that of the folder, or whose functions the
+        body calls to make it; empty for another call."""
+        if call.name != _RUNS or mark != "?":
+            return ""
+        path = caller.definition.location.path
+        of_folder = (library for folder, library in _FRONT_ENDS if folder in path)
+        called = (library_of(one) for one in self.facts.calls(caller) if one.qualifier)
+        held = (one for one in called if any(one == library for _, library in _FRONT_ENDS))
+        return next(chain(of_folder, held), "")
 
     def _is_parameter(self, mark: str, caller: Known) -> bool:
         """Whether a type is one that a template of a source file takes: nothing in the tree bears
@@ -461,12 +476,18 @@ def _each(
     return [_edge(call, kind, target, sure, len(targets)) for target in targets]
 
 
+def _is_given_data(call: Call) -> bool:
+    """Whether a call is given a pointer to the data of a tensor: ``f(x.data_ptr<float>())``."""
+    return any(mark.rpartition(".")[2].endswith("data_ptr") for mark in call.arguments.split())
+
+
 _OF_C = frozenset(vars(math))
 """What Python's ``math`` wraps: functions of C's math.h."""
 _SHADERS = ".metal"
 """Files of a language in which nothing of ATen can be called."""
+_RUNS = "execute"
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
-"""The folders of a vendor's callers, whose objects run what they built by ``execute``."""
+"""The folders of a vendor's callers, whose objects run by ``execute`` what they built."""
 _LAUNCHED = "launched with <<<>>>"
 _TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
 
@@ -474,14 +495,6 @@ _TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
 def _is_launch(edge: Edge) -> bool:
     """Whether an edge is a launch of nobody knows what."""
     return edge.kind == "unknown" and str(edge.target).startswith(_LAUNCHED)
-
-
-def _front_end(call: Call, mark: str, caller: Known) -> str:
-    """The library whose object runs what it holds; empty for another call."""
-    path = caller.definition.location.path
-    if call.name != "execute" or mark != "?":
-        return ""
-    return next((library for folder, library in _FRONT_ENDS if folder in path), "")
 
 
 def _shader_edge(call: Call, shader: Shader) -> _Meant:

@@ -31,7 +31,7 @@ _LAUNCHING: dict[object, ComputingKind] = {
 }
 """How libraries compute that run what PyTorch gives them."""
 _SET_UP = regex(
-    r"Create|Destroy|Delete|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
+    r"Create|Destroy|Delete|Find(?![a-z])|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
     r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
     r"|_(?:create|destroy|set|get|init|version|query|strerror|verbose|handle|analysis|is)(?:_|\b)"
     r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get|swap)\b"

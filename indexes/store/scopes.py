@@ -132,9 +132,10 @@ class ScopeFacts(Lookup):
         return self.includes()
 
     def folders_included(self, path: str) -> frozenset[str]:
-        """The first folders of what a file includes with ``<...>``."""
+        """The first folders of what a file includes with ``<...>``, or the names of headers."""
         found = self._all_includes.get(path, ())
-        return frozenset(one.name.partition("/")[0] for one in found if not one.quoted)
+        first = (one.name.partition("/")[0] for one in found if not one.quoted)
+        return frozenset(one.partition(".")[0] for one in first)
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""

@@ -201,6 +201,10 @@ void edges_of_named_kernels(const Tensor& x) { lib.exec_unary_kernel(x, "ramp");
 void edges_of_whole_names(const Tensor& x) { lib.getPipelineStateForFunc("pivots"); }
 void edges_of_names_put_in(const Tensor& x) { run_named(x, "cubic"); }
 void edges_of_longer_names_put_in(const Tensor& x) { run_named(x, "cubic_wide"); }
+static void run_back(const Tensor& x, const std::string& name) {
+  lib.getPipelineStateForFunc(fmt::format("sample_{}_back_{}", name, typeOf(x)));
+}
+void edges_of_the_same_name_put_elsewhere(const Tensor& x) { run_back(x, "cubic"); }
 struct Backing { virtual void serve(const Tensor& x) { fail(); } void plain(int n) {} };
 struct NearBacking : Backing { void serve(const Tensor& x) override { x.abs(); } };
 struct FarBacking : Backing {
@@ -241,6 +245,8 @@ template <typename T> kernel void ramp_up(device T* out [[buffer(0)]]) {}
 kernel void pivots(device float* out [[buffer(0)]]) {}
 template <typename T> kernel void cubic(device T* out [[buffer(0)]]) {}
 template <typename T> kernel void linear(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void cubic_back(device T* out [[buffer(0)]]) {}
+template [[host_name("sample_cubic_back_float")]] kernel void cubic_back<float>(device float* out);
 #define NAMED(NAME, TYPE) \\
   template [[host_name(#NAME "_dense_" #TYPE)]] kernel void ::each_of<TYPE, NAME##_functor>( \\
       device TYPE* out)
@@ -252,6 +258,16 @@ template [[host_name("turned_float")]] void kernel turned(device float* out);
 template [[host_name("sample_cubic_wide_float")]] kernel void cubic_wide<float>(device float* out);
 template [[host_name("sample_cubic_float")]] kernel void cubic<float>(device float* out);
 template [[host_name("sample_linear_float")]] kernel void linear<float>(device float* out);
+""",
+    f"{NATIVE}/quantized/cpu/Results.cpp": """
+namespace at::native {
+void edges_of_held_results(const Tensor& x) {
+  auto description = dnnl::matmul::primitive_desc(x);
+  auto primitive = cached(description);
+  primitive.execute(x);
+}
+void edges_of_plain_results(const Tensor& x) { auto plan = cached(x); plan.execute(x); }
+}
 """,
     f"{NATIVE}/mkldnn/Results.cpp": """
 namespace at::native {
@@ -310,6 +326,7 @@ template [[host_name("merge_float")]] kernel void merge<float>(device float* out
 float edges_of_other_shaders(float x) { return edge_shader(x); }
 """,
     f"{NATIVE}/cuda/Edges.cu": """
+#include <vendorModular.h>
 #include <vendor_gemm/torch_ops.h>
 namespace at::native {
 namespace {
@@ -338,6 +355,10 @@ void edges_of_aliases(Tensor& x) {
 }
 Tensor edges_of_included(const Tensor& x) { return vendor_gemm::grouped(x, x); }
 Tensor edges_of_not_included(const Tensor& x) { return other_gemm::grouped(x, x); }
+void edges_of_data(const Tensor& x) {
+  vendorModular::add(x.mutable_data_ptr<float>(), 3);
+  vendorModular::prepare(3);
+}
 void edges_of_builds(float* x) { EDGE_NAMESPACE::fused(x); plain_fused(x); }
 void plain_fused(float* x) {}
 } // namespace at::native
@@ -482,6 +503,8 @@ def test_a_string_is_put_into_another(index: Index) -> None:
     assert [(one.confidence, one.candidates) for one in asked] == [("ambiguous", 3)] * 3
     (longer,) = (one for one in said(index, "edges_of_longer_names_put_in") if one[0] == "shader")
     assert longer[2].startswith("cubic_wide:")
+    back = said(index, "edges_of_the_same_name_put_elsewhere")
+    assert back[-1][-1].startswith("cubic_back:")
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
@@ -619,6 +642,13 @@ def test_what_is_brought_into_the_global_scope_is_one_of_several(index: Index) -
 
 def test_a_vendors_object_executes(index: Index) -> None:
     assert ("library", "execute", "cuDNN") in said(index, "edges_of_front_ends")
+    assert ("library", "execute", "oneDNN") in said(index, "edges_of_held_results")
+    assert said(index, "edges_of_plain_results") == []
+
+
+def test_a_library_whose_header_is_in_no_folder(index: Index) -> None:
+    libraries = [one for one in said(index, "edges_of_data") if one[0] == "library"]
+    assert libraries == [("library", "vendorModular::add", "vendorModular")]
 
 
 def test_a_namespace_that_the_build_names_is_of_any_build(index: Index) -> None:

@@ -79,6 +79,7 @@ def test_a_kernel_above_a_stub_leads_to_what_computes(works: Works, tree_index: 
         ("ideep::tensor", "oneDNN", False),
         ("runMPSGraph", "MPSGraph", True),
         ("MPSGraphCache", "MPSGraph", False),
+        ("fbgemm::FindMinMax", "FBGEMM", False),
         ("thrust::sort_by_key", "Thrust", True),
         ("thrust::make_counting_iterator", "Thrust", False),
         ("at::native::runMPSGraph", "MPSGraph", True),
