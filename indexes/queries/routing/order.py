@@ -23,6 +23,7 @@ _EARLIER = 1.0
 _BEFORE = 0.05
 """What each costs that follows: of what costs the same the last is the answer."""
 
+_WARNS = "TORCH_WARN"
 _LINE = attrgetter("line")
 _OTHER = {"then": "else", "else": "then"}
 _Arms = frozenset[tuple[str, str]]
@@ -37,6 +38,7 @@ class Order:
         self.facts = facts
         self.works = facts.works
         self._parts = lru_cache(4096)(self._find_parts)
+        self._warned = lru_cache(1024)(self._find_warned)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
         """The conditions that an edge is passed under; none of what a macro holds."""
@@ -126,6 +128,14 @@ class Order:
                     seen.add(step.lower)
                     pending.append(step.lower)
         return False
+
+    def warns(self, choice: Choice, caller: int) -> bool:
+        """Whether a body warns of that an arm is taken: that is not the usual case."""
+        return choice.arm != "otherwise" and choice in self._warned(caller)
+
+    def _find_warned(self, caller: int) -> frozenset[Choice]:
+        edges = (one for one in self.facts.edges(caller) if one.symbol.startswith(_WARNS))
+        return frozenset(arms[-1] for one in edges if (arms := self.choices(one)))
 
     def likeness(self, choice: Choice, caller: int) -> str:
         """The arm that one is like of which nothing is known: of one value or few, a case; but

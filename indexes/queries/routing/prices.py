@@ -21,6 +21,8 @@ from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
+_COPY = 7.0
+"""What a copy costs in an operator that itself only moves values: it may be all that it does."""
 UNUSUAL = 15.0
 _UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
 """What a condition costs of which nothing is known; one of a single value is like a case."""
@@ -40,8 +42,11 @@ _HELPER = regex(
 FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
 """In the name of what is launched, or called: it writes one value, or where others begin to
 write."""
+_STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd)(?:_|$)")
+"""In the name of what computes the means and variances that a normalization then uses."""
 _FILL = 4.0
-"""What an operator costs that writes one value everywhere, beside others that copy."""
+"""What it costs to write one value everywhere, beside what copies, or to compute statistics, beside
+what uses them."""
 _SHORTEST = 3
 """Letters of a name by which functions are known to be of an operator."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
@@ -147,7 +152,9 @@ class Prices:
         same = lower is not None and lower.name.strip("_") == walk.base[step.upper]
         if lower is None or same or isinstance(step.why, KernelRow):
             return 0.0
-        price = ASIDE.get(self.works.of(step.lower), 0.0)
+        work = self.works.of(step.lower)
+        is_copy = work == "moves" == self.works.operator(walk.native.full_name)
+        price = _COPY if is_copy else ASIDE.get(work, 0.0)
         price += _FILL * self._fills_before(lower, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         within = self.facts.native(walk.operator[step.upper])
@@ -305,12 +312,15 @@ class Prices:
         if self._is_asked(choice, walk):
             return 0.0
         usual = taken(choice, walk.device, walk.defaults)
+        if self.order.warns(choice, caller):
+            usual = False
         if usual is None:
             usual = self._is_own_flag(choice, walk, caller)
         if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
             usual = choice.arm in ("else", "otherwise")
         if usual is None:
-            return _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
+            price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
+            return price / (1 + choice.text.partition(" case ")[2].count(", "))  # its labels
         return _CASE * (choice.arm == "case") if usual else UNUSUAL
 
     def _find_asking(self, name: str) -> bool:
@@ -357,11 +367,13 @@ class Prices:
             price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
             price += _RARE * is_special(found.name)
         price += HELP * is_helper(found.name)
+        is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
+        price += _FILL * bool(is_for_another)
         price += ASIDE["allocates"] * _makes_of_number(found.parameters)
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
-                price += UNUSUAL * bool(_OTHER_TENSORS.search(found.scope))
+                price += UNUSUAL * _is_of_other_tensors(found.scope, walk.native.name)
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * _words_in(found.scope, walk.native.name)
@@ -376,6 +388,12 @@ def _makes_of_number(parameters: str) -> bool:
     """Whether a function is given a number and no tensor: it makes one of it, as
     ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
+
+
+def _is_of_other_tensors(scope: str, name: str) -> bool:
+    """Whether a class is for tensors of a kind that an operator is not named after."""
+    kind = _OTHER_TENSORS.search(scope)
+    return kind is not None and kind[0].lower() not in name
 
 
 def _words_in(scope: str, name: str) -> int:

@@ -51,6 +51,8 @@ class _Finder:
             if nothing is not None:
                 return [nothing]
         found = list(self.search.ways(native, device))
+        if self.search.always_missing:
+            return self._unseen(native, device)
         if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
             if not found and min(self.search.missing.values(), default=math.inf) < math.inf:
                 return self._unseen(native, device)
@@ -100,7 +102,8 @@ class _Finder:
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         here = Way(native.full_name, native.location)
         if self.search.missing:
-            note = f"no kernel: {next(iter(self.search.missing))} has none for {device}"
+            missing = self.search.always_missing or next(iter(self.search.missing))
+            note = f"no kernel: {missing} has none for {device}"
             return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
         if row.kind == "python":
             made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)

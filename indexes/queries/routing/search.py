@@ -40,6 +40,12 @@ _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
 _NAMED = 0.5
 """What it is worth that what is launched is named after the operator."""
+_BATCHES = "parallel_for"
+_AROUND = 0.8
+"""What a loop costs around what calls a library: a little more than a step to that."""
+_CALLS = frozenset(("call", "operator", "stub"))
+_OVERLOAD = 0.1
+"""What it is worth that it is named after the overload too: ``bitwise_and_tensor``."""
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _BLOCKS = frozenset(("memcpy", "memmove"))
 """What copies bytes: a kernel's own, where it does nothing else."""
@@ -61,6 +67,8 @@ _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
 _NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
 """The name of a parameter."""
+_LINEAR = "linalg"
+"""Of its operators, which take a matrix or batches of them, the usual case is a matrix."""
 _LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
 """Types of arguments that most callers leave out where they can."""
 _LAYOUTS = {
@@ -94,6 +102,8 @@ class Search:
         self.missing: dict[str, float] = {}
         """Operators that the last walk came to and that have no kernel for its device, with the
         cost of the way to them where it is always taken."""
+        self.always_missing = ""
+        """The first of them that nothing leads past, on a way that is exact."""
         self._graph = Graph(facts)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:
@@ -122,7 +132,7 @@ class Search:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
         walk, order = Walk(device, native, defaults=self._defaults(native, device)), count()
-        self.missing = {}
+        self.missing, self.always_missing = {}, ""
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
         seen: set[object] = set()
@@ -143,7 +153,7 @@ class Search:
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
             if cost < UNUSUAL and self._has_none(node, device):
-                self.missing[str(node.what)] = cost if self._is_sure(walk, node) else math.inf
+                self._keep_missing(cost, walk, node)
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step in self._steps(node, walk):
@@ -152,6 +162,12 @@ class Search:
                     heapq.heappush(
                         heap, (cost + price, next(order), step.lower, (node, step), None)
                     )
+
+    def _keep_missing(self, cost: float, walk: Walk, node: Node) -> None:
+        is_sure = self._is_sure(walk, node)
+        self.missing[str(node.what)] = cost if is_sure else math.inf
+        if is_sure and self._is_exact(walk, node):
+            self.always_missing = self.always_missing or str(node.what)
 
     def way(self, walk: Walk, node: Node) -> list[Step]:
         """The steps to a node, from the operator on."""
@@ -209,6 +225,12 @@ class Search:
         edges = (step.why for step in self.way(walk, node) if isinstance(step.why, Edge))
         choices = (one for edge in edges for one in self.prices.choices(edge))
         return all(taken(one, walk.device, walk.defaults) for one in choices)
+
+    def _is_exact(self, walk: Walk, node: Node) -> bool:
+        """Whether no step of a way is one of several, or follows from a rule alone."""
+        steps = (step.why for step in self.way(walk, node))
+        edges = (why for why in steps if isinstance(why, Edge))
+        return all(one.confidence == "exact" and one.kind in _CALLS for one in edges)
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether something computes only in the unusual case of a view or a new tensor on the
@@ -319,12 +341,19 @@ class Search:
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
         price += sum(self.prices.of_choice(one, walk, edge.caller) for one in conditions)
         price += self.prices.order.price(edge, walk.device, walk.defaults)
+        price += _AROUND * (edge.symbol.endswith(_BATCHES) and self._by_library(known))
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target) or known
             price -= _NAMED * is_of_operator(launched, walk.native.name.strip("_"))
+            price -= _OVERLOAD * _is_of_overload(launched, walk.native)
             return price, End(kind, launched, edge, conditions)
         return price, End(kind, known, edge, conditions)
+
+    def _by_library(self, known: Known) -> bool:
+        """Whether a function calls others that call a library: its loop is over batches of that."""
+        called = (one.target for one in self.facts.edges(known.id) if one.kind == "call")
+        return any(isinstance(o, int) and self.works.computing(o) == "library" for o in called)
 
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
@@ -380,10 +409,20 @@ class Search:
         return device == "CPU" or path_device(known.definition.location.path) == device
 
 
+def _is_of_overload(known: Known, native: NativeFunction) -> bool:
+    overload = native.overload.lower()
+    return bool(overload) and known.definition.name.endswith(f"_{overload}")
+
+
 def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:
     """What computes: where Metal kernels are named, they and not the call that starts them."""
     named = any(edge.kind == "shader" and edge.confidence != "ambiguous" for edge, _ in edges)
     return [one for one in edges if not (named and one[1] == "metal" and one[0].kind == "library")]
+
+
+def _is_linear(native: NativeFunction) -> bool:
+    """Whether an operator is of linear algebra, by its module or its name."""
+    return _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
 
 
 def _defaults(native: NativeFunction, parameters: Sequence[str]) -> Defaults:
@@ -394,6 +433,7 @@ def _defaults(native: NativeFunction, parameters: Sequence[str]) -> Defaults:
     scalars = [one for one in schema.arguments if one.type == "Scalar?"]
     single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
     found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
+    found += [("batch_size", "1")] * _is_linear(native)
     for one, other in zip_longest(schema.arguments, parameters[: len(schema.arguments)]):
         for name in dict.fromkeys(filter(None, (one.name, other))):
             if one.default is not None:

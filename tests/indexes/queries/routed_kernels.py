@@ -119,6 +119,39 @@ YAML = """
   dispatch:
     CPU: of_types_cpu
 
+- func: warned(Tensor self) -> Tensor
+  dispatch:
+    CPU: warned_cpu
+
+- func: by_labels(Tensor self, int mode) -> Tensor
+  dispatch:
+    CPU: by_labels_cpu
+
+- func: fill.Tensor(Tensor self, Tensor value) -> Tensor
+
+- func: quantized_weigh(Tensor self) -> Tensor
+  dispatch:
+    CPU: quantized_weigh_cpu
+
+- func: linalg_halves(Tensor A) -> Tensor
+  python_module: linalg
+  dispatch:
+    CPU: linalg_halves_cpu
+
+- func: by_batches(Tensor self) -> Tensor
+  dispatch:
+    CPU: by_batches_cpu
+
+- func: normed(Tensor self) -> Tensor
+  dispatch:
+    CPU: normed_cpu
+
+- func: needs_all(Tensor self) -> Tensor
+
+- func: turned.Tensor(Tensor self) -> Tensor
+  dispatch:
+    MPS: turned_mps
+
 - func: spaced(Scalar start, *, OPTIONS) -> Tensor
 
 - func: spaced.Tensor(Tensor start, *, OPTIONS) -> Tensor
@@ -127,6 +160,7 @@ YAML = """
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
+#define TORCH_WARN_ONCE(...) warn(__VA_ARGS__)
 namespace at::native {
 using factor_fn = void (*)(Tensor&);
 DECLARE_DISPATCH(factor_fn, factor_stub);
@@ -338,6 +372,63 @@ struct Typed<bool> {
   }
 };
 Tensor of_types_cpu(const Tensor& self) { return Typed<scalar_t>()(self); }
+Tensor warned_cpu(const Tensor& self) {
+  if (unknown == 3) {
+    when_other(self);
+  } else if (is_bad(self)) {
+    TORCH_WARN_ONCE("warned: what follows is slow");
+    when_one(self);
+  }
+  return self;
+}
+Tensor by_labels_cpu(const Tensor& self, int64_t mode) {
+  switch (static_cast<Mode>(mode)) {
+    case Mode::LAST:
+      when_one(self);
+      break;
+    case Mode::SUM:
+    case Mode::MEAN:
+      when_other(self);
+  }
+  return self;
+}
+Tensor fill(const Tensor& self, const Tensor& value) {
+  auto result = at::empty_like(self);
+  if (self.device() != value.device()) {
+    when_one(result);
+    return result;
+  }
+  result.copy_(value);
+  return result;
+}
+struct Weighing { virtual void weigh(const Tensor& self) = 0; };
+struct PlainWeighing : public Weighing { void weigh(const Tensor& self) override; };
+struct QuantizedWeighing : public Weighing { void weigh(const Tensor& self) override; };
+void PlainWeighing::weigh(const Tensor& self) { when_plain(self); }
+void QuantizedWeighing::weigh(const Tensor& self) { when_one(self); }
+Tensor quantized_weigh_cpu(const Tensor& self) {
+  const Weighing& weighing = weighing_of(self);
+  weighing.weigh(self);
+  return self;
+}
+Tensor linalg_halves_cpu(const Tensor& A) {
+  const auto batch_size = batchCount(A);
+  if (rows != columns || batch_size == 1) {
+    when_other(A);
+  } else {
+    when_one(A);
+  }
+  return A;
+}
+static void one_matrix(float* a) { sgetrf_(a); }
+Tensor by_batches_cpu(const Tensor& self) {
+  const auto loop = [&](int64_t a, int64_t b) { one_matrix(self.data_ptr<float>()); };
+  at::parallel_for(0, 1, 1, loop);
+  return self;
+}
+static void update_stats(const Tensor& self) { when_plain(self); }
+Tensor normed_cpu(const Tensor& self) { update_stats(self); when_other(self); return self; }
+Tensor needs_all(const Tensor& self) { return at::addmm(self, at::only_cpu(self), self); }
 Tensor spaced(const Scalar& start, const TensorOptions& options) {
   return at::sum(at::empty({1}, options));
 }
@@ -356,6 +447,8 @@ template <typename T>
 kernel void spread_set(device T* out [[buffer(0)]]) { out[0] = 1; }
 template <typename T>
 kernel void spread_add(device T* out [[buffer(0)]]) { out[0] += 1; }
+kernel void turn_left_scalar(device float* out [[buffer(0)]]) {}
+kernel void turn_left_tensor(device float* out [[buffer(0)]]) {}
 template [[host_name("spread_set_float")]] kernel void spread_set<float>(device float* out);
 template [[host_name("spread_add_float")]] kernel void spread_add<float>(device float* out);
 """,
@@ -365,6 +458,14 @@ namespace at::native {
 static void spread(const Tensor& self, const std::string& mode) {
   auto name = std::string("spread_") + mode + "_" + scalarToMetalTypeString(self);
   auto state = lib.getPipelineStateForFunc(name);
+}
+static void turn(const Tensor& self, const std::string& way) {
+  lib.getPipelineStateForFunc(fmt::format("turn_{}_scalar", way));
+  lib.getPipelineStateForFunc(fmt::format("turn_{}_tensor", way));
+}
+Tensor turned_mps(const Tensor& self) {
+  turn(self, "left");
+  return self;
 }
 Tensor spread_add_mps(const Tensor& self) {
   spread(self, "add");

@@ -173,5 +173,18 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert "when_plain" in names(usual(index, "of_types", "CPU"))  # and not that of bool
         assert "sum" in names(usual(index, "spaced.Tensor", "CPU"))  # its start is a number
         assert usual(index, "spread_add", "MPS").symbol == "spread_add"  # and not spread_set
+        warned = usual(index, "warned", "CPU")
+        assert "when_other" in names(warned)  # and not the arm that warns
+        assert "when_other" in names(usual(index, "by_labels", "CPU"))  # two of three values
+        filled = usual(index, "fill.Tensor", "CPU")
+        assert "copy_" in names(filled)  # both are on one device, as a rule
+        assert names(usual(index, "quantized_weigh", "CPU"))[-1] == "weigh"
+        assert usual(index, "quantized_weigh", "CPU").symbol.endswith("when_one")
+        assert "when_other" in names(usual(index, "linalg_halves", "CPU"))  # of one matrix
+        assert usual(index, "by_batches", "CPU").note == "sgetrf_"  # and not the loop around it
+        assert "when_other" in names(usual(index, "normed", "CPU"))  # and not the statistics
+        needed = usual(index, "needs_all", "CUDA")
+        assert needed.note == "no kernel: only_cpu has none for CUDA"
+        assert usual(index, "turned.Tensor", "MPS").symbol == "turn_left_tensor"
         parts = usual(index, "from_parts", "CPU")
         assert parts.note == "a new tensor: computes nothing"
