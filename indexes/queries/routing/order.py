@@ -41,8 +41,12 @@ class Order:
         self._warned = lru_cache(1024)(self._find_warned)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
-        """The conditions that an edge is passed under; none of what a macro holds."""
-        return self.facts.conditions(edge) if edge.branch and not edge.macro else ()
+        """The conditions that an edge is passed under; of what a macro holds, for launches alone.
+        A macro that is written in a case of a switch is written in the others too."""
+        if not edge.branch or (edge.macro and edge.kind != "launch"):
+            return ()
+        found = self.facts.conditions(edge)
+        return found[:-1] if edge.macro and found[-1].arm == "case" else found
 
     def price(self, edge: Edge, device: str, defaults: Defaults) -> float:
         """What it costs that something else computes after an edge wherever this one is passed."""

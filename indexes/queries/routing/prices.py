@@ -373,7 +373,7 @@ class Prices:
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
-                price += UNUSUAL * _is_of_other_tensors(found.scope, walk.native.name)
+                price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
                 price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * _words_in(found.scope, walk.native.name)
@@ -383,17 +383,27 @@ class Prices:
             price += _RARE * self.order.is_specialised(step.why)
         return price
 
+    def _is_of_other_tensors(self, scope: str, edge: Edge, native: NativeFunction) -> bool:
+        """Whether a class is for a kind of tensors that an operator is not named after, or is named
+        after less than another class whose method may be meant."""
+        kind, name = _OTHER_TENSORS.search(scope), native.name
+        if kind is None or kind[0].lower() not in name:
+            return kind is not None
+        same = (e for e in self.facts.edges(edge.caller) if _is_same(e, edge))
+        found = (self.facts.by_id(e.target) for e in same if isinstance(e.target, int))
+        most = max((_words_in(one.definition.scope, name) for one in found if one), default=0)
+        return most > _words_in(scope, name)
+
+
+def _is_same(one: Edge, other: Edge) -> bool:
+    """Whether two edges are of one call, which can mean either."""
+    return (one.line, one.symbol) == (other.line, other.symbol)
+
 
 def _makes_of_number(parameters: str) -> bool:
     """Whether a function is given a number and no tensor: it makes one of it, as
     ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
-
-
-def _is_of_other_tensors(scope: str, name: str) -> bool:
-    """Whether a class is for tensors of a kind that an operator is not named after."""
-    kind = _OTHER_TENSORS.search(scope)
-    return kind is not None and kind[0].lower() not in name
 
 
 def _words_in(scope: str, name: str) -> int:

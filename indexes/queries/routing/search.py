@@ -32,6 +32,8 @@ from indexes.queries.routing.prices import (
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
+_OF_TREE = DEVICES[:3]
+"""Those whose kernels stand in the tree: those of others come with extensions."""
 _MEMORY = ("allocates", "helps")
 """The work of operators that give memory to others: new tensors and views."""
 _MADE = 3.0
@@ -166,7 +168,7 @@ class Search:
     def _keep_missing(self, cost: float, walk: Walk, node: Node) -> None:
         is_sure = self._is_sure(walk, node)
         self.missing[str(node.what)] = cost if is_sure else math.inf
-        if is_sure and self._is_exact(walk, node):
+        if is_sure and walk.device in _OF_TREE and self._is_exact(walk, node):
             self.always_missing = self.always_missing or str(node.what)
 
     def way(self, walk: Walk, node: Node) -> list[Step]:

@@ -133,6 +133,10 @@ YAML = """
   dispatch:
     CPU: quantized_weigh_cpu
 
+- func: quantized_weigh_dynamic(Tensor self) -> Tensor
+  dispatch:
+    CPU: quantized_weigh_cpu
+
 - func: linalg_halves(Tensor A) -> Tensor
   python_module: linalg
   dispatch:
@@ -147,6 +151,10 @@ YAML = """
     CPU: normed_cpu
 
 - func: needs_all(Tensor self) -> Tensor
+
+- func: by_macro(Tensor self) -> Tensor
+  dispatch:
+    CUDA: by_macro_cuda
 
 - func: turned.Tensor(Tensor self) -> Tensor
   dispatch:
@@ -404,6 +412,8 @@ Tensor fill(const Tensor& self, const Tensor& value) {
 struct Weighing { virtual void weigh(const Tensor& self) = 0; };
 struct PlainWeighing : public Weighing { void weigh(const Tensor& self) override; };
 struct QuantizedWeighing : public Weighing { void weigh(const Tensor& self) override; };
+struct QuantizedDynamicWeighing : public Weighing { void weigh(const Tensor& self) override; };
+void QuantizedDynamicWeighing::weigh(const Tensor& self) { unknown(self); }
 void PlainWeighing::weigh(const Tensor& self) { when_plain(self); }
 void QuantizedWeighing::weigh(const Tensor& self) { when_one(self); }
 Tensor quantized_weigh_cpu(const Tensor& self) {
@@ -442,6 +452,30 @@ Tensor from_parts(const Tensor& parts, const Tensor& values, const TensorOptions
 """
 
 SHADERS = {
+    "cuda/Macro.cu": """
+namespace at::native {
+__global__ void few_rows(float* x, int n) {}
+__global__ void many_rows(float* x, int n) {}
+#define FEW(N) few_rows<<<1, 32>>>(x, N)
+#define MANY(N) many_rows<<<1, 32>>>(x, N)
+Tensor by_macro_cuda(const Tensor& self) {
+  auto x = self.data_ptr<float>();
+  if (rows <= 16) {
+    FEW(1);
+  } else {
+    switch (columns) {
+      case 1:
+        MANY(1);
+        break;
+      case 2:
+        MANY(2);
+        break;
+    }
+  }
+  return self;
+}
+}
+""",
     "mps/Spread.metal": """
 template <typename T>
 kernel void spread_set(device T* out [[buffer(0)]]) { out[0] = 1; }
@@ -474,4 +508,4 @@ Tensor spread_add_mps(const Tensor& self) {
 }
 """,
 }
-"""Metal kernels that one string asks for."""
+"""Kernels that macros launch, and Metal kernels that one string asks for."""

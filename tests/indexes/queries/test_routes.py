@@ -180,11 +180,16 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert "copy_" in names(filled)  # both are on one device, as a rule
         assert names(usual(index, "quantized_weigh", "CPU"))[-1] == "weigh"
         assert usual(index, "quantized_weigh", "CPU").symbol.endswith("when_one")
+        dynamic = usual(index, "quantized_weigh_dynamic", "CPU")
+        assert not dynamic.symbol.endswith("when_one")  # what another class does
         assert "when_other" in names(usual(index, "linalg_halves", "CPU"))  # of one matrix
         assert usual(index, "by_batches", "CPU").note == "sgetrf_"  # and not the loop around it
         assert "when_other" in names(usual(index, "normed", "CPU"))  # and not the statistics
         needed = usual(index, "needs_all", "CUDA")
         assert needed.note == "no kernel: only_cpu has none for CUDA"
+        launched = usual(index, "by_macro", "CUDA")  # and not what is launched for a few
+        assert launched.symbol.endswith("many_rows")
+        assert launched.conditions == ("not (rows <= 16)",)
         assert usual(index, "turned.Tensor", "MPS").symbol == "turn_left_tensor"
         parts = usual(index, "from_parts", "CPU")
         assert parts.note == "a new tensor: computes nothing"
