@@ -138,8 +138,11 @@ class Order:
         return choice.arm != "otherwise" and choice in self._warned(caller)
 
     def _find_warned(self, caller: int) -> frozenset[Choice]:
+        """The arms in which a body warns, but for those of which the others warn too."""
         edges = (one for one in self.facts.edges(caller) if one.symbol.startswith(_WARNS))
-        return frozenset(arms[-1] for one in edges if (arms := self.choices(one)))
+        found = {arms[-1] for one in edges if (arms := self.choices(one))}
+        often = Counter(one.text for one in found)
+        return frozenset(one for one in found if often[one.text] == 1)
 
     def likeness(self, choice: Choice, caller: int) -> str:
         """The arm that one is like of which nothing is known: of one value or few, a case; but

@@ -320,7 +320,7 @@ class Prices:
             usual = choice.arm in ("else", "otherwise")
         if usual is None:
             price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
-            return price / (1 + choice.text.partition(" case ")[2].count(", "))  # its labels
+            return price / _labels(choice)
         return _CASE * (choice.arm == "case") if usual else UNUSUAL
 
     def _find_asking(self, name: str) -> bool:
@@ -404,6 +404,12 @@ def _makes_of_number(parameters: str) -> bool:
     """Whether a function is given a number and no tensor: it makes one of it, as
     ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
+
+
+def _labels(choice: Choice) -> int:
+    """How many values lead to an arm; of a switch several may, but for those of fallbacks."""
+    labels = choice.text.partition(" case ")[2].lower().split(", ")
+    return max(sum(_FALLBACK not in one for one in labels), 1)
 
 
 def _words_in(scope: str, name: str) -> int:

@@ -123,6 +123,10 @@ YAML = """
   dispatch:
     CPU: warned_cpu
 
+- func: always_warned(Tensor self) -> Tensor
+  dispatch:
+    CPU: always_warned_cpu
+
 - func: by_labels(Tensor self, int mode) -> Tensor
   dispatch:
     CPU: by_labels_cpu
@@ -389,6 +393,16 @@ Tensor warned_cpu(const Tensor& self) {
   }
   return self;
 }
+Tensor always_warned_cpu(const Tensor& self) {
+  if (unknown > 4) {
+    TORCH_WARN_ONCE("always_warned: do not call this");
+    when_other(self);
+  } else {
+    TORCH_WARN_ONCE("always_warned: do not call that");
+    when_other(self);
+  }
+  return self;
+}
 Tensor by_labels_cpu(const Tensor& self, int64_t mode) {
   switch (static_cast<Mode>(mode)) {
     case Mode::LAST:
@@ -397,6 +411,11 @@ Tensor by_labels_cpu(const Tensor& self, int64_t mode) {
     case Mode::SUM:
     case Mode::MEAN:
       when_other(self);
+      break;
+    case Mode::SlowSum:
+    case Mode::SlowMean:
+    case Mode::SlowLast:
+      when_plain(self);
   }
   return self;
 }

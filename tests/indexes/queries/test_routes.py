@@ -175,6 +175,11 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert usual(index, "spread_add", "MPS").symbol == "spread_add"  # and not spread_set
         warned = usual(index, "warned", "CPU")
         assert "when_other" in names(warned)  # and not the arm that warns
+        order = Search(index.facts).prices.order
+        (always,) = index.facts.named("always_warned_cpu")
+        arms = [one for edge in index.facts.edges(always.id) for one in order.choices(edge)]
+        assert arms
+        assert not any(order.warns(one, always.id) for one in arms)  # both do
         assert "when_other" in names(usual(index, "by_labels", "CPU"))  # two of three values
         filled = usual(index, "fill.Tensor", "CPU")
         assert "copy_" in names(filled)  # both are on one device, as a rule
