@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from indexes.codegen.registration import Registration
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
 from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
-from indexes.linking.python.paths import NamedTest, named_tests
+from indexes.linking.python.operators import kernels_over_cpp
+from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
 from indexes.linking.registrations import around_dispatch
 from indexes.model.answers import (
     AutocastPolicy,
@@ -54,7 +56,7 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
         said = _UNREAD
     kind = ", ".join(filter(None, (summary.kind, said)))
     lines = (
-        *_device_lines(native, summary, found),
+        *_with_python(index, native, _device_lines(native, summary, found)),
         *_runtime_lines(index, native, summary),
         _gradient(native, entry, said, index),
         *_python(around),
@@ -79,6 +81,35 @@ def _device_lines(
             yield _device_line(native, own)
         elif device in summary.keys and not own:
             yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
+
+
+def _with_python(
+    index: IndexedTree, native: NativeFunction, lines: Iterable[CardLine]
+) -> Iterator[CardLine]:
+    """The lines of devices, each followed by that of the Python kernels that take calls over."""
+    over: dict[str, list[Registration]] = {}
+    for row in () if native.defined_by else _python_rows(index, native):
+        over.setdefault(row.key, []).append(row)
+    for line in lines:
+        yield line
+        if rows := over.pop(line.label, None):
+            yield _taken_over(rows)
+    yield from map(_taken_over, over.values())
+
+
+def _taken_over(rows: Sequence[Registration]) -> CardLine:
+    """The first of the Python kernels for a key, with the last of what it hangs on."""
+    row, *others = rows
+    when = row.condition.rpartition(" and ")[2]
+    note = "in Python, under conditions" + f" · {len(others)} more" * bool(others)
+    way = f"if {when} > {row.kernel.rpartition('.')[2]}"
+    return CardLine(row.key, way, row.location, note)
+
+
+def _python_rows(index: IndexedTree, native: NativeFunction) -> Iterator[Registration]:
+    targets = operator_targets(native)
+    python = StoredPython(index.facts.store)
+    return kernels_over_cpp(row for target in targets[:1] for row in python.by_target(target))
 
 
 def _runtime_lines(

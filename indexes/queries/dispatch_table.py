@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from indexes.build.torchgen_rules import TABLE_RULES, read_rules
@@ -11,6 +12,7 @@ from indexes.codegen.registration import MetaRules, Registration, Row, python_me
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
 from indexes.linking.python.helpers import resolve
+from indexes.linking.python.operators import kernels_over_cpp
 from indexes.linking.registrations import (
     Written,
     is_built,
@@ -59,8 +61,10 @@ class Dispatch:
         slots = tuple(
             self._shared.get(id(row)) or self._slot(row) for row in self.model.table(name)
         )
-        own = tuple(self._own(r) for r in self._registered[name])
         native = self._facts.native(name)
+        over = self._over_cpp.get(name, []) if native and not native.defined_by else []
+        slots = tuple(_taken_over(slot, over) for slot in slots) if over else slots
+        own = tuple(self._own(r) for r in (*self._registered[name], *over))
         doubt = native.doubt if native else ""
         unseen = doubt or (UNSEEN if self._source.kind == "wheel" else "")
         return DispatchTable(self._source.info, name, slots, own, self._precedence, unseen)
@@ -156,6 +160,15 @@ class Dispatch:
                 where = row.registered
                 made = (row.op, row.key, row.symbol, where.path, row.rule)
                 yield Registration(*made, location=where)
+
+    @cached_property
+    def _over_cpp(self) -> Mapping[str, list[Registration]]:
+        """The Python kernels that take calls over from C++, under conditions."""
+        found: dict[str, list[Registration]] = {}
+        for one in kernels_over_cpp(StoredPython(self._facts.store).of_kinds("py_impl")):
+            if one.key in self._every_key:
+                found.setdefault(one.op, []).append(one)
+        return found
 
     @property
     def _by_hand(self) -> Iterable[Registration]:
@@ -309,6 +322,12 @@ class Dispatch:
             return None
         same = [r for r in self._registered[winner.op] if r.key == winner.key and r is not winner]
         return same[-1] if same else None
+
+
+def _taken_over(slot: DispatchSlot, over: Iterable[Registration]) -> DispatchSlot:
+    """A slot with the kernels that take its calls over, and when."""
+    own = (f"{one.kernel} takes over: {one.rule}" for one in over if one.key == slot.key)
+    return replace(slot, rule="; ".join((slot.rule, *own)))
 
 
 def _is_beside(one: Registration) -> bool:

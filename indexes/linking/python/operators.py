@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from indexes.codegen.registration import Registration
 from indexes.linking.library_operators import (
     LibraryKernelRow,
     LibraryOperator,
@@ -13,7 +14,7 @@ from indexes.linking.library_operators import (
     unwritten_schema,
 )
 from indexes.linking.python.paths import Found, bindings
-from indexes.model.files import PythonFact, canonical, unpack
+from indexes.model.files import PythonFact, canonical, module_name, unpack
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, Problem
 
@@ -133,6 +134,21 @@ def _keys(fact: PythonFact, detail: Mapping[str, str]) -> Iterator[str]:
     given = detail.get("key", "") or _KEYS.get(fact.kind, _EXPLICIT)
     for key in given.split(","):
         yield _EXPLICIT if key == "None" else _DEVICES.get(key, key)
+
+
+def kernels_over_cpp(rows: Iterable[Found]) -> Iterator[Registration]:
+    """What Python gives the dispatcher for operators of the YAML: each runs in the place of the C++
+    kernel for its key, from when its module is imported and where its condition holds."""
+    for path, fact in rows:
+        detail = unpack(fact.detail)
+        if fact.kind != "py_impl" or "through" not in detail:
+            continue
+        when = " and ".join(filter(None, (f"{module_name(path)} is imported", detail.get("when"))))
+        by = " for ".join(filter(None, (detail["through"], detail.get("note"))))
+        where = Location(path, fact.line, fact.end_line)
+        for key in _keys(fact, detail):
+            op = full_name(fact.target)
+            yield Registration(op, key, fact.symbol, path, f"{by}, if {when}", False, where, when)
 
 
 def _of_prim(

@@ -202,12 +202,23 @@ class Calls(Expressions):
             return registration_api.impl_decorator((args, kwargs))
         if callee.dotted == "torch.library.define":
             return self._define_by_name((args, kwargs))
+        if callee.last == registration_api.OVERRIDE:
+            return self._override(callee, (args, kwargs))
         if callee.last == "_make_prim":
             self._prim(kwargs)
         if callee.last in {"Library", "_scoped_library"}:
             return registration_api.library((args, kwargs))
         known = expressions.path_call(callee, args, kwargs)
         return Called(callee.dotted, tuple(args), dict(kwargs)) if known is UNKNOWN else known
+
+    def _override(self, callee: Path, arguments: registration_api.Arguments) -> object:
+        found, function, when = registration_api.override(callee, arguments)
+        if when:
+            self.conditions.append((when, True))
+        self._register(found, function)
+        if when:
+            self.conditions.pop()
+        return None
 
     def _register(self, found: Pending, value: object) -> object:
         function = identity(value)

@@ -20,6 +20,7 @@ from indexes.readers.python.values import (
     Path,
     Pending,
     Unknown,
+    identity,
     leaves,
 )
 
@@ -187,7 +188,34 @@ def library(arguments: Arguments) -> Library | object:
 def library_impl(lib: Library, arguments: Arguments) -> Pending:
     """``lib.impl("add.Tensor", fn, "Meta")``; the name may be an operator itself."""
     key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or lib.key
-    return _implementation(key, _named(lib, argument(arguments, (0, "op_name"))))
+    return _dispatched(key, _named(lib, argument(arguments, (0, "op_name"))), "Library.impl")
+
+
+OVERRIDE = "register_op_override"
+"""Registers a kernel that takes calls over from C++ where its condition holds (torch/_native)."""
+
+
+def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
+    """``triton_utils.register_op_override("aten", "bmm", "CUDA", cond, impl)``, with what it
+    registers and when that runs. The registry's own takes the name of the compiler first."""
+    args, kwargs = arguments
+    module = callee.dotted.split(".")[-2]
+    if module == "registry":
+        made_by, args = label(argument(arguments, (0, "backend"))), args[1:]
+    else:
+        made_by = module.removesuffix("_utils")
+    given = args, kwargs
+    space, name, key, cond, impl = (
+        argument(given, slot)
+        for slot in enumerate(("lib_symbol", "op_symbol", "dispatch_key", "cond", "impl"))
+    )
+    known = isinstance(space, str) and isinstance(name, str)
+    ops = _named(Library(space), name) if known else (UNKNOWN,)
+    found = _dispatched(dispatch_key(key), ops, OVERRIDE)
+    asked = identity(cond)
+    when = f"{asked.name}() holds" if asked else "its condition holds"
+    when *= argument(given, (-1, "unconditional_override")) is not True
+    return replace(found, detail={**found.detail, "note": made_by}), impl, when
 
 
 def defined(namespace: str, schema: object, function: str = "") -> Pending | None:
@@ -214,9 +242,9 @@ def impl_decorator(arguments: Arguments) -> Pending:
     first, second = argument(arguments, (0, "qualname")), argument(arguments, (1, "types"))
     if isinstance(first, Library):
         key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or first.key
-        return _implementation(key, _named(first, second))
+        return _dispatched(key, _named(first, second), "torch.library.impl")
     ops = tuple(_overload(op) if isinstance(op, str) else op for op in operators(first))
-    return _implementation(dispatch_key(second), ops)
+    return _dispatched(dispatch_key(second), ops, "torch.library.impl")
 
 
 def _named(lib: Library, name: object) -> tuple[object, ...]:
@@ -228,6 +256,12 @@ def _named(lib: Library, name: object) -> tuple[object, ...]:
 def _overload(name: str) -> str:
     """The dispatcher's name without overload means the default one, not all of them."""
     return name if "." in name else f"{name}.default"
+
+
+def _dispatched(key: str, ops: tuple[object, ...], through: str) -> Pending:
+    """What enters the dispatcher's own table, which a ``py_impl`` does not."""
+    found = _implementation(key, ops)
+    return replace(found, detail={**found.detail, "through": through})
 
 
 def _implementation(key: str, ops: tuple[object, ...]) -> Pending:

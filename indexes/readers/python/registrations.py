@@ -30,7 +30,13 @@ from indexes.readers.python.values import (
     Registration,
 )
 
-_API = (*registration_api.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
+_API = (
+    *registration_api.NAMES,
+    registration_api.OVERRIDE,
+    "py_impl",
+    "_make_prim",
+    "HigherOrderOperator",
+)
 _MARKS = (
     *(b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim"),
     *(b"custom_op", b"triton_op", b".define(", b"(HigherOrderOperator"),
@@ -174,7 +180,7 @@ def _higher_order(data: bytes, extents: list[Block]) -> Iterator[int]:
             yield block.head.start
 
 
-_MADE = regex(rb"\n(?:\w+(?:: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")
+_MADE = regex(rb"\n(?:\w+(?:(?:, ?\w+)+|: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")
 _CALLED = regex(rb"(?<![\w.])(\w+)\(")
 _SMALL = 1500
 

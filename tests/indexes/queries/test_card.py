@@ -70,3 +70,11 @@ def test_a_way_is_shortened_in_its_middle(room: int, shown: str) -> None:
 def test_a_path_is_shortened_at_its_front() -> None:
     assert shortened_path("aten/src/ATen/native/Copy.cpp:17", 22) == ".../native/Copy.cpp:17"
     assert shortened_path("aten/src/ATen/native/Copy.cpp:17", 5) == "Copy.cpp:17"
+
+
+def test_a_python_kernel_that_takes_over_stands_below_its_device(tree_index: Index) -> None:
+    lines = [one for one in tree_index.card("relu").lines if one.label == "CUDA"]
+    assert [one.text for one in lines][1:] == ["if _relu_cond() holds > _relu_impl"]
+    assert str(lines[1].location) == "torch/_native/ops/relu/triton_impl.py:11"
+    assert "in Python, under conditions" in "\n".join(card_lines(tree_index.card("relu")))
+    assert [one.text for one in tree_index.card("relu").lines if one.label == "XPU"]

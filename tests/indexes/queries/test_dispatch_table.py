@@ -227,3 +227,26 @@ def test_what_activate_meta_leaves_alone(tree_copy: Path, cache: Path) -> None:
             assert slots(index, op)["Meta"].kernel == kernel, op
         assert slots(index, "quantized::add")["Meta"].guard == "torch._C._has_mkldnn"
         assert metas(index, "index_select", "embedding", "dropout") == ["index_select"]
+
+
+def test_a_python_kernel_that_takes_over_under_a_condition(tree_index: Index) -> None:
+    """It is registered at runtime, in front of the C++ kernel, which it falls back to."""
+    for op, impl in (("relu", "_relu_impl"), ("relu_", "_relu_inplace_impl")):
+        found = slots(tree_index, op)
+        assert (found["CUDA"].kernel, found["CUDA"].kind) == (op, "kernel"), "C++ stays the kernel"
+        assert f".{impl} takes over: register_op_override for triton, if" in found["CUDA"].rule
+        assert found["CUDA"].rule.endswith("_relu_cond() holds")
+        assert "takes over" not in found["CPU"].rule
+        own = [one for one in tree_index.table(op).registrations if one.kernel.endswith(impl)]
+        assert [one.key for one in own] == ["CUDA", "XPU"]
+        path = "torch/_native/ops/relu/triton_impl.py"
+        assert {str(one.definition) for one in own} == {
+            f"{path}:{line_of(tree_index, path, f'def {impl}')}"
+        }
+    assert "torch.xpu._is_compiled()" in own[1].rule
+
+
+def test_a_python_kernel_that_a_function_registers(tree_index: Index) -> None:
+    rule = slots(tree_index, "abs.out")["CUDA"].rule
+    assert "torch.nn.attention._fa3._fast_abs takes over: Library.impl" in rule
+    assert rule.endswith("register_abs() is called")

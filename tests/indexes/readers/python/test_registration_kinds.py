@@ -186,3 +186,32 @@ def for_a_while(op):
 made = for_a_while(aten.sin)
 """
     assert registered(source, "torch/_inductor/lowering.py") == []
+
+
+def test_overrides_of_native_operators() -> None:
+    """The registry's own function takes the name of the compiler first; a set of functions that a
+    call makes is unpacked."""
+    source = """\
+from torch._native import registry, cutedsl_utils as cu
+def _make():
+    def impl(self): ...
+    def inplace(self): ...
+    return impl, inplace
+_impl, _inplace = _make()
+def _cond(self): ...
+def _plain(self): ...
+def register_to_dispatch():
+    registry.register_op_override("native", "aten", "_foreach_mm", "CUDA", _cond, _plain)
+    cu.register_op_override("aten", "mm", "CUDA", None, impl=_plain, unconditional_override=True)
+    cu.register_op_override("aten", "abs_", "CUDA", _cond, _inplace)
+"""
+    facts = read(source)
+    found = [(fact.target, fact.symbol.rpartition(".")[2], fact.detail) for fact in facts]
+    found = [one for one in found if one[0].startswith("aten::")]
+    assert [one[:2] for one in found] == [
+        ("aten::_foreach_mm.default", "_plain"),
+        ("aten::mm.default", "_plain"),
+        ("aten::abs_.default", "inplace"),
+    ]
+    assert ["_cond() holds" in detail for *_, detail in found] == [True, False, True]
+    assert [one[-1].rpartition("note=")[2] for one in found] == ["native", "cutedsl", "cutedsl"]
