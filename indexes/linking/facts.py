@@ -99,6 +99,8 @@ class LibraryUse:
     guard: str
     macro: Location | None = None
     """Where that macro is defined."""
+    block_macro: str = "TORCH_LIBRARY"
+    """What begins the block."""
 
 
 BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"

@@ -106,7 +106,7 @@ def _native(use: LibraryUse) -> NativeFunction:
     base, _, overload = use.op.partition(".")
     text, line = written_text(use.arguments), use.location.line
     block = library_block(use.block)
-    by = f"m.def in {block.macro}({block.namespace}) at line {use.block_line}"
+    by = f"m.def in {use.block_macro}({block.namespace}) at line {use.block_line}"
     if "(" in text:
         schema = f"{use.op}({_ARROW.sub(') -> ', text.partition('(')[2])}"
     else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.visible import can_mean, path_device
-from indexes.model.idioms import idiom_of, library_block, meaning_of, split_arguments
+from indexes.model.idioms import idiom_of, meaning_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
 
@@ -164,7 +164,7 @@ def _condition(use: LibraryUse) -> str:
 
 
 def _rule(use: LibraryUse) -> str:
-    block = f"{library_block(use.block).macro}({use.block.rpartition(',')[0].strip()})"
+    block = f"{use.block_macro}({use.block.rpartition(',')[0].strip()})"
     how = f"m.{use.method} in {block} at line {use.block_line}"
     if use.macro:
         how += f", made by the macro defined at {use.macro}"

@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 from indexes.model.regex import regex
 
 _Begin = Literal["declared", "defined", "registered", "impl_func", "meta_func", "library"]
-Meaning = Literal[_Begin, "bindings", "dtypes", "cases", "scalar types", "function", "operator"]
+_Inside = Literal["bindings", "dtypes", "cases", "scalar types", "function", "operator"]
+Meaning = Literal[_Begin, _Inside, "opens", "closes"]
 STUB_LINES = frozenset(("declared", "defined", "registered"))
 """What a stub can be on a line."""
 STRUCTURED = frozenset(("impl_func", "meta_func"))
@@ -39,7 +40,8 @@ class Idiom:
     means: Meaning
     """What a stub is where it is used (``declared``, ``defined``, ``registered``), what it begins
     (``impl_func``, ``meta_func`` or a ``library`` block), what it chooses by (``dtypes``) or
-    lists (``cases``, ``scalar types``), or what its argument names (``function``, ``operator``)."""
+    lists (``cases``, ``scalar types``), what its argument names (``function``, ``operator``), or
+    that it ``opens`` or ``closes`` a namespace."""
     defined_in: str
     """PyTorch's file with the ``#define``."""
     arguments: str = "..."
@@ -65,6 +67,7 @@ _TYPES = "aten/src/ATen/Dispatch.h"
 _POINTER = "c10/core/CompileTimeFunctionPointer.h"
 _LIBRARY = "torch/library.h"
 _STABLE = "torch/csrc/stable/library.h"
+_HIDDEN = "torch/headeronly/macros/Macros.h"
 _DEVICE = r"\w*REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH"
 
 IDIOMS = (
@@ -89,6 +92,9 @@ IDIOMS = (
     Idiom("STABLE_TORCH_LIBRARY", "library", _STABLE, "namespace library"),
     Idiom("STABLE_TORCH_LIBRARY_FRAGMENT", "library", _STABLE, "namespace library"),
     Idiom("STABLE_TORCH_LIBRARY_IMPL", "library", _STABLE, "namespace key library"),
+    # namespace torch::stable {, with a visibility
+    Idiom("HIDDEN_NAMESPACE_BEGIN", "opens", _HIDDEN),
+    Idiom("HIDDEN_NAMESPACE_END", "closes", _HIDDEN),
     # What an extension gives Python by pybind11: m.def("scale", &scale)
     Idiom("PYBIND11_(?:EMBEDDED_)?MODULE", "bindings", "pybind11/pybind11.h", "module library ..."),
     # A switch over ScalarType, what stands in one, and the macro that lists all types
@@ -139,8 +145,6 @@ def stub_of(macro: str, arguments: str) -> str:
 class LibraryBlock(NamedTuple):
     """What stands in the parentheses of a block of registrations."""
 
-    macro: str
-    """``TORCH_LIBRARY_IMPL`` where there is a key."""
     namespace: str
     key: str
     library: str
@@ -153,8 +157,7 @@ def library_block(arguments: str) -> LibraryBlock:
     given = [part.strip() for part in arguments.split(",")]
     rows = [row for row in IDIOMS if row.means == "library"]
     row = next((row for row in rows if len(row.arguments.split()) == len(given)), rows[0])
-    roles = (row.argument(role, given) for role in ("namespace", "key", "library"))
-    return LibraryBlock(row.names, *roles)
+    return LibraryBlock(*(row.argument(role, given) for role in ("namespace", "key", "library")))
 
 
 LOOPS = frozenset(

@@ -108,7 +108,8 @@ UNSEEN = (
     " the installed wheel; `torchnav clone` adds it"
 )
 _LIBRARY_COLUMNS = (
-    "l.op,l.block,l.method,l.arguments,f.path,l.line,l.block_line,l.guard,l.macro_path,l.macro_line"
+    "l.op,l.block,l.method,l.arguments,f.path,l.line,l.block_line,l.guard,l.macro_path,l.macro_line,"
+    "l.macro"
 )
 
 
@@ -126,9 +127,10 @@ def library_uses(
         tuple(wanted.values()),
     )
     uses = []
-    for name, block, method, arguments, file, line, block_line, guard, macro, at in rows:
+    for name, block, method, arguments, file, line, block_line, guard, macro, at, begins in rows:
         place, made_by = Location(file, line), Location(macro, at) if macro else None
-        uses.append(LibraryUse(name, block, method, arguments, place, block_line, guard, made_by))
+        what = (name, block, method, arguments, place)
+        uses.append(LibraryUse(*what, block_line, guard, made_by, begins))
     return uses
 
 

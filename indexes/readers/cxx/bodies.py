@@ -34,8 +34,11 @@ _KEYWORDS = frozenset(
     "int float double bool char long short unsigned signed void auto const "
     "int64_t uint64_t int32_t uint32_t int16_t uint8_t int8_t size_t scalar_t".split()
 )
-BY_NAME = frozenset(("findSchemaOrThrow", "findSchema", "findOp"))
-"""The dispatcher's methods that give the operator of a name."""
+BY_NAME = frozenset(
+    "findSchemaOrThrow findSchema findOp torch_call_dispatcher aoti_torch_call_dispatcher".split()
+)
+"""What gives the operator of a name, or calls it: the dispatcher's methods, and the functions of
+the stable ABI that lead to them."""
 SCHEMA = "schema"
 """The kind of such a call: its name is the operator's, its template the overload's."""
 _LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)

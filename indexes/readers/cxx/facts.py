@@ -25,7 +25,8 @@ from indexes.readers.messages import MessageFact
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
 """Folders of a backend's own tests, where no operator computes."""
-_BELOW = ("c10/", "torch/include/c10/")
+_STABLE = ("torch/csrc/stable/", "torch/headeronly/")
+_BELOW = ("c10/", "torch/include/c10/", *_STABLE, *(f"torch/include/{one}" for one in _STABLE))
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MARK)
 """Extensions hold little else."""
 

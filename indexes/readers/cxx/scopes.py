@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from indexes.model.bounds import CXX_NESTING
+from indexes.model.idioms import meaning_of, names_of
 from indexes.model.regex import ASCII, VERBOSE, regex
 from indexes.model.vocabulary import TEMPLATE
 from indexes.readers.cxx.heads import (
@@ -23,6 +25,9 @@ from indexes.readers.cxx.heads import (
     whole_use,
 )
 from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, lex
+
+if TYPE_CHECKING:
+    from re import Match
 
 _FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", ASCII)
 # Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
@@ -105,7 +110,7 @@ _State = tuple[tuple[_Open, ...], int, "Found | None", bool]
 class _Scanner:
     def __init__(self, lexed: Lexed) -> None:
         self.scan = Scan(lexed, lexed.clean)
-        self.text = lexed.clean
+        self.text = _with_namespaces(lexed.clean)
         self.stack: tuple[_Open, ...] = ()
         self.depth = 0
         self.function: Found | None = None
@@ -339,6 +344,20 @@ class _Scanner:
         scope = self._scope()
         for use in uses:
             self.scan.uses.append(ScopedUse(use.name, use.arguments, scope, use.start, use.end))
+
+
+_NAMESPACES = regex(rf"\b({names_of('opens', 'closes')})\s*\(([\w\s,]*)\)")
+
+
+def _with_namespaces(text: str) -> str:
+    """A text where what macros open and close is written out, in as many characters."""
+    return _NAMESPACES.sub(_written_out, text) if "NAMESPACE_" in text else text
+
+
+def _written_out(use: Match[str]) -> str:
+    names = "::".join(name.strip() for name in use[2].split(","))
+    said = f"namespace {names} {{" if meaning_of(use[1]) == "opens" else "}"
+    return said.ljust(len(use[0]))
 
 
 def _join(scope: str, name: str) -> str:

@@ -48,7 +48,7 @@ def rows(index: Index, op: str, key: str) -> list[KernelRow]:
         ("abs.out", "PrivateUse1", "my_npu::native::NPUNativeFunctions::abs_out", "npu abs.out"),
         ("add.out", "ExecuTorch", "my::executor::native::add_out", "runtime add.out"),
         ("mylib::scale", "PrivateUse1", "scale_private", "scale_private"),
-        ("mystable::pack", "CPU", "pack_cpu", "pack_cpu"),
+        ("mystable::pack", "CPU", "my::stable::pack_cpu", "pack_cpu"),
         ("mylib::pack_bits", "CPU", "(anonymous)::pack_bits", "pack_bits"),
     ],
 )
@@ -60,6 +60,11 @@ def test_kernels_lead_to_their_definitions(
     assert row.symbol == symbol
     assert row.registered is not None
     assert row.registered.path.startswith("@extension/")
+
+
+def test_a_kernel_says_which_macro_begins_its_block(index: Index) -> None:
+    (row,) = rows(index, "mystable::pack", "CPU")
+    assert row.rule.startswith("m.impl in STABLE_TORCH_LIBRARY_IMPL(mystable, CPU)")
 
 
 def test_a_key_of_the_tree_stays_the_trees_own(index: Index) -> None:

@@ -111,3 +111,14 @@ def test_a_function_that_no_operator_reaches_says_why(tree_index: Index) -> None
     (unused, *_) = _at(tree_index, f"{NATIVE}cuda/SoftMax.cu", "void cunn_SoftMaxUnused(")
     assert unused.operators == ()
     assert unused.rule == "nothing in this tree is known to launch it"
+
+
+def test_the_stable_abi_calls_operators_by_name(tree_index: Index) -> None:
+    """In namespaces that macros open and close, in both versions of the call."""
+    path = "torch/csrc/stable/ops.h"
+    for text in ("(torch_call_dispatcher(", "aoti_torch_call_dispatcher("):
+        (one,) = [place for place in _at(tree_index, path, text) if place.calls]
+        assert [(call.kind, call.name) for call in one.calls] == [("operator", "relu")]
+    known = tree_index.facts.definitions_in(path)
+    names = [one.definition.qualified for one in known]
+    assert names == ["torch::stable::relu", "is_stable_abi"]

@@ -35,7 +35,7 @@ def test_marked_blocks_are_read_with_their_namespace_and_key(tree_index: Index) 
     rows = tree_index.facts.store.query(
         "SELECT f.path,l.block_line,l.block FROM libraries l JOIN files f ON f.id=l.file"
     )
-    found = {(path, line): library_block(block)[1:3] for path, line, block in rows}
+    found = {(path, line): library_block(block)[:2] for path, line, block in rows}
     for mark in marks("library"):
         namespace, key = (*mark.words, "")[:2]
         assert found.get(mark.spot) == (namespace, key), mark
@@ -86,5 +86,5 @@ def test_the_function_of_a_registration_is_its_last_argument() -> None:
 
 
 def test_a_block_without_a_key_has_a_namespace_and_a_library() -> None:
-    assert library_block("aten, CPU, m") == ("TORCH_LIBRARY_IMPL", "aten", "CPU", "m")
-    assert library_block("quantized, lib") == ("TORCH_LIBRARY", "quantized", "", "lib")
+    assert library_block("aten, CPU, m") == ("aten", "CPU", "m")
+    assert library_block("quantized, lib") == ("quantized", "", "lib")
