@@ -132,11 +132,12 @@ def _parameters(text: str, own_types: bool) -> tuple[tuple[str, ...], int]:
     several = [_SEVERAL.search(one) is not None for one in listed]
     needed = sum(1 for one in listed if "=" not in one)
     fewest = 0 if any(several) else needed
-    marks = (_parameter_mark(one, own_types) for one in listed)
+    marks = (parameter_mark(one, own_types) for one in listed)
     return tuple(PACK if many else mark for many, mark in zip(several, marks, strict=True)), fewest
 
 
-def _parameter_mark(text: str, own_types: bool) -> str:
+def parameter_mark(text: str, own_types: bool = False) -> str:
+    """What a parameter takes; ``?`` where that is not understood."""
     plain = normalize(next(iter(split_parameters(text)), ""))
     if plain.startswith("optional<"):
         return _MARKS.get(plain[9:-1], "?") + "?"

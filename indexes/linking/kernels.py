@@ -20,6 +20,7 @@ from indexes.codegen.cpp_types import (
     with_options_as_one,
 )
 from indexes.codegen.rows import Row
+from indexes.linking.arguments import parameter_mark
 from indexes.model.idioms import STRUCTURED, meaning_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, KernelKind
@@ -264,7 +265,15 @@ class Matchers:
         types = tuple(map(self._normal, split_parameters(parameters)))
         if len(types) != len(expected):
             return "options" if types == with_options_as_one(expected) else "no"
-        return "same" if expected == types else "arity"
+        if expected == types:
+            return "same"
+        return "no" if any(map(_differ, types, expected)) else "arity"
+
+
+def _differ(written: str, expected: str) -> bool:
+    """Whether two types are known, and are not those of one value: ``double`` and ``Tensor``."""
+    marks = {parameter_mark(one).rstrip("?") for one in (written, expected)}
+    return len(marks) > 1 and "" not in marks
 
 
 def _parameters(row: Row) -> tuple[str, ...]:
