@@ -258,12 +258,12 @@ class Search:
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel for the device, or a stub on which
-        functions are registered for others alone."""
+        """Whether a node is an operator without a kernel for the device, or a stub on which no
+        function is registered for it."""
         if node.kind == "stub":
             entries = self.facts.registered_on(str(node.what))
-            others = bool(entries) and all(one.device != device for one in entries)
-            return others and not self._graph.ufunc_rows(str(node.what))
+            own = any(one.device == device and one.function != "nullptr" for one in entries)
+            return not own and not self._graph.ufunc_rows(str(node.what))
         if node.kind != "operator" or self.rows(str(node.what), device):
             return False
         return self.works.of(node) in ("dispatches", "allocates")

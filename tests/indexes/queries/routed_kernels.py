@@ -77,6 +77,9 @@ YAML = """
 
 - func: filled_first(Tensor self) -> Tensor
 
+- func: bare_stub(Tensor self) -> Tensor
+  dispatch:
+    CPU, MPS: bare_stub
 - func: only_stub(Tensor self) -> Tensor
 
 - func: by_stub_of_object(Tensor self, float p) -> Tensor
@@ -281,6 +284,12 @@ Tensor filled_first(const Tensor& self) {
   result.fill_(0);
   result.copy_(self);
   return result;
+}
+DEFINE_DISPATCH(unregistered_stub);
+REGISTER_NO_CPU_DISPATCH(unregistered_stub)
+Tensor bare_stub(const Tensor& self) {
+  unregistered_stub(self.device().type(), self);
+  return self;
 }
 Tensor only_stub(const Tensor& self) {
   factor_stub(self.device().type(), self);

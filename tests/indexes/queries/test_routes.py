@@ -148,6 +148,9 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         filled = usual(index, "filled_first", "CPU")
         assert "copy_" in names(filled)  # and not the fill, which prepares
         assert usual(index, "only_stub", "MPS").note.endswith("factor_stub has none for MPS")
+        for device in ("CPU", "MPS"):  # registered as nullptr, and not at all
+            note = usual(index, "bare_stub", device).note
+            assert note.endswith(f"unregistered_stub has none for {device}")
         assert "factor_kernel" in names(usual(index, "by_stub_of_object", "CPU"))  # by a double
         alike = usual(index, "like_another", "CPU")  # tensors are of one dtype as a rule
         assert (names(alike)[-1], alike.conditions) == ("when_plain", ())
