@@ -17,6 +17,7 @@ from indexes.linking.scopes import Scopes, enclosing
 from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
 from indexes.linking.visible import (
     APPLE,
+    are_twins,
     is_header,
     is_plain,
     library_of,
@@ -265,7 +266,7 @@ class EdgeResolver:
             count = len(functions) + 1
             meant = [_edge(call, kind, one, "ambiguous", count) for one in functions]
         else:
-            meant = _each(call, kind, functions)
+            meant = _each(call, kind, functions, twins=are_twins(found))
         return _each(call, "macro", macros) + meant
 
     def _stands_beside_others(self, call: Call, found: Sequence[Known]) -> bool:
@@ -294,9 +295,9 @@ class EdgeResolver:
 
     def _launch(self, call: Call, caller: Known) -> list[_Meant]:
         found = [] if call.receiver else self._overloads_for(call, caller)
-        kernels = [one.id for one in found if one.definition.cuda_global]
-        unknown = f"{_LAUNCHED} through {call.name}"
-        return _each(call, "launch", kernels) or [_edge(call, "unknown", unknown)]
+        kernels = [one for one in found if one.definition.cuda_global]
+        launched = _each(call, "launch", [one.id for one in kernels], twins=are_twins(kernels))
+        return launched or [_edge(call, "unknown", f"{_LAUNCHED} through {call.name}")]
 
     def _through_pointers(self, edges: list[Edge]) -> list[Edge]:
         """Launches through a pointer are of the ``__global__`` functions that the body passes on;
@@ -469,10 +470,15 @@ def _edge(
 
 
 def _each(
-    call: Call, kind: EdgeKind, targets: Sequence[int | str], confidence: Confidence = "exact"
+    call: Call,
+    kind: EdgeKind,
+    targets: Sequence[int | str],
+    confidence: Confidence = "exact",
+    twins: bool = False,
 ) -> list[_Meant]:
-    """An edge to each of the things that a call can mean."""
-    sure: Confidence = confidence if len(targets) == 1 else "ambiguous"
+    """An edge to each of the things that a call can mean; ``twins`` of which a build has one."""
+    several: Confidence = "by rule" if twins else "ambiguous"
+    sure: Confidence = confidence if len(targets) == 1 else several
     return [_edge(call, kind, target, sure, len(targets)) for target in targets]
 
 

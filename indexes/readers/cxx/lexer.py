@@ -194,6 +194,28 @@ def _negate(condition: str) -> str:
     return f"!{condition}" if simple else f"!({condition})"
 
 
+def exclude_each_other(guard: str, other: str) -> bool:
+    """Whether no build has both of two guards, since what one asks for the other denies."""
+    return _denies(guard, other) or _denies(other, guard)
+
+
+def _denies(guard: str, other: str) -> bool:
+    asked = _asked(guard)
+    denied = (one[1:] for one in _asked(other) if one.startswith("!"))
+    return any(_asked(one[1:-1] if one[0] == "(" else one) <= asked for one in denied)
+
+
+def _asked(guard: str) -> set[str]:
+    """The conditions that must all hold: what ``&&`` joins outside of brackets."""
+    parts: list[str] = []
+    for part in guard.split(" && "):
+        if parts and parts[-1].count("(") > parts[-1].count(")"):
+            parts[-1] += f" && {part}"
+        else:
+            parts.append(part)
+    return set(parts)
+
+
 def lex(text: str) -> Lexed:
     """Cleans ``text``; offsets in ``clean`` are offsets in ``text``."""
     lexed = Lexed(text, "")

@@ -50,6 +50,23 @@ Tensor operator-(const Scalar& x, const Tensor& y) { return y.neg(); }
 Tensor operator*(const Scalar& x, const Tensor& y) { return y.neg(); }
 }
 """,
+    f"{NATIVE}/Twins.cpp": """
+namespace at::native {
+void once(const Tensor& x) {}
+#if defined(USE_TWINS) && AT_TWINS_ENABLED()
+void twin(const Tensor& x) {}
+#else
+void twin(const Tensor& x) { once(x); }
+#endif
+#if defined(USE_TWINS)
+void no_twin(const Tensor& x) {}
+#endif
+#if AT_TWINS_ENABLED()
+void no_twin(const Tensor& x) { once(x); }
+#endif
+void edges_of_twins(const Tensor& self) { twin(self); no_twin(self); }
+}
+""",
     f"{NATIVE}/Edges.cpp": """
 #include <ATen/native/Edges.h>
 namespace at::native {
@@ -407,6 +424,15 @@ def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: 
         ("call", "other", "other:5"),
         ("call", "run_graph", "run_graph:25"),
         ("call", "run", "run:9"),
+    ]
+
+
+def test_functions_of_which_a_build_has_one_are_told_by_rule(index: Index) -> None:
+    """Their conditions exclude each other; those that may both hold leave it open."""
+    found = edges(index, "edges_of_twins")
+    assert [(e.symbol, e.confidence, e.candidates) for e in found] == [
+        *[("twin", "by rule", 2)] * 2,
+        *[("no_twin", "ambiguous", 2)] * 2,
     ]
 
 
