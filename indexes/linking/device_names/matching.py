@@ -19,6 +19,7 @@ from indexes.linking.device_names.parser import (
     Type,
     parse_type,
 )
+from indexes.linking.visible import is_metal_kernel
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
 
@@ -106,6 +107,11 @@ class Finder:
         if len(found) < 2:
             return found
         return fitting(found, kernel.parameters(), kernel.function.arguments)
+
+    def shaders(self, name: str) -> list[Definition]:
+        """What a shader library of Metal has under a name."""
+        found = self._table.definitions(name)
+        return [d for d in found if d.kind == "shader" or is_metal_kernel(d.parameters)]
 
     def functions(self, parts: Sequence[Part]) -> list[Definition]:
         """Functions of that qualified name; ``structured_X::impl`` is ``TORCH_IMPL_FUNC(X)``."""

@@ -209,7 +209,7 @@ class Resolver:
             return found
         same = self._namesakes(case)
         if not same:
-            return None
+            return self._of_metal(case)
         known = libraries.library_of(case.kernel)
         rule = "by identifier only: the tree has a __global__ function of that name"
         other = f"a kernel of {known.library}" if known else "another library's kernel"
@@ -220,6 +220,12 @@ class Resolver:
             reason += ", and what this one runs is not in it"
         what = (case.name, launcher, source, None)
         return DeviceKernelAnswer(*what, "ambiguous", rule, reason, same)
+
+    def _of_metal(self, case: _Case) -> DeviceKernelAnswer | None:
+        """Metal knows a kernel by the name that a shader library gives it, or its function has."""
+        found = tuple(self._finder.shaders(case.kernel.function.name))
+        rule = "the Metal kernel of that name"
+        return _answered(case.name, None, found, None, rule, "exact") if found else None
 
     def _jiterated(self, case: _Case) -> DeviceKernelAnswer | None:
         """ATen's runtime compiler names kernels ``<name>_kernel`` and so on."""

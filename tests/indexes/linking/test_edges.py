@@ -521,6 +521,15 @@ def test_a_string_names_the_kernels_that_begin_with_it(index: Index) -> None:
     assert ("shader", "pivots", "pivots:6") in said(index, "edges_of_whole_names")
 
 
+@pytest.mark.parametrize("name", ["scan_float", "turned_float", "wave_dense_float", "pivots"])
+def test_the_name_of_a_metal_kernel_leads_to_it(index: Index, name: str) -> None:
+    """By the name that its library gives it, or by that of its function."""
+    answer = index.kernel_name(name)
+    assert answer.source is not None
+    assert answer.source.name == name
+    assert (answer.confidence, answer.rule) == ("exact", "the Metal kernel of that name")
+
+
 def test_a_string_is_put_into_another(index: Index) -> None:
     (edge,) = (one for one in edges(index, "edges_of_names_put_in") if one.kind == "shader")
     assert edge.confidence == "by rule"
