@@ -98,8 +98,9 @@ IDIOMS = (
     # What an extension gives Python by pybind11: m.def("scale", &scale)
     Idiom("PYBIND11_(?:EMBEDDED_)?MODULE", "bindings", "pybind11/pybind11.h", "module library ..."),
     # A switch over ScalarType, what stands in one, and the macro that lists all types
-    Idiom(r"_?AT_DISPATCH_CASE\w*", "cases", _TYPES),
-    Idiom(r"_?AT_DISPATCH_\w+", "dtypes", _TYPES),
+    # (THO_: in torch/headeronly, for extensions too)
+    Idiom(r"(?:_?AT|THO)_DISPATCH_CASE\w*", "cases", _TYPES),
+    Idiom(r"(?:_?AT|THO)_DISPATCH_\w+", "dtypes", _TYPES),
     Idiom("AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS", "scalar types", "c10/core/ScalarType.h"),
     # Around the name of a kernel or of an operator
     Idiom("TORCH_(?:SELECTIVE_)?FN", "function", _POINTER, "function"),

@@ -48,7 +48,7 @@ _AROUND = 0.8
 _CALLS = frozenset(("call", "operator", "stub"))
 _OVERLOAD = 0.1
 """What it is worth that it is named after the overload too: ``bitwise_and_tensor``."""
-DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
+DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _BLOCKS = frozenset(("memcpy", "memmove"))
 """What copies bytes: a kernel's own, where it does nothing else."""
 _WEAK = 6.0

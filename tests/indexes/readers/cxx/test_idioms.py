@@ -7,7 +7,7 @@ import re
 import pytest
 
 from indexes.linking.registrations import written_registrations
-from indexes.model.idioms import IDIOMS, Idiom, idiom_of, library_block, stub_of
+from indexes.model.idioms import IDIOMS, Idiom, idiom_of, library_block, meaning_of, stub_of
 from indexes.queries.index import Index
 from indexes.store.registrations import library_uses, named_macros
 from tests.extension_marks import marked_lines
@@ -88,3 +88,9 @@ def test_the_function_of_a_registration_is_its_last_argument() -> None:
 def test_a_block_without_a_key_has_a_namespace_and_a_library() -> None:
     assert library_block("aten, CPU, m") == ("aten", "CPU", "m")
     assert library_block("quantized, lib") == ("quantized", "", "lib")
+
+
+@pytest.mark.parametrize("macro", ["AT_DISPATCH_V2", "THO_DISPATCH_V2", "THO_DISPATCH_SWITCH"])
+def test_switches_over_dtypes_of_both_families(macro: str) -> None:
+    assert meaning_of(macro) == "dtypes"
+    assert meaning_of("THO_DISPATCH_CASE") == meaning_of("AT_DISPATCH_CASE") == "cases"
