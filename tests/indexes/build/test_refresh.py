@@ -155,7 +155,7 @@ def test_an_added_alias_reaches_the_kernels_of_other_files(tree_copy: Path, cach
     """A parameter of a type that only a header explains: the header changes, not the kernel."""
     (tree_copy / NATIVE / "More.cpp").write_text(
         "namespace at::native {\nTensor sub(const Tensor& self, const Number& other) {\n"
-        "  return self;\n}\nTensor sub(const Tensor& self, int other) {\n  return self;\n}\n}\n"
+        "  return self;\n}\nTensor sub(const Tensor& self, Digit other) {\n  return self;\n}\n}\n"
     )
     with (tree_copy / YAML).open("a") as text:
         text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
