@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.functors import FunctionsRun, named_in
-from indexes.linking.visible import is_header, is_metal_kernel
+from indexes.linking.visible import is_header, is_metal_kernel, linkable
 from indexes.model.vocabulary import Confidence
+from indexes.readers.cxx.shaders import HANDED, SHADER
 
 _OPEN = "{}"
 """Where ``fmt::format`` puts something into a string."""
@@ -59,7 +60,9 @@ class Shaders:
     def of(self, call: Call, caller: Known) -> list[Shader]:
         """The kernels that a string in a body means, the functions that they are given first."""
         path = caller.definition.location.path
-        hosts = self._by_string(path).get(call.name) or list(self._put_in(call.name, caller))
+        is_told = call.receiver != HANDED and not call.name.startswith(_OPEN)
+        own = self._by_string(path).get(call.name) if is_told else None
+        hosts = own or list(self._put_in(call.name, caller))
         found = {one.id: one for host in hosts for one in self._run_by(host)}
         if _is_open(call.name) and len({one.definition.name for one in found.values()}) > 1:
             return [Shader(one, "ambiguous", len(found)) for one in found.values()]
@@ -69,7 +72,8 @@ class Shaders:
     def _find_by_string(self, path: str) -> dict[str, list[Known]]:
         """Of each string that a file sees the names of kernels that are its own."""
         own = (text for _, text in self.facts.shaders_asked(path))
-        patterns = list(map(_Pattern.of, {*own, *self.facts.shaders_shared()}))
+        asked = {text for text in (*own, *self.facts.shaders_shared()) if text[:2] != _OPEN}
+        patterns = list(map(_Pattern.of, asked))
         found: dict[str, list[Known]] = {}
         for host in self.facts.shaders_of(path):
             for text in _longest(patterns, host.definition.name):
@@ -79,17 +83,34 @@ class Shaders:
     def _put_in(self, text: str, caller: Known) -> Iterator[Known]:
         """The names that begin with a string put into another of a function that the caller calls,
         ``"bicubic2d"`` into ``"upsample_{}_{}"``, but for those of a longer string."""
-        path = caller.definition.location.path
-        asked = self.facts.shaders_asked(path)
-        called = {caller.definition.name, *(call.name for call in self.facts.calls(caller))}
-        put = {one for _, one in asked if not _is_open(one)}
-        for function, outer in asked:
-            if function in called and _is_open(outer) and text in put:
+        for path, functions in [] if _is_open(text) else self._called(caller):
+            asked = self.facts.shaders_asked(path)
+            put = {text, *(one for _, one in asked if not _is_open(one))}
+            for outer in [one for name, one in asked if name in functions and _is_open(one)]:
                 filled = {outer.replace(_OPEN, one, 1): one for one in put}
                 patterns = list(map(_Pattern.of, filled))
-                for host in self._by_string(path).get(outer, ()):
+                # What begins with a hole says too little by itself to have kernels of its own.
+                is_bare = outer.startswith(_OPEN)
+                hosts = self.facts.shaders_of(path) if is_bare else self._by_string(path).get(outer)
+                for host in hosts or ():
                     if text in {filled[one] for one in _longest(patterns, host.definition.name)}:
                         yield host
+
+    def _called(self, caller: Known) -> Iterator[tuple[str, set[str]]]:
+        """What may hold a string that others are put into: of the caller's file the caller and what
+        it calls; of another file with a shader library a function that it calls, and what that
+        calls."""
+        path = caller.definition.location.path
+        names = {call.name for call in self.facts.calls(caller) if call.kind != SHADER}
+        yield path, {caller.definition.name, *names}
+        for name in sorted(names):
+            found = self.facts.named(name)
+            if any(one.definition.location.path == path for one in found):
+                continue
+            for one in found:
+                where = one.definition.location.path
+                if self.facts.shaders_asked(where) and linkable(one, path):
+                    yield where, {name, *(call.name for call in self.facts.calls(one))}
 
     def _run_by(self, host: Known) -> Iterator[Known]:
         """What runs under a kernel's name: the object that its function is given, and that. A class

@@ -151,7 +151,7 @@ class ScopeFacts(Lookup):
         found: dict[str, list[tuple[str, str]]] = {}
         sql = (
             f"SELECT DISTINCT d.id>>{FILE_BITS},d.name,c.name FROM calls c"
-            " JOIN definitions d ON d.id=c.definition WHERE c.kind=?"
+            " JOIN definitions d ON d.id=c.definition WHERE c.kind=? AND c.receiver=''"
         )
         for file, function, text in self.store.query(sql, (SHADER,)):
             found.setdefault(self._paths[file], []).append((function, text))

@@ -11,6 +11,8 @@ from indexes.model.regex import regex
 SHADER = "shader"
 """The kind of a call that asks a shader library for a kernel by its name, and of a definition
 that gives a kernel such a name."""
+HANDED = "handed"
+"""Of a string that a file without a shader library gives to a function of a file that has one."""
 _HOST_NAME = "host_name"
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>"
 _TYPE = r"(?:void\b|decltype\s*\((?:[^();{}]|\([^();{}]*\))*\))"
@@ -21,7 +23,7 @@ _GIVEN = regex(
     rf"(?:{_IS_KERNEL}\s*{_TYPE}|void\s+kernel\b)\s*([\w:\s]*?\w)\s*({_TEMPLATE})?\s*(?:[(;]|\Z)"
 )
 _TEXT = regex(r'"([^"\\\n]*)"')
-_ASKED = regex(r'(?<!@)"([A-Za-z_][\w{}]+)"')
+_ASKED = regex(r'(?<!@)"((?:[A-Za-z_]|\{\}_)[\w{}]+)"')
 _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
 _COMPARED = frozenset(("==", "!="))
@@ -53,11 +55,12 @@ def host_names(plain: str, written: str) -> Iterator[HostName]:
             yield HostName(name, "".join(found[2].split()), (found[3] or "")[1:-1], found.start())
 
 
-def asks_shaders(path: str, text: str) -> bool:
-    """Whether strings in a file may ask for kernels: it has a shader library, or is beside one and
-    makes no graphs, which have names of their own."""
-    is_apple = path.endswith((".mm", ".m"))
-    return is_apple and ("MPSGraph" not in text or _LIBRARY.search(text) is not None)
+def asks_shaders(path: str, text: str) -> str:
+    """Whether strings in a file may ask for kernels: it has a shader library, or is beside one; or
+    are ``HANDED`` to one, where it makes graphs, which have names of their own. Else empty."""
+    if not path.endswith((".mm", ".m")):
+        return ""
+    return SHADER if "MPSGraph" not in text or _LIBRARY.search(text) else HANDED
 
 
 def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tuple[int, str]]:

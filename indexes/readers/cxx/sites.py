@@ -31,7 +31,7 @@ from indexes.readers.cxx.marks import (
     type_mark,
     word_mark,
 )
-from indexes.readers.cxx.shaders import SHADER, asked_names
+from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
 
 _MOST_ARGUMENTS = 40
 _STRING = regex(r'"([^"\\]*)"')
@@ -95,8 +95,8 @@ class Text(NamedTuple):
     """Whether ``[x f:y]`` is a message of Objective-C."""
     brief: bool = False
     """Whether functions alone are wanted that are called, not with what: of tests."""
-    shaders: bool = False
-    """Whether strings can be names of Metal kernels."""
+    shaders: str = ""
+    """How strings can be names of Metal kernels; empty where they cannot."""
 
 
 @dataclass(slots=True)
@@ -215,7 +215,8 @@ class _Reading:
             self._messages()
         if self.reader.text.shaders:
             asked = asked_names(self.plain, self.reader.text.written, self.start, self.end)
-            self._rows += [(at, name, "", SHADER, "", "", "") for at, name in asked]
+            how = HANDED if self.reader.text.shaders == HANDED else ""
+            self._rows += [(at, name, "", SHADER, "", "", how) for at, name in asked]
         return self._rows
 
     def _site(self, site: Site) -> None:

@@ -311,6 +311,31 @@ void edges_of_empty_names(const Tensor& x, const std::string& suffix) {
 }
 } // namespace at::native
 """,
+    f"{NATIVE}/mps/operations/Handing.mm": """
+namespace at::native {
+void edges_of_handed_names(const Tensor& x, bool up) {
+  auto graph = [[MPSGraph new] autorelease];
+  auto cached = LookUpOrCreateCachedGraph("bump");
+  const std::string name = up ? "rise" : "fall";
+  mps::scan_by_name(x, name);
+}
+} // namespace at::native
+""",
+    f"{NATIVE}/mps/operations/ByName.mm": """
+#include <ATen/native/mps/ByName_metallib.h>
+namespace at::native::mps {
+static void run_by_name(const Tensor& x, const std::string& name) {
+  lib.getPipelineStateForFunc(fmt::format("{}_inner_{}", name, typeOf(x)));
+}
+void scan_by_name(const Tensor& x, const std::string& name) { run_by_name(x, name); }
+} // namespace at::native::mps
+""",
+    f"{NATIVE}/mps/kernels/ByName.metal": """
+template <typename T> kernel void rise(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void fall(device T* out [[buffer(0)]]) {}
+template [[host_name("rise_inner_float")]] kernel void rise<float>(device float* out);
+template [[host_name("fall_inner_float")]] kernel void fall<float>(device float* out);
+""",
     f"{NATIVE}/mps/kernels/Attributes.metal": """
 #include <ATen/native/mps/kernels/Merge.h>
 struct wave_functor { float operator()(float x) { return x; } };
@@ -540,6 +565,17 @@ def test_a_string_is_put_into_another(index: Index) -> None:
     assert longer[2].startswith("cubic_wide:")
     back = said(index, "edges_of_the_same_name_put_elsewhere")
     assert back[-1][-1].startswith("cubic_back:")
+
+
+def test_a_name_is_handed_to_a_file_with_a_shader_library(index: Index) -> None:
+    """From a file of graphs, whose own names, as ``"bump"``, ask for no kernel."""
+    found = [one for one in edges(index, "edges_of_handed_names") if one.kind == "shader"]
+    assert [(one.symbol, one.confidence) for one in found] == [
+        ("rise", "by rule"),
+        ("fall", "by rule"),
+    ]
+    shown = [one for one in said(index, "edges_of_handed_names") if one[0] == "shader"]
+    assert [one[2].partition(":")[0] for one in shown] == ["rise", "fall"]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
