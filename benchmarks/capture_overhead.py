@@ -95,7 +95,6 @@ def recorded(step: Callable[[], None], count: int, native: object = None) -> tup
         taken = seconds(step, count)
         start = time.thread_time()
         recorder.finish()
-        recorder.leave()
         return taken, (time.thread_time() - start) / count
 
 

@@ -199,7 +199,7 @@ def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
     """``triton_utils.register_op_override("aten", "bmm", "CUDA", cond, impl)``, with what it
     registers and when that runs. The registry's own takes the name of the compiler first."""
     args, kwargs = arguments
-    module = callee.dotted.split(".")[-2]
+    module = callee.dotted.rpartition(".")[0].rpartition(".")[2]
     if module == "registry":
         made_by, args = label(argument(arguments, (0, "backend"))), args[1:]
     else:
@@ -210,7 +210,7 @@ def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
         for slot in enumerate(("lib_symbol", "op_symbol", "dispatch_key", "cond", "impl"))
     )
     known = isinstance(space, str) and isinstance(name, str)
-    ops = _named(Library(space), name) if known else (UNKNOWN,)
+    ops = _named(Library(str(space)), name) if known else (UNKNOWN,)
     found = _dispatched(dispatch_key(key), ops, OVERRIDE)
     asked = identity(cond)
     when = f"{asked.name}() holds" if asked else "its condition holds"
