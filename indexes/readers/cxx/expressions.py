@@ -296,7 +296,21 @@ class Expressions:
         if self.text[before] in _NAME:
             begin, _ = self._named(before)
             return begin, type_mark(self.text[begin : before + 1])
-        return opened, self._list(opened, at + 1)
+        held = self._list(opened, at + 1)
+        if (name := self._template_before(before)) is not None:
+            begin, _ = self._named(name)
+            return begin, type_mark(self.text[begin : before + 1]) or held
+        return opened, held
+
+    def _template_before(self, at: int) -> int | None:
+        """Where the name ends whose template arguments end at an offset."""
+        text, depth = self.text, 0
+        for here in range(at, max(self._start, at - 120), -1):
+            depth += (text[here] == ">") - (text[here] == "<")
+            if not depth:
+                before = self._before(here)
+                return before if here < at and text[before] in _NAME else None
+        return None
 
     def _named(self, at: int) -> tuple[int, str]:
         """A name, or a member of something."""
