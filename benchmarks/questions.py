@@ -86,6 +86,13 @@ _HEADED = re.compile(r"\s*(?:class |def |(?:\w+ = )?_?add_docstr\w*\((?:[\w.]*\.
 """What a heading is of: a class, a function, or the name that a docstring is added to."""
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
+_IN_PYTHON = {
+    "meta": re.compile(r"^@register_meta|^@torch\.library\.impl\(meta_lib"),
+    "decomposition": re.compile(r"^@register_decomposition\("),
+    "ref": re.compile(r"^def [a-z]|^\w+ = _make_elementwise_"),
+}
+"""What begins a function of Python for an operator, in the files of each kind."""
+_FILES_OF = {"meta": "torch/_meta_reg", "decomposition": "torch/_decomp/", "ref": "torch/_refs/"}
 _TEXT = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 """A whole string: what stands between two of them is none."""
 _SAYS = 12
@@ -192,7 +199,24 @@ def _wanted(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) ->
         return "error-message"
     if kind == "derivative":
         return "derivative"
+    if kind == "python":
+        return _registered_in_python(files)
     return _key(root, commit, files) if kind == "new kernel" else ""
+
+
+def _registered_in_python(files: Sequence[FileDiff]) -> str:
+    """What a commit registers more of in Python than before; empty where it changes what is
+    there."""
+    more = {
+        kind: sum(
+            _count(mark, one.added) - _count(mark, one.removed)
+            for one in files
+            if one.path.startswith(_FILES_OF[kind])
+        )
+        for kind, mark in _IN_PYTHON.items()
+    }
+    most = max(more, key=more.__getitem__)
+    return most if more[most] > 0 else ""
 
 
 def _key(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
