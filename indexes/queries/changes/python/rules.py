@@ -127,7 +127,8 @@ class RulePlan:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
             left = (edit, *self._list_steps(rows))
             return Parts(left, tests=tuple(self._tests()), title=title, there=there)
-        steps = (*self._to_read(), *self._to_write(), *self._list_steps(rows))
+        writing = (*self._ref_to_register(), *self._to_write(), *self._elsewhere())
+        steps = (*self._to_read(), *writing, *self._list_steps(rows))
         return Parts(
             steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
         )
@@ -195,6 +196,21 @@ class RulePlan:
         what += " That is made of another operator's: ours needs one of its own." if made else ""
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+
+    def _ref_to_register(self) -> Iterator[ChangeStep]:
+        """Its ref, which may be its decomposition as well."""
+        refs = self._lists.traits.found(REF.kind).get(self._name, ())
+        if self._rule.kind == DECOMPOSITION.kind and refs:
+            what = f"Register the ref of {self._name}, or write a decomposition of its own."
+            yield ChangeStep("edit", place(refs[0]), what, why="many refs are decompositions too")
+
+    def _elsewhere(self) -> Iterator[ChangeStep]:
+        """The other file in which such functions of like operators stand."""
+        places = [(one, self._place(one)) for one in self._near]
+        others = ((one, where) for one, where in places if where.path != places[0][1].path)
+        for one, where in list(others)[:1]:
+            what = f"Or add it here, after that of {one.name}."
+            yield ChangeStep("read", where, what, why=f"{one.name} is {one.why}")
 
     def _end(self, where: Location) -> int:
         """The last line of a statement that a helper's fact gives one line of."""

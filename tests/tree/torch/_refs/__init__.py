@@ -56,3 +56,8 @@ def cumsum(a, dim, *, dtype=None, out=None):  #! hop cumsum ref
 
 abs_ = _make_inplace(abs)
 ceil_ = _make_inplace(ceil)
+
+
+# A ref that no decomposition table has.
+def mean(a, dim=None):  #! hop mean ref
+    return torch.ops.prims.sum(a, dim)

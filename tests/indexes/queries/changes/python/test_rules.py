@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from indexes.queries.changes.model import ChangeStep, Plan
 from indexes.queries.changes.planning import Changes
+from tests.tree_marks import TREE
 
 
 def _steps(plan: Plan | None, path: str) -> list[ChangeStep]:
     assert plan is not None
     return [step for step in plan.steps if step.location.path == path and step.touches]
+
+
+def _line_of(step: ChangeStep) -> str:
+    lines = (TREE / step.location.path).read_text().splitlines()
+    return lines[step.location.line - 1]
 
 
 def test_a_decomposition_stands_after_the_nearest_one(changes: Changes) -> None:
@@ -20,6 +26,16 @@ def test_a_decomposition_stands_after_the_nearest_one(changes: Changes) -> None:
     assert plan is not None
     assert plan.neighbours
     assert plan.there is None
+
+
+def test_a_decomposition_may_be_the_ref_or_stand_in_the_other_file(changes: Changes) -> None:
+    mean = changes.of_op("mean", "decomposition")
+    (found,) = [step for step in mean.steps if step.what.startswith("Register the ref of mean")]
+    assert "def mean(" in _line_of(found)
+    total = changes.of_op("sum", "decomposition")
+    added, other = [s.location.path for s in total.steps if "dd " in s.what and "after" in s.what]
+    assert (added, other) == ("torch/_refs/__init__.py", "torch/_decomp/decompositions.py")
+    assert not [step for step in total.steps if "Register the ref" in step.what]
 
 
 def test_the_expect_file_is_written_by_its_test(changes: Changes) -> None:
