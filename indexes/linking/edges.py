@@ -13,11 +13,11 @@ from indexes.linking.arguments import able, chosen, fitting, mark_of_result, ope
 from indexes.linking.classes import Classes, ClassQuestions
 from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
 from indexes.linking.functors import FunctionsRun, FunctorQuestions, named_in
+from indexes.linking.kernels import are_twins
 from indexes.linking.scopes import Scopes, enclosing
 from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
 from indexes.linking.visible import (
     APPLE,
-    are_twins,
     is_header,
     is_plain,
     library_of,

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 from indexes.codegen.cpp_types import (
     meta_parameters,
@@ -21,9 +22,11 @@ from indexes.codegen.cpp_types import (
 )
 from indexes.codegen.rows import Row
 from indexes.linking.arguments import parameter_mark
+from indexes.linking.facts import Known
 from indexes.model.idioms import STRUCTURED, meaning_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, KernelKind
+from indexes.readers.cxx.lexer import exclude_each_other
 
 _NATIVE = "at::native"
 _META = regex(r"structured_(\w+)::meta$")
@@ -190,6 +193,14 @@ def _ordered(chosen: Sequence[Definition]) -> list[Definition]:
 def _exclusive(chosen: Sequence[Definition]) -> bool:
     """Whether a build compiles one of them at most, as far as ``#if`` tells."""
     return len({c.guard for c in chosen}) == len(chosen)
+
+
+def are_twins(found: Sequence[Known]) -> bool:
+    """Whether functions are one function, written anew for each of several builds."""
+    defined = [one.definition for one in found]
+    alike = len({(one.scope, one.parameters) for one in defined}) == 1
+    pairs = combinations((one.guard for one in defined), 2)
+    return alike and len(defined) > 1 and all(exclude_each_other(*pair) for pair in pairs)
 
 
 # ------------------------------------------------------------------------------ many rows

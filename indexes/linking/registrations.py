@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.visible import can_mean, path_device
+from indexes.model.files import PythonFact, module_name, unpack
 from indexes.model.idioms import idiom_of, meaning_of, split_arguments
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
+from indexes.model.vocabulary import Confidence, Definition, Location, Role, StubRow
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "
@@ -285,3 +286,42 @@ def registered_definition(one: Written, facts: Facts) -> Definition | None:
         if row.definitions and registration.kernel.rstrip(")").endswith(f"native::{row.symbol}"):
             return row.definitions[0]
     return kernel_definition(registration.kernel, one.use.location.path, facts)
+
+
+# ----------------------------------------------------------------------------- from Python
+
+EXPLICIT = "CompositeExplicitAutograd"
+_KEYS = {
+    "meta_registration": "Meta",
+    "fake_impl": "Meta",
+    "autograd_impl": "Autograd",
+    "vmap_impl": "FuncTorchBatched",
+}
+"""For which key functions are registered that are given none."""
+_DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "meta": "Meta"}
+
+
+def full_name(target: str) -> str:
+    """``prims::add`` of ``prims::add.default``; operators of aten without their namespace."""
+    return target.removeprefix("aten::").removesuffix(".default")
+
+
+def python_keys(fact: PythonFact, detail: Mapping[str, str]) -> Iterator[str]:
+    given = detail.get("key", "") or _KEYS.get(fact.kind, EXPLICIT)
+    for key in given.split(","):
+        yield EXPLICIT if key == "None" else _DEVICES.get(key, key)
+
+
+def kernels_over_cpp(rows: Iterable[tuple[str, PythonFact]]) -> Iterator[Registration]:
+    """What Python gives the dispatcher for operators of the YAML: each runs in the place of the C++
+    kernel for its key, from when its module is imported and where its condition holds."""
+    for path, fact in rows:
+        detail = unpack(fact.detail)
+        if fact.kind != "py_impl" or "through" not in detail:
+            continue
+        when = " and ".join(filter(None, (f"{module_name(path)} is imported", detail.get("when"))))
+        by = " for ".join(filter(None, (detail["through"], detail.get("note"))))
+        where = Location(path, fact.line, fact.end_line)
+        for key in python_keys(fact, detail):
+            op = full_name(fact.target)
+            yield Registration(op, key, fact.symbol, path, f"{by}, if {when}", False, where, when)

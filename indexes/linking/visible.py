@@ -4,16 +4,13 @@ C++ lookup is followed as far as scopes decide it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import combinations
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.model.files import is_beside
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
-from indexes.readers.cxx.lexer import exclude_each_other
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
 _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
@@ -78,14 +75,6 @@ def nearest_macro(same: list[Known], call: Call) -> list[Known]:
         return same
     above = [k for k in same if k.definition.location.line <= call.line]
     return [max(above or same, key=lambda k: k.definition.location.line)]
-
-
-def are_twins(found: Sequence[Known]) -> bool:
-    """Whether functions are one function, written anew for each of several builds."""
-    defined = [one.definition for one in found]
-    alike = len({(one.scope, one.parameters) for one in defined}) == 1
-    pairs = combinations((one.guard for one in defined), 2)
-    return alike and len(defined) > 1 and all(exclude_each_other(*pair) for pair in pairs)
 
 
 def in_scope(call: Call, known: Known, here: str) -> bool:

@@ -11,9 +11,8 @@ from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
 from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
-from indexes.linking.python.operators import kernels_over_cpp
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
-from indexes.linking.registrations import around_dispatch
+from indexes.linking.registrations import around_dispatch, kernels_over_cpp
 from indexes.model.answers import (
     AutocastPolicy,
     Card,

@@ -12,10 +12,10 @@ from indexes.codegen.registration import MetaRules, Registration, Row, python_me
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
 from indexes.linking.python.helpers import resolve
-from indexes.linking.python.operators import kernels_over_cpp
 from indexes.linking.registrations import (
     Written,
     is_built,
+    kernels_over_cpp,
     registered_definition,
     written_registrations,
 )

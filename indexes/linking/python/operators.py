@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from indexes.codegen.registration import Registration
 from indexes.linking.library_operators import (
     LibraryKernelRow,
     LibraryOperator,
@@ -14,20 +13,13 @@ from indexes.linking.library_operators import (
     unwritten_schema,
 )
 from indexes.linking.python.paths import Found, bindings
-from indexes.model.files import PythonFact, canonical, module_name, unpack
+from indexes.linking.registrations import EXPLICIT, full_name, python_keys
+from indexes.model.files import PythonFact, canonical, unpack
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, Problem
 
 HIGHER_ORDER = "HigherOrderOperator"
 KINDS = ("operator", "py_impl", "meta_registration", "fake_impl", "autograd_impl", "vmap_impl")
-_EXPLICIT = "CompositeExplicitAutograd"
-_KEYS = {
-    "meta_registration": "Meta",
-    "fake_impl": "Meta",
-    "autograd_impl": "Autograd",
-    "vmap_impl": "FuncTorchBatched",
-}
-"""For which key functions are registered that are given none."""
 _RULES = {
     "operator": "the function that custom_op makes an operator",
     "py_impl": "torch.library.impl, or py_impl",
@@ -36,7 +28,6 @@ _RULES = {
     "autograd_impl": "torch.library.register_autograd",
     "vmap_impl": "torch.library.register_vmap",
 }
-_DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "meta": "Meta"}
 
 
 def define_from_python(
@@ -53,11 +44,6 @@ def define_from_python(
         except ValueError as error:
             problems.append(Problem(path, fact.line, f"the definition of {op}: {error}"))
     return problems
-
-
-def full_name(target: str) -> str:
-    """``prims::add`` of ``prims::add.default``; operators of aten without their namespace."""
-    return target.removeprefix("aten::").removesuffix(".default")
 
 
 def _native(path: str, fact: PythonFact, op: str) -> NativeFunction:
@@ -126,29 +112,8 @@ def _kernels(
     if fact.kind == "operator" and "through" in detail:
         yield from _of_prim(path, fact, native, bound)
         return
-    for key in _keys(fact, detail):
+    for key in python_keys(fact, detail):
         yield _row(key, fact.symbol, where, rule)
-
-
-def _keys(fact: PythonFact, detail: Mapping[str, str]) -> Iterator[str]:
-    given = detail.get("key", "") or _KEYS.get(fact.kind, _EXPLICIT)
-    for key in given.split(","):
-        yield _EXPLICIT if key == "None" else _DEVICES.get(key, key)
-
-
-def kernels_over_cpp(rows: Iterable[Found]) -> Iterator[Registration]:
-    """What Python gives the dispatcher for operators of the YAML: each runs in the place of the C++
-    kernel for its key, from when its module is imported and where its condition holds."""
-    for path, fact in rows:
-        detail = unpack(fact.detail)
-        if fact.kind != "py_impl" or "through" not in detail:
-            continue
-        when = " and ".join(filter(None, (f"{module_name(path)} is imported", detail.get("when"))))
-        by = " for ".join(filter(None, (detail["through"], detail.get("note"))))
-        where = Location(path, fact.line, fact.end_line)
-        for key in _keys(fact, detail):
-            op = full_name(fact.target)
-            yield Registration(op, key, fact.symbol, path, f"{by}, if {when}", False, where, when)
 
 
 def _of_prim(
@@ -170,10 +135,10 @@ def _of_prim(
         yield _row("Meta", f"{module}.{name}", Location(path, int(line)), meta)
     if "runs" in detail:
         name, _, line = detail["runs"].partition("@")
-        yield _row(_EXPLICIT, f"{module}.{name}", Location(path, int(line)), rule)
+        yield _row(EXPLICIT, f"{module}.{name}", Location(path, int(line)), rule)
     elif "calls" in detail:
         called = _overload_like(native, bound.get(canonical(detail["calls"]), ()))
-        row = _row(_EXPLICIT, detail["calls"], Location(path, fact.line), rule)
+        row = _row(EXPLICIT, detail["calls"], Location(path, fact.line), rule)
         yield replace(row, calls=called, confidence="by rule")
 
 

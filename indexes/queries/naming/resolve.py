@@ -35,7 +35,7 @@ World = Callable[[NameQuery, IndexedTree], NameMatch | None]
 def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
-    query = parse_name(text)
+    query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
     for world in _ORDER[query.kind]:
         if found := world(query, index):
             return _with_more(found, query, index)

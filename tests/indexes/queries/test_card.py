@@ -73,8 +73,8 @@ def test_a_path_is_shortened_at_its_front() -> None:
 
 
 def test_a_python_kernel_that_takes_over_stands_below_its_device(tree_index: Index) -> None:
-    lines = [one for one in tree_index.card("relu").lines if one.label == "CUDA"]
-    assert [one.text for one in lines][1:] == ["if _relu_cond() holds > _relu_impl"]
-    assert str(lines[1].location) == "torch/_native/ops/relu/triton_impl.py:11"
-    assert "in Python, under conditions" in "\n".join(card_lines(tree_index.card("relu")))
-    assert [one.text for one in tree_index.card("relu").lines if one.label == "XPU"]
+    lines = [one for one in tree_index.card("nonzero").lines if one.label == "CUDA"]
+    assert [one.text for one in lines][1:] == ["if _nonzero_cond() holds > _nonzero_impl"]
+    assert str(lines[1].location) == "torch/_native/ops/nonzero/triton_impl.py:11"
+    assert "in Python, under conditions" in "\n".join(card_lines(tree_index.card("nonzero")))
+    assert [one.text for one in tree_index.card("nonzero").lines if one.label == "XPU"]

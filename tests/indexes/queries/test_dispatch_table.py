@@ -231,15 +231,16 @@ def test_what_activate_meta_leaves_alone(tree_copy: Path, cache: Path) -> None:
 
 def test_a_python_kernel_that_takes_over_under_a_condition(tree_index: Index) -> None:
     """It is registered at runtime, in front of the C++ kernel, which it falls back to."""
-    for op, impl in (("relu", "_relu_impl"), ("relu_", "_relu_inplace_impl")):
+    for op, impl in (("nonzero", "_nonzero_impl"), ("nonzero.out", "_nonzero_out_impl")):
         found = slots(tree_index, op)
-        assert (found["CUDA"].kernel, found["CUDA"].kind) == (op, "kernel"), "C++ stays the kernel"
+        own_kernel = f"{op.replace('.', '_')}_cuda"
+        assert (found["CUDA"].kernel, found["CUDA"].kind) == (own_kernel, "kernel")
         assert f".{impl} takes over: register_op_override for triton, if" in found["CUDA"].rule
-        assert found["CUDA"].rule.endswith("_relu_cond() holds")
+        assert found["CUDA"].rule.endswith("_nonzero_cond() holds")
         assert "takes over" not in found["CPU"].rule
         own = [one for one in tree_index.table(op).registrations if one.kernel.endswith(impl)]
         assert [one.key for one in own] == ["CUDA", "XPU"]
-        path = "torch/_native/ops/relu/triton_impl.py"
+        path = "torch/_native/ops/nonzero/triton_impl.py"
         assert {str(one.definition) for one in own} == {
             f"{path}:{line_of(tree_index, path, f'def {impl}')}"
         }
