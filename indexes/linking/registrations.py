@@ -307,6 +307,7 @@ def full_name(target: str) -> str:
 
 
 def python_keys(fact: PythonFact, detail: Mapping[str, str]) -> Iterator[str]:
+    """The dispatch keys that Python registers a function for."""
     given = detail.get("key", "") or _KEYS.get(fact.kind, EXPLICIT)
     for key in given.split(","):
         yield EXPLICIT if key == "None" else _DEVICES.get(key, key)

@@ -207,7 +207,7 @@ def library_of(call: Call) -> str:
     first = call.qualifier.lstrip(":").partition("::")[0]
     if named := VENDOR_NAMESPACES.get(first):
         return named
-    by_name = _library_by_name(call.name)
+    by_name = library_named(call.name)
     if is_plain(call) or by_name in APPLE:  # PyTorch's own namespaces hold Apple's: mps::
         return by_name
     return _given_library(call)
@@ -228,7 +228,8 @@ def is_plain(call: Call) -> bool:
 
 
 @cache
-def _library_by_name(name: str) -> str:
+def library_named(name: str) -> str:
+    """The library whose functions compute and are spelled like a name; empty for another."""
     if "MPSGraph" in name:
         return "MPSGraph"
     if "MetalShaderLibrary" in name:

@@ -64,7 +64,7 @@ class Lookup(Bodies, Operators):
 
     @cached_property
     def works(self) -> Works:
-        """Tells works, with what all walks have asked of it."""
+        """What functions do, worked out once for all walks of this index."""
         return Works(self)
 
     def _messages_in(self, path: str) -> Sequence[tuple[str, int, int]]:

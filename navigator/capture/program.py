@@ -58,7 +58,7 @@ def _tell(file: TraceFile, error: Exception) -> None:
     """Notes the error with which the program ends, where it came as far as torch."""
     torch = sys.modules.get("torch")
     if torch is not None:
-        from .errors import error_line
+        from .rows.error import error_line
 
         file.tell([error_line(error, torch)])
 

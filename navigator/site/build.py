@@ -31,6 +31,8 @@ Progress = Callable[[str, int, int], None]
 _FEW = 400
 """So many pages are made sooner than processes start."""
 _CHUNK = 4
+_MOST = 4
+"""Processes, each with an index of its own in memory."""
 
 
 class Built(NamedTuple):
@@ -128,8 +130,8 @@ class _Site:
             yield from map(here.of, ops)
             return
         source, cache = self._index.source, self._index.cache
-        place = source.top, source.kind, source.roots
-        pool = start_workers(os.cpu_count() or 1, _open, place, cache, here.names)
+        place, count = (source.top, source.kind, source.roots), min(_MOST, os.cpu_count() or 1)
+        pool = start_workers(count, _open, place, cache, here.names)
         try:
             yield from pool.map(_body_of, ops, chunksize=_CHUNK)
         except BrokenProcessPool as error:

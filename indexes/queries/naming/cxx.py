@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from indexes.linking.device_names.demangle import is_mangled
 from indexes.linking.device_names.libraries import RUNTIME
-from indexes.linking.visible import plain_scope
+from indexes.linking.visible import library_named, plain_scope
 from indexes.model.answers import Hit, Member, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
@@ -294,27 +294,21 @@ def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A function of a vendor's library that no line of the tree calls: ``cudaLaunchKernel``."""
-    found = _VENDORS.match(query.base)
-    if not found or query.kind != "bare":
+    name, runtime = query.base, _RUNTIMES.match(query.base)
+    owner = library_named(name) or (runtime and _OWNERS[runtime[1]])
+    if not owner or query.kind != "bare":
         return None
-    note = f"a function of {_OWNERS[found[1]]}, not of PyTorch; no line of this source calls it"
-    if "LaunchKernel" in query.base:
+    note = f"a function of {owner}, not of PyTorch; no line of this source calls it"
+    if "LaunchKernel" in name:
         note += " by name: KERNEL<<<...>>>(...) is compiled to such a call"
-    return NameMatch("symbol", query.base, note=note, confidence="by rule")
+    return NameMatch("symbol", name, note=note, confidence="by rule")
 
 
 _OWNERS = {
     "cuda": "CUDA's runtime",
     "cu": "CUDA's driver",
     "hip": "HIP's runtime",
-    "cublas": "cuBLAS",
-    "cublasLt": "cuBLAS",
-    "cudnn": "cuDNN",
-    "cufft": "cuFFT",
     "curand": "cuRAND",
-    "cusolver": "cuSOLVER",
-    "cusparse": "cuSPARSE",
-    "nccl": "NCCL",
 }
-_VENDORS = regex(rf"({'|'.join(sorted(_OWNERS, key=len, reverse=True))})[A-Z][a-z]\w+\Z")
-"""How libraries spell their functions."""
+_RUNTIMES = regex(r"(cuda|curand|cu|hip)[A-Z][a-z]\w+\Z")
+"""How those spell their functions that compute nothing for an operator by themselves."""

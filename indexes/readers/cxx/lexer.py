@@ -202,7 +202,7 @@ def exclude_each_other(guard: str, other: str) -> bool:
 def _denies(guard: str, other: str) -> bool:
     asked = _asked(guard)
     denied = (one[1:] for one in _asked(other) if one.startswith("!"))
-    return any(_asked(one[1:-1] if one[0] == "(" else one) <= asked for one in denied)
+    return any(_asked(one[1:-1] if one.startswith("(") else one) <= asked for one in denied)
 
 
 def _asked(guard: str) -> set[str]:

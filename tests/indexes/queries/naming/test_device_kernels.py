@@ -46,5 +46,6 @@ def test_what_the_runtime_does_is_no_kernel(tree_index: Index) -> None:
 
 def test_a_function_of_a_vendor_that_nothing_calls(tree_index: Index) -> None:
     assert "CUDA's runtime" in tree_index.resolve("cudaLaunchKernel").note
+    assert "a function of MKL" in tree_index.resolve("vmlClearErrStatus").note
     assert "cuBLAS" in tree_index.resolve("cublasDasum").note
     assert tree_index.resolve("cudagraph").kind == "none"

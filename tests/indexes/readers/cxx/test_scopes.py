@@ -6,6 +6,7 @@ import pytest
 
 from indexes.model.bounds import CXX_NESTING
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, read_cpp
+from indexes.readers.cxx.lexer import exclude_each_other
 
 PATH = "aten/src/ATen/native/Sample.cpp"
 
@@ -340,3 +341,19 @@ def test_members_that_a_constructor_initialises_in_braces_are_no_functions() -> 
     assert where(text) == [("at::V", "V", 3), ("at::V", "V", 5), ("at", "after", 11)]
     opening = facts(text).definitions[-2]
     assert [call.name for call in opening.calls] == ["open"]
+
+
+@pytest.mark.parametrize(
+    ("guard", "other", "excluded"),
+    [
+        ("A && B", "!(A && B)", True),
+        ("A && C", "!A", True),
+        ("A", "!(A && B)", False),
+        ("A", "B", False),
+        ("!", "A", False),
+        ("!", "!", False),
+    ],
+)
+def test_guards_exclude_each_other(guard: str, other: str, excluded: bool) -> None:
+    """``#if !`` is no condition, and tells nothing."""
+    assert exclude_each_other(guard, other) is excluded

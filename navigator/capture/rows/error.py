@@ -7,8 +7,8 @@ import traceback
 from itertools import islice
 from typing import Any
 
-from .frames import USER_FRAMES, Stacks
-from .writer import metadata
+from ..frames import USER_FRAMES, Stacks
+from ..writer import metadata
 
 _MOST_TEXT = 20_000
 """Letters of a message: the dispatcher's has a line for each key."""
