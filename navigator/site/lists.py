@@ -88,9 +88,10 @@ def errors(index: Index) -> dict[str, list[str]]:
 
 def letters(found: Mapping[str, list[str]]) -> Iterator[str]:
     """Links to the pages of errors."""
-    yield "<p>Error texts by their first letter; {} stands for a value.</p><p>"
+    yield "<p>Error texts by their first letter; {} stands for a value.</p>"
+    yield '<nav aria-label="letters">'
     yield " ".join(f'<a href="errors/{one}.html">{one} ({len(found[one]):,})</a>' for one in found)
-    yield "</p>"
+    yield "</nav>"
 
 
 def source_words(source: SourceInfo) -> str:
