@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
-from indexes.linking.facts import Call, Facts, Known, by_hand
+from indexes.linking.facts import Call, Facts, Known, arguments_of, by_hand
 from indexes.linking.visible import plain_scope
+from indexes.model.files import PACK
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, PACK, UNKNOWN, one_letter
+from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, UNKNOWN, one_letter
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -57,16 +58,6 @@ _NO_NAME = regex(r"\W+")
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 """What a value of each kind becomes without being asked."""
-
-
-def arguments_of(call: Call) -> list[str] | None:
-    """The marks of a call's arguments; None where their number is not known: a pack stands there,
-    or a macro, which PyTorch writes in capitals."""
-    marks = call.arguments.split()
-    if "." not in call.arguments:
-        return marks
-    several = any(mark.endswith(PACK) or (mark[:1] == "." and mark.isupper()) for mark in marks)
-    return None if several else marks
 
 
 # ------------------------------------------------------------------------- C++ functions
@@ -275,11 +266,8 @@ def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Ret
 def _operator_parameters(schema: str, given: str, member: bool, out_last: bool) -> _Parameters:
     """Of the C++ function, where outputs come first but in ``_outf``, and ``given`` are the names
     without a default in C++. Four options of a factory are one ``TensorOptions``."""
-    listed = parse_schema(schema).arguments
-    outs = [a for a in listed if a.is_out]
-    plain = [a for a in listed if not a.is_out and not (member and a.name == "self")]
-    options = [a for a in plain if a.name in ("dtype", "layout", "device", "pin_memory")]
-    ordered = [*plain, *outs] if out_last else [*outs, *plain]
+    ordered = parse_schema(schema).in_cpp(member, out_last)
+    options = [a for a in ordered if a.name in ("dtype", "layout", "device", "pin_memory")]
     marks = [(a.name, _schema_mark(a)) for a in ordered]
     needed = (a for a in ordered if a.default is None or a.name in given.split())
     fewest = sum(1 for a in needed if a not in options)

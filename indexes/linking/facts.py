@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
 from indexes.model.answers import Hop, Unresolved
-from indexes.model.files import Call
+from indexes.model.files import PACK, Call
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import (
     Choice,
@@ -175,6 +175,16 @@ class Edge(NamedTuple):
         if self.candidates > 1:
             said += f"; one of {self.candidates}, by the object's class or the argument types"
         return said
+
+
+def arguments_of(call: Call) -> list[str] | None:
+    """The marks of a call's arguments; None where their number is not known: a pack stands there,
+    or a macro, which PyTorch writes in capitals."""
+    marks = call.arguments.split()
+    if "." not in call.arguments:
+        return marks
+    several = any(mark.endswith(PACK) or (mark[:1] == "." and mark.isupper()) for mark in marks)
+    return None if several else marks
 
 
 def by_hand(function: NativeFunction) -> bool:

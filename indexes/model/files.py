@@ -84,6 +84,10 @@ class Include(NamedTuple):
     """Written with quotes, so that it is looked for beside the file first."""
 
 
+PACK = "..."
+"""Stands for any number of arguments: ``args...``."""
+
+
 class Call(NamedTuple):
     """A use of a name in a body."""
 
@@ -93,13 +97,15 @@ class Call(NamedTuple):
     kind: str
     """``call``, ``member``, ``launch`` or, of what is passed on by name, ``name``."""
     template: str
-    arguments: str = "..."
+    arguments: str = PACK
     """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
     receiver: str = ""
     """The mark of what a member is called on; of a launch, that it is through a pointer; of a call,
     that a ``switch`` picks by what it returns."""
     branch: int = 0
     """The innermost ``Branch`` of the body around it; 0 for none."""
+    given: str = ""
+    """What its arguments are, with commas between: a literal, a name or nothing (``values``)."""
 
 
 class Branch(NamedTuple):
@@ -115,6 +121,8 @@ class Branch(NamedTuple):
     """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves) or ``#if``."""
     line: int
     """Of the condition."""
+    means: str = ""
+    """The condition with what the body's names stand for; empty where it has none of them."""
 
 
 # --------------------------------------------------- around operators, in Python

@@ -98,6 +98,13 @@ class Schema:
     def full_name(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
+    def in_cpp(self, member: bool = False, out_last: bool = False) -> list[Argument]:
+        """The arguments in the order of the C++ function, where outputs come first but in
+        ``_outf``; of a method all but ``self``."""
+        outs = [one for one in self.arguments if one.is_out]
+        plain = [a for a in self.arguments if not a.is_out and not (member and a.name == "self")]
+        return [*plain, *outs] if out_last else [*outs, *plain]
+
     @property
     def _inner(self) -> str:
         """``iand`` of ``__iand__``; empty for any other name."""

@@ -347,6 +347,8 @@ class Choice(NamedTuple):
     """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns; behind an
     ``if`` of which every branch does, so that nothing reaches it, ``text`` is ``true``."""
     location: Location
+    means: str = ""
+    """The text with what the body's names stand for; empty where it has none of them."""
 
 
 class KernelRow(NamedTuple):

@@ -182,7 +182,7 @@ _IS_CALL = (
 loop over elements."""
 _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
-    "c.arguments,c.receiver,c.branch"
+    "c.arguments,c.receiver,c.branch,c.given"
 )
 _AHEAD = 1000
 """Bodies whose edges are read before they are asked for."""
@@ -197,6 +197,7 @@ class Bodies(Definitions):
         super().__init__(store)
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
+        self.sites = lru_cache(1024)(self._all_sites)
         self._conditions = lru_cache(4096)(self._find_conditions)
         self._edges_of = ReadOnce(self._edges)
         self.edges = self._edges_of.__getitem__
@@ -207,7 +208,7 @@ class Bodies(Definitions):
     def _calls(self, known: Known) -> Sequence[Call]:
         return tuple(_spelled_once(self._sites(known, f" AND {_IS_CALL}")))
 
-    def sites(self, known: Known) -> Sequence[Call]:
+    def _all_sites(self, known: Known) -> Sequence[Call]:
         """Each place of a body that calls, launches or passes on something, in order."""
         return tuple(self._sites(known, ""))
 
@@ -230,7 +231,8 @@ class Bodies(Definitions):
 
     def _branches(self, definition: int) -> Sequence[Branch]:
         """The branches of a body in which something is called: that of number n is at n-1."""
-        sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
+        columns = ",".join(Branch._fields)
+        sql = f"SELECT {columns} FROM branches WHERE definition=? ORDER BY number"
         known, found = self.by_id(definition), list[Branch]()
         for number in self._bodies_of(known) if known else ():
             first = len(found)
@@ -250,7 +252,7 @@ class Bodies(Definitions):
         while caller and number:
             one = self.branches(number_of_caller)[number - 1]
             place = Location(caller.definition.location.path, one.line)
-            found.append(Choice(one.text, one.arm, place))
+            found.append(Choice(one.text, one.arm, place, one.means))
             number = one.parent
         return tuple(reversed(found))
 

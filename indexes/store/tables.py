@@ -60,9 +60,9 @@ CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
   base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER,
   returns TEXT, is_virtual INTEGER);
 CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
-  template TEXT, arguments TEXT, receiver TEXT, branch INTEGER);
+  template TEXT, arguments TEXT, receiver TEXT, branch INTEGER, given TEXT);
 CREATE TABLE branches(definition INTEGER, number INTEGER, parent INTEGER, text TEXT, arm TEXT,
-  line INTEGER);
+  line INTEGER, means TEXT);
 CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
   offset INTEGER, parameters TEXT, end_line INTEGER, stub TEXT, made INTEGER);
 CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line INTEGER,

@@ -284,9 +284,13 @@ def _short(text: str) -> str:
 class Branches:
     """Numbers the branches of a body as its calls need them."""
 
-    def __init__(self, arms: Sequence[Arm], line: Callable[[int], int]) -> None:
+    def __init__(
+        self, arms: Sequence[Arm], line: Callable[[int], int], meaning: Callable[[str], str]
+    ) -> None:
+        """``meaning`` tells a condition with what the body's names stand for."""
         self._arms = arms
         self._line = line
+        self._meaning = meaning
         self._next = 0
         self._around: list[tuple[Arm, int]] = []
         """The arms around the place that was asked for last, each with its number or 0."""
@@ -314,6 +318,7 @@ class Branches:
             parent = self._number(place - 1)
             number = len(self.needed) + 1
             line = self._line(one.offset)
-            self.needed.append(Branch(number, parent, one.text, one.arm, line))
+            means = "" if one.arm in ("case", "#if") else self._meaning(one.text)
+            self.needed.append(Branch(number, parent, one.text, one.arm, line, means))
             self._around[place] = (one, number)
         return number

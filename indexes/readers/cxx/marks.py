@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from indexes.model.idioms import LOOPS
 from indexes.model.regex import ASCII, regex
 
 UNKNOWN = "?"
-PACK = "..."
-"""Any number of arguments: ``args...``."""
 LIST = "{"
 """Stands before the mark of what an argument of a method holds in braces: ``x.index({i, j})``."""
 SWITCHED = "switch"
@@ -183,6 +182,25 @@ def method_mark(name: str, receiver: str, template: str) -> str:
 def one_letter(mark: str) -> str:
     """A mark that is not the name of a type."""
     return mark if len(mark) == 1 or mark.startswith(".") else UNKNOWN
+
+
+_VALUES = frozenset("idbIsDLNOGS")
+"""Marks of what has no method that leads anywhere."""
+_ACCESSORS = frozenset(
+    "sizes strides sym_sizes sym_strides dim ndimension scalar_type dtype options device layout"
+    " defined data_ptr const_data_ptr mutable_data_ptr unsafeGetTensorImpl key_set has_value value"
+    " value_or storage itemsize".split()
+)
+"""Methods of TensorBase and of what holds a tensor that are no operators: they tell what it has."""
+
+
+def leads_nowhere(name: str, qualifier: str, kind: str, receiver: str) -> bool:
+    """Whether a call is none of the tree's: the standard library's, or an accessor."""
+    if kind != "member":
+        return qualifier.startswith("std")
+    if receiver == STANDARD or (receiver in _VALUES and name not in LOOPS):
+        return True
+    return name in _ACCESSORS and (receiver == "T" or receiver[0] in ".?")
 
 
 _INTEGER = regex(r"-?(?:0[xX][0-9a-fA-F]+|\d[\d']*)[uUlL]*$", ASCII)

@@ -11,8 +11,7 @@ from operator import itemgetter
 from re import Pattern
 from typing import NamedTuple
 
-from indexes.model.files import Branch, Call
-from indexes.model.idioms import LOOPS
+from indexes.model.files import PACK, Branch, Call
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
@@ -23,63 +22,31 @@ from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
 from indexes.readers.cxx.local_names import LocalNames, Row
 from indexes.readers.cxx.marks import (
     LIST,
-    PACK,
     STANDARD,
     SWITCHED,
     UNKNOWN,
-    one_letter,
+    leads_nowhere,
     type_mark,
     word_mark,
 )
 from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
+from indexes.readers.cxx.signs import CALLED_OBJECT, PATH, TEMPLATE, Signs
+from indexes.readers.cxx.values import LocalValues
 
 _MOST_ARGUMENTS = 40
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
-_TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>[^;(){}<>]*)*>"
-_PATH = r"[A-Za-z_]\w*(?:::\w+)*"
-_SPELLED = rf"(::)?({_PATH})\s*({_TEMPLATE})?"
+_SPELLED = rf"(::)?({PATH})\s*({TEMPLATE})?"
 _PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)?\s*", ASCII)
 # What a look-ahead has found is not tried again in another way.
-_ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCII)
+_ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({PATH}))\3\s*({TEMPLATE})?\s*;", ASCII)
 _OF_CLASS = regex(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\w*\))?((?:::)?\w+(?:::\w+)*)::(\w+)\s*", ASCII)
 _AFTER_MACRO = regex(r"\s*[A-Z][A-Z0-9_]*\s*\(\w*\)(::\w+(?:::\w+)*)::(\w+)\s*", ASCII)
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
-_MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
-# It begins with a plain set of characters, through which the engine skips.
-_SIGN = regex(
-    r"([-+*/%&|^<>=!](?:(?<= [-+*/%&|^<>])|(?<= [<>=!])=)) "
-    r"(?=(\d[\d.]*|[A-Za-z_]\w*)(->|\s?[-+*/%&|^<>=(\[.:])?)",
-    ASCII,
-)
-_LEFT = regex(r"(?<![\w.>:])(?:[A-Za-z_]\w*|\d[\d.]*)$|[)\]]$", ASCII)
-_BESIDE = regex(r"[-+*/%&|^<>)]\s", ASCII)
-_NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
-_LONGEST_NAME = 160
-_OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
-"""A brace that may stand behind a name or its template arguments."""
-_CALLED_OBJECT = regex(r"\}\s*\(")
-_BRACED = regex(rf"[(,=]{_MADE}", ASCII)
-_RETURNED = regex(rf"return\b{_MADE}", ASCII)
-_STATED = regex(rf"[;{{}})]{_MADE}", ASCII)
-"""What begins a statement makes an object only where it is called: ``Unique<T>{}(x);``."""
-_NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
 """Names that stand for no function, or were kept as one already."""
-_MESSAGE = regex(
-    r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
-    ASCII,
-)
-_VALUES = frozenset("idbIsDLNOGS")
-"""Marks of what has no method that leads anywhere."""
-_ACCESSORS = frozenset(
-    "sizes strides sym_sizes sym_strides dim ndimension scalar_type dtype options device layout"
-    " defined data_ptr const_data_ptr mutable_data_ptr unsafeGetTensorImpl key_set has_value value"
-    " value_or storage itemsize".split()
-)
-"""Methods of TensorBase and of what holds a tensor that are no operators: they tell what it has."""
 
 
 class Text(NamedTuple):
@@ -137,17 +104,17 @@ class Reader:
         rows.sort(key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
         rows = _with_choosers(rows, list(choosing_calls(text.plain, start, arms)))
-        branches, line = Branches(arms, text.line), text.line
-        branch = branches.at if arms else _no_branch
+        branches, line = Branches(arms, text.line, reading.values.spelled_out), text.line
+        branch, given = branches.at, reading.given
         calls = [
-            Call(name, qualifier, line(at), kind, template, arguments, receiver, branch(at))
-            for at, name, qualifier, kind, template, arguments, receiver in rows
+            Call(name, qualifier, line(at), kind, types, marks, on, branch(at), given.get(at, ""))
+            for at, name, qualifier, kind, types, marks, on in rows
         ]
         return Body(calls, branches.needed)
 
     def _makes(self, start: int, end: int) -> bool:
         """Whether an object may be made in braces and called."""
-        return _CALLED_OBJECT.search(self.text.plain, start, end) is not None
+        return CALLED_OBJECT.search(self.text.plain, start, end) is not None
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
         """Calls as the body's ``using`` says what their names stand for."""
@@ -197,10 +164,14 @@ class _Reading:
         self.end = end
         self.plain = reader.text.plain
         self.sites = sites
-        kinds = [(kind, offset) for offset, kind, _ in reader.directives(start, end)]
+        directives = reader.directives(start, end)
+        kinds = [(kind, offset) for offset, kind, _ in directives]
         self.brackets = Brackets(self.plain, start, end, kinds)
         self.known = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
         self._rows: list[Row] = []
+        self.values = LocalValues(self.plain, reader.text.written, start, end, directives)
+        self.given: dict[int, str] = {}
+        """By where a call stands, what its arguments are, as far as the source says it."""
 
     def rows(self, parameters: str) -> list[Row]:
         """The calls of the body, and what it passes on by name."""
@@ -209,10 +180,10 @@ class _Reading:
             for site in self.sites:
                 self._site(site)
             self._assigned()
-        self._made()
-        self._signs(parameters)
+        signs = Signs(self.plain, self.start, self.end, self.known, self.sites)
+        self._rows += [*signs.made(), *signs.signs(parameters)]
         if self.reader.text.messages:
-            self._messages()
+            self._rows += signs.messages()
         if self.reader.text.shaders:
             asked = asked_names(self.plain, self.reader.text.written, self.start, self.end)
             how = HANDED if self.reader.text.shaders == HANDED else ""
@@ -228,7 +199,7 @@ class _Reading:
         if name in BY_NAME and (named := self._operator_named(parts)):
             self._rows.append((start, named[0], "", SCHEMA, named[1], "", ""))
             return
-        if self._leads_nowhere(name, qualifier, kind, receiver):
+        if name == OPAQUE or leads_nowhere(name, qualifier, kind, receiver):
             self._names_in(parts)
             return
         if (type_ := self.known.constructed.get(start)) is not None:
@@ -245,6 +216,7 @@ class _Reading:
             return
         elif parts:
             given = self._given(parts, lists=kind == "member")
+            self.given[start] = self.values.given(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
 
@@ -270,86 +242,6 @@ class _Reading:
         found = [one for start, end in parts for one in _STRING.findall(written, start, end)]
         is_named = bool(found) and "::" in found[0]
         return (found[0], found[1] if len(found) > 1 else "") if is_named else None
-
-    def _signs(self, parameters: str) -> None:
-        """``x * y`` of tensors is a call of ``operator*``."""
-        if "Tensor" not in parameters and not self.sites:
-            return
-        if not self.sites:
-            self.known.declare(parameters)
-        if not self.known.declares("T"):
-            return
-        behind_last = self.start
-        for found in _SIGN.finditer(self.plain, self.start, self.end):
-            sign, right, behind = found.groups()
-            at = found.start()
-            if left := _LEFT.search(self.plain, max(self.start, at - _LONGEST_NAME), at - 1):
-                begin = max(behind_last, left.start() - 2)
-                before = _BESIDE.fullmatch(self.plain, begin, left.start())
-                marks = [
-                    self._side(left[0], left.start(), before and before[0]),
-                    self._side(right, found.start(2), behind),
-                ]
-                behind_last = found.end()
-                if _NOTHING.match(self.plain, found.start(2)):
-                    continue  # an optional is compared, not the tensor in it
-                if any(mark == "T" or mark[:1] == "." for mark in marks):
-                    row = (at, f"operator{sign}", "", "call", "", " ".join(marks), "")
-                    self._rows.append(row)
-
-    def _side(self, name: str, at: int, beside: str | None) -> str:
-        """The mark of a side that is a name, a number or a call; with more beside it than that, a
-        tensor makes a tensor of it, and of anything else it is not known what it is."""
-        if name in ")]":
-            return one_letter(self.known.ending_at(at)[1])
-        if beside == ":" and name == "at":
-            return self._called_at(at)
-        mark = word_mark(name) if name[0].isdecimal() else self.known.declared(name, at)
-        goes_on = (beside or "").endswith(("->", ".", ":", "(", "["))
-        if mark is None or len(mark) > 1 or (beside and (mark != "T" or goes_on)):
-            return UNKNOWN
-        return mark
-
-    def _called_at(self, at: int) -> str:
-        """The mark of ``at::name(...)``, which begins at an offset and goes on no further."""
-        site = next((one for one in self.sites if one.start == at), None)
-        closed = self.brackets.close(site.opened) if site else -1
-        if site is None or closed < 0 or self.plain[closed + 1 : closed + 2] in ".-":
-            return UNKNOWN
-        return one_letter(self.known.result(site)[1])
-
-    def _made(self) -> None:
-        """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,
-        ``Unique<T>{}(x)``."""
-        for brace in _OBJECT.finditer(self.plain, self.start, self.end):
-            stop = brace.end()
-            begin = max(self.plain.rfind(char, self.start, stop - 1) for char in ";(){}")
-            begin = max(begin, self.start)
-            found = _BRACED.search(self.plain, begin, stop) or _RETURNED.search(
-                self.plain, begin, stop
-            )
-            if not found and self._is_called(stop - 1):
-                found = _STATED.match(self.plain, begin, stop)
-            if not found:
-                continue
-            path, template = found.groups()
-            qualifier, _, name = path.rpartition("::")
-            if name not in _NO_OBJECT and type_mark(path) == name:
-                arguments = flat(template)[1:-1] if template else ""
-                self._rows.append((found.start(1), name, qualifier, "call", arguments, "", ""))
-
-    def _is_called(self, opened: int) -> bool:
-        """Whether what the braces at an offset make is called."""
-        closed = self.brackets.close(opened)
-        return _CALLED_OBJECT.match(self.plain, closed, self.end) is not None
-
-    def _leads_nowhere(self, name: str, qualifier: str, kind: str, receiver: str) -> bool:
-        """Whether a call is none of the tree's: the standard library's, or an accessor."""
-        if kind != "member":
-            return qualifier.startswith("std") or name == OPAQUE
-        if receiver == STANDARD or (receiver in _VALUES and name not in LOOPS):
-            return True
-        return name in _ACCESSORS and (receiver == "T" or receiver[0] in ".?")
 
     def _given(self, parts: Sequence[tuple[int, int]], lists: bool = False) -> str:
         """The marks of arguments, a word each, with the names that comments give them; ``lists``
@@ -470,13 +362,6 @@ class _Reading:
             for row in _Reading(inner, 0, len(text), sites, outer).rows(""):
                 self._rows.append((site.start, *row[1:]))
 
-    def _messages(self) -> None:
-        """``[graph additionWithPrimaryTensor:x ...]``."""
-        for found in _MESSAGE.finditer(self.plain, self.start, self.end):
-            receiver, name = found.groups()
-            row = (found.start(2), name, "", "member", "", "", receiver or UNKNOWN)
-            self._rows.append(row)
-
 
 def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> list[Row]:
     """Calls as they are, those marked by whose results a ``switch`` picks."""
@@ -488,10 +373,6 @@ def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> lis
         else row
         for row in rows
     ]
-
-
-def _no_branch(_: int) -> int:
-    return 0
 
 
 def _may_name(text: str) -> bool:

@@ -1,0 +1,177 @@
+"""What the call of a member means: a method of a class of the tree, an operator where it is called
+on a tensor, a loop, or what an object of a library runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple, Protocol
+
+from indexes.linking.arguments import Returned, chosen, fitting, operator_base
+from indexes.linking.classes import Classes, ClassQuestions
+from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
+from indexes.linking.visible import is_header, library_of, plain_scope
+from indexes.model.idioms import LOOPS
+from indexes.model.vocabulary import Confidence
+from indexes.readers.cxx.marks import LIST
+
+RUNS = "execute"
+_FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
+"""The folders of a vendor's callers, whose objects run by ``execute`` what they built."""
+_TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
+_MOST_METHODS = 8
+"""Methods of one name that a call can mean, of a class that is written anew for each architecture,
+as ``Vectorized`` is; with more, nothing is told by them."""
+
+
+class Meaning(NamedTuple):
+    """An edge, but for where it stands."""
+
+    kind: EdgeKind
+    symbol: str
+    target: int | str
+    confidence: Confidence
+    candidates: int
+    macro: str = ""
+
+    def at(self, caller: int, line: int, branch: int) -> Edge:
+        """The edge at a place of a body."""
+        kind, symbol, target, confidence, candidates, macro = self
+        return Edge(caller, line, kind, symbol, target, confidence, candidates, branch, macro)
+
+
+def edge_to(
+    call: Call,
+    kind: EdgeKind,
+    target: int | str,
+    confidence: Confidence = "exact",
+    candidates: int = 1,
+) -> Meaning:
+    within = call.qualifier.removesuffix("::")
+    symbol = f"{within}::{call.name}" if call.qualifier else call.name
+    return Meaning(kind, symbol, target, confidence, candidates)
+
+
+def each(
+    call: Call,
+    kind: EdgeKind,
+    targets: Sequence[int | str],
+    confidence: Confidence = "exact",
+    twins: bool = False,
+) -> list[Meaning]:
+    """An edge to each of the things that a call can mean; ``twins`` of which a build has one."""
+    several: Confidence = "by rule" if twins else "ambiguous"
+    sure: Confidence = confidence if len(targets) == 1 else several
+    return [edge_to(call, kind, target, sure, len(targets)) for target in targets]
+
+
+class MemberQuestions(ClassQuestions, Protocol):
+    """What is asked of members."""
+
+    def is_method_name(self, name: str) -> bool:
+        """Whether a class of the tree has a method of that name."""
+
+
+class Members:
+    """Resolves calls of members. Answers are kept while it lives."""
+
+    def __init__(self, facts: MemberQuestions, returned: Returned) -> None:
+        self.facts = facts
+        self._returned = returned
+        self._classes = Classes(facts)
+        self._methods_meant: dict[tuple[object, ...], list[Meaning]] = {}
+        """What calls of methods mean, in all files."""
+
+    def of(self, call: Call, caller: Known) -> list[Meaning]:
+        """A method of a class of the tree, or of a tensor: then an operator."""
+        if call.name in LOOPS and not library_of(call):
+            return [edge_to(call, "loop", call.name)]
+        mark = call.receiver
+        if mark[:1] == ".":  # what a call returns, or an object that is made there
+            mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
+        if library := library_of(call) or self._front_end(call, mark, caller):
+            return [edge_to(call, "library", library, "by rule")]
+        if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):
+            written = self._takes_list(call, caller) if mark == "T" else []
+            return written or self._method_operators(call, is_sure=mark == "T")
+        if mark.isidentifier() and len(mark) > 1 and self._is_parameter(mark, caller):
+            return self._of_file(call, caller)
+        return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
+
+    def _front_end(self, call: Call, mark: str, caller: Known) -> str:
+        """The library whose object runs what it holds: that of the folder, or whose functions the
+        body calls to make it; empty for another call."""
+        if call.name != RUNS or mark != "?":
+            return ""
+        path = caller.definition.location.path
+        of_folder = (library for folder, library in _FRONT_ENDS if folder in path)
+        called = (library_of(one) for one in self.facts.calls(caller) if one.qualifier)
+        held = (one for one in called if any(one == library for _, library in _FRONT_ENDS))
+        return next(chain(of_folder, held), "")
+
+    def _is_parameter(self, mark: str, caller: Known) -> bool:
+        """Whether a type is one that a template of a source file takes: nothing in the tree bears
+        its name."""
+        found, path = caller.definition, caller.definition.location.path
+        if mark in ("this", "return") or is_header(path):
+            return False
+        if any(map(self.facts.named, (mark, self.facts.alias_of(mark, path).rpartition("::")[2]))):
+            return False
+        return found.template or bool(self.facts.classes_named(found.scope.rpartition("::")[2]))
+
+    def _of_file(self, call: Call, caller: Known) -> list[Meaning]:
+        """The methods of the classes in a source file: its templates are used there alone."""
+        path = caller.definition.location.path
+        others = self._classes.others(call, caller)
+        here = [one for one in others if one.definition.location.path == path]
+        found = chosen(call, here, self._returned) if len(here) == len(others) else []
+        return each(call, "call", [one.id for one in found], "by rule")
+
+    def _of_class(self, call: Call, caller: Known, mark: str) -> list[Meaning]:
+        """What a method of an object means: that does not depend on the file."""
+        place = caller.definition
+        itself = caller.id if call.name == place.name else 0
+        is_near = mark == "this" or self.facts.is_standard(mark)
+        around = plain_scope(place.scope) if is_near else ""
+        key = (call.name, call.qualifier, call.arguments, bool(call.template), mark, itself, around)
+        found = self._methods_meant.get(key)
+        if found is None:
+            read = self._overriders if mark == "?" else partial(self._methods, mark=mark)
+            found = self._methods_meant[key] = read(call, caller)
+        return found
+
+    def _methods(self, call: Call, caller: Known, mark: str) -> list[Meaning]:
+        found = chosen(call, self._classes.methods(call, caller, mark), self._returned)
+        if len(found) > _MOST_METHODS:
+            reason = f"{len(found)} classes named {mark} have a method of that name"
+            return [edge_to(call, "unknown", reason)]
+        return each(call, "call", [one.id for one in found], "by rule")
+
+    def _overriders(self, call: Call, caller: Known) -> list[Meaning]:
+        """The methods that an object of no known type runs, where one class tells which."""
+        if not self.facts.is_method_name(call.name):
+            return []
+        found = chosen(call, self._classes.others(call, caller), self._returned)
+        is_told = self._classes.are_of_one_family(found)
+        return each(call, "call", [one.id for one in found]) if is_told else []
+
+    def _takes_list(self, call: Call, caller: Known) -> list[Meaning]:
+        """The methods that are written for tensors and take ``{i, j}`` as an ``initializer_list``:
+        C++ prefers them to what such a list would become (over.ics.rank)."""
+        if LIST not in call.arguments:
+            return []
+        written = self._classes.methods(call, caller, "Tensor")
+        taking = [one for one in written if "initializer_list" in one.definition.parameters]
+        found = chosen(call, taking, self._returned)
+        return each(call, "call", [one.id for one in found], "by rule")
+
+    def _method_operators(self, call: Call, is_sure: bool) -> list[Meaning]:
+        overloads = self.facts.overloads(operator_base(call))
+        if overloads and not is_sure and self.facts.is_method_name(call.name):
+            return [edge_to(call, "unknown", _TENSOR_OR_NOT)]
+        found = fitting(call, overloads, self._returned)
+        names = [one.full_name for one in found]
+        if any(map(by_hand, found)):
+            return each(call, "accessor", names, "by rule")
+        return each(call, "operator", names, "exact" if is_sure else "by rule")

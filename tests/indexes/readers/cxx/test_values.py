@@ -1,0 +1,80 @@
+"""What the source itself says that arguments and a body's own names are."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.readers.cxx.facts import DefinitionFact, read_cpp
+
+
+def read(body: str) -> DefinitionFact:
+    text = f"void run(const Tensor& t, bool flag, int64_t dim) {{\n{body}\n}}"
+    facts, _ = read_cpp(text.encode(), "aten/src/ATen/native/a.cpp")
+    (found,) = facts.definitions
+    return found
+
+
+def given(body: str) -> str:
+    (call,) = [one for one in read(body).calls if one.name == "a"]
+    return call.given
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ("t, /*upper=*/false", "t,false"),
+        ("t, dim, -1, 2.5", "t,dim,-1,2.5"),
+        ("t, std::nullopt, {}, Tensor()", "t,nullopt,nullopt,nullopt"),
+        ('t, "reduced"', 't,"reduced"'),
+        ("t, at::Reduction::Mean, at::kLong", "t,Mean,kLong"),
+        ("f(t), !flag, t.size(0)", ",!flag"),
+        ("t.sum(), dim + 1", ""),
+        ("std::move(t), *dim, dim.value_or(0)", "t,*dim,dim.value_or(0)"),
+    ],
+)
+def test_literals_and_names_that_a_call_is_given(arguments: str, values: str) -> None:
+    assert given(f"a({arguments});") == values
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [
+        ("constexpr bool upper = true;", "true"),
+        ("auto upper = flag.value_or(false);", "flag.value_or(false)"),
+        ("bool upper = flag;\n  upper = !upper;", ""),  # set again
+        ("int64_t upper = 0;\n  upper++;", ""),
+        ("bool upper = t.dim() == 2;", ""),
+        ("bool upper = flag, lower = false;", ""),
+        ("upper = true;", ""),  # no declaration: of somewhere else
+    ],
+)
+def test_a_name_that_the_body_sets_once_is_what_it_is_set_to(before: str, value: str) -> None:
+    assert given(f"{before} a(upper);") == value
+
+
+def test_a_parameter_that_the_body_changes_is_not_known() -> None:
+    assert given("dim = wrapped(dim, t);\n  a(t, dim, flag);") == "t,,flag"
+
+
+@pytest.mark.parametrize(
+    ("before", "condition", "means"),
+    [
+        ('auto way = name.value_or("qr");', 'way == "qr"', 'name.value_or("qr") == "qr"'),
+        ("bool fast = t.is_cuda() && flag;", "!fast", "!(t.is_cuda() && flag)"),
+        ("bool fast = flag;\n  bool best = fast && wide(t);", "best", "(flag && wide(t))"),
+        ("auto run = [&] { return 1; };", "run", ""),
+        ("auto n = t.numel();", "x.n > 2", ""),  # a member of that name
+        (
+            '#ifdef USE_ROCM\n  auto way = f("a");\n#else\n  auto way = g("b");\n#endif\n',
+            "way == other",
+            '(!defined(USE_ROCM) ? g("b") : f("a")) == other',
+        ),
+    ],
+)
+def test_a_condition_says_what_the_names_in_it_stand_for(
+    before: str, condition: str, means: str
+) -> None:
+    function = read(f"{before}\n  if ({condition}) a(t);")
+    branch = function.branches[-1]
+    assert branch.text == f"if ({condition})"
+    assert branch.means == (f"if ({means})" if means else "")
