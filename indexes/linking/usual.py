@@ -63,23 +63,25 @@ Defaults = tuple[tuple[str, str], ...]
 
 
 @lru_cache(8192)
-def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
-    """Whether a condition holds in the usual case; None where neither its words nor the defaults
-    of an operator's arguments tell."""
+def holds(condition: str, device: str, defaults: Defaults = (), given: bool = True) -> bool | None:
+    """Whether a condition holds in the usual case; None where neither its words nor the values of
+    arguments tell. That optional ones are ``given`` may be the usual case or not."""
     text = _TURNED.sub(r"\3 \2 \1", unwrapped(condition.strip()))
     if text in _LITERALS:
         return _LITERALS[text]
+    if ways := _ternary(text):
+        asked = holds(ways[0], device, defaults)
+        return None if asked is None else holds(ways[1 if asked else 2], device, defaults, given)
     for sign, dominant in (("||", True), ("&&", False)):
         if len(parts := _split(text, sign)) > 1:
-            return _joined([holds(part, device, defaults) for part in parts], dominant)
+            return _joined([holds(part, device, defaults, given) for part in parts], dominant)
     if text.startswith("!") and not text.startswith("!="):
-        inner = holds(text[1:], device, defaults)
+        inner = holds(text[1:], device, defaults, given)
         return None if inner is None else not inner
-    given = dict(defaults)
-    if (asked := _ASKS_GIVEN.match(text)) and f"{asked[1]}?" in given:
-        return given[f"{asked[1]}?"] == "True"
-    usual = _atom(text, device)
-    return _by_default(text, given) if usual is None and defaults else usual
+    known = _by_value(text, device, defaults) if defaults else None
+    if known is None and (given or "has_value" not in text):
+        return _atom(text, device)
+    return known
 
 
 _LITERALS = {"true": True, "false": False}
@@ -87,10 +89,14 @@ _TURNED = regex(r"^(\d+)\s*([!=]=)\s*([^&|]+)$")
 """A comparison with the number first: ``0 == iter.numel()``."""
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 """``dim.has_value()``, ``has_out``."""
-_COMPARED = regex(
-    r"(\w+)(?:\.to\w*(?:<\w+>)?\(\))?\s*([=!<>]=|[<>])\s*(?:(?:\w+::)*(-?[\w.]+)|\"(\w*)\")$"
-)
-"""``dim == -1``, ``alpha.toDouble() == 1.0`` of a ``Scalar``."""
+_COMPARED = regex(r"(.+?)\s*([=!<>]=|(?<=\s)[<>](?=\s))\s*(.+)$")
+_LITERAL = regex(r"(?:(?:std::)?string_view\()?\"([^\"]*)\"\)?$|(-?\.?\d[\d.eE-]*)[fFlLuU]*$")
+_NAMED = regex(r"\*?((?:\w+::)*)(\w+)$")
+_CONVERTED = regex(r"\.(?:value|to\w*(?:<\w+>)?)\(\)$")
+"""``alpha.toDouble()`` of a ``Scalar``, ``dim.value()`` of an optional."""
+_ABSOLUTE = regex(r"(?:std::)?abs\((.*)\)$")
+_FALLBACK = regex(r"(\w+)\.value_or\((.*)\)$")
+_CONSTANT = regex(r"[A-Z]+(?:[a-z]|[A-Z0-9]_?[A-Z0-9])|k[A-Z]\w")
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -99,20 +105,72 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+NONE = "None"
+"""The value of an argument that is not given."""
 
 
-def _by_default(text: str, defaults: Mapping[str, str]) -> bool | None:
-    """Whether ``name`` or ``name > 0.0`` holds for the default of an argument."""
-    if text in defaults:
-        return {"True": True, "False": False}.get(defaults[text])
-    found = _COMPARED.match(text)
-    if not found or found[1] not in defaults:
+def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
+    """Whether ``name`` or ``name > 0.0`` holds for what arguments are."""
+    given, value = dict(defaults), value_of(text, device, defaults)
+    if (value or "").lower() in _LITERALS:
+        return value == "True"
+    if (asked := _ASKS_GIVEN.match(text)) and f"{asked[1]}?" in given:
+        return given[f"{asked[1]}?"] == "True"
+    if not (found := _COMPARED.match(text)):
         return None
-    default = defaults[found[1]].strip("'\"")
-    sides = [_number(side) for side in (default, found[3] or found[4] or "")]
-    if all(isinstance(side, float) for side in sides) or found[2] in ("==", "!="):
+    values = [value_of(found[side], device, defaults) for side in (1, 3)]
+    sides = [_number(one or "") for one in values]
+    numbers = [isinstance(one, float) for one in sides]
+    if None in values or (any(numbers) and any(_is_constant(found[n], given) for n in (1, 3))):
+        return None
+    if all(numbers) or found[2] in ("==", "!="):
         return _COMPARISONS[found[2]](*sides)
     return None
+
+
+@lru_cache(8192)
+def value_of(text: str, device: str, defaults: Defaults) -> str | None:
+    """What an expression is where arguments have some values; None where that is not known."""
+    text = unwrapped(_CONVERTED.sub("", text.strip()))
+    if found := _ABSOLUTE.match(text):
+        return (value_of(found[1], device, defaults) or "").lstrip("-") or None
+    if ways := _ternary(text):
+        asked = holds(ways[0], device, defaults)
+        return None if asked is None else value_of(ways[1 if asked else 2], device, defaults)
+    if literal := _LITERAL.match(text):
+        return literal[1] if literal[2] is None else literal[2]
+    given = dict(defaults)
+    if text[:1] == "!":
+        held = holds(text, device, defaults, given=False)
+        return None if held is None else str(held)
+    if (found := _ASKS_GIVEN.match(text)) and "(" in text:
+        return given.get(f"{found[1]}?")
+    if found := _FALLBACK.match(text):
+        is_left_out = given.get(f"{found[1]}?", str(given.get(found[1]) != NONE)) == "False"
+        return value_of(found[2], device, defaults) if is_left_out else _given(found[1], given)
+    if not (found := _NAMED.match(text)):
+        return None
+    scope, name = found.groups()
+    if scope or (name not in given and f"{name}?" not in given):
+        return _PLAIN.get(name, name if scope or _CONSTANT.match(name) else None)
+    return _given(name, given)
+
+
+_PLAIN = {"true": "True", "false": "False", "nullopt": NONE}
+
+
+def _is_constant(text: str, given: Mapping[str, str]) -> bool:
+    """Whether a text is a name that no argument has: nobody knows which number it is."""
+    found = _NAMED.match(unwrapped(text.strip()))
+    return found is not None and not text.strip().isdecimal() and found[2] not in given
+
+
+def _given(name: str, given: Mapping[str, str]) -> str | None:
+    """The value of an argument; None where it may be given, whatever its default is."""
+    if given.get(f"{name}?") == "False":
+        return NONE
+    value = given.get(name, NONE).strip("'\"")
+    return None if value == NONE else value
 
 
 def _number(text: str) -> float | str:
@@ -120,6 +178,15 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _ternary(text: str) -> tuple[str, str, str] | None:
+    """The parts of ``c ? x : y``."""
+    if "?" not in text:
+        return None
+    condition, *ways = _split(text, "?")
+    first, *others = _split("?".join(ways), ":") if ways else ("",)
+    return (condition, first, ":".join(others)) if others else None
 
 
 def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
@@ -136,10 +203,13 @@ def unwrapped(text: str) -> str:
     return text
 
 
+_SIGNS = regex(r"[()\[\]{}]|\|\||&&|::|[?:]")
+
+
 def _split(text: str, operator: str) -> list[str]:
     """The parts between an operator that stands in no brackets."""
     parts, depth, start = [], 0, 0
-    for found in re.finditer(r"[()\[\]{}]|\|\||&&", text):
+    for found in _SIGNS.finditer(text):
         if found[0] == operator and not depth:
             parts.append(text[start : found.start()])
             start = found.end()
@@ -201,8 +271,8 @@ _DIFFERS = regex(r"!=")
 
 def _atom(text: str, device: str) -> bool | None:
     value: bool | None = None
-    for one, words in _DEVICES.items():
-        if words.search(text):
+    for one, named in _DEVICES.items():
+        if named.search(text):
             value = one == device
     if _NEVER.search(text):
         value = False
@@ -216,8 +286,14 @@ def taken(choice: Choice, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether an arm is taken in the usual case; None where that is not known."""
     head, _, case = choice.text.partition(" case ") if choice.arm == "case" else ("", "", "")
     if choice.arm == "case":
+        switched = value_of(_HEAD.sub("", head), device, defaults) if defaults else None
+        labels = [one.rpartition("::")[2] for one in case.split(", ")]
+        if switched is not None and "default" not in labels:
+            return switched in labels
         return _atom(case or head, device)
     held = holds(_HEAD.sub("", choice.text), device, defaults)
+    if held is None and choice.means:
+        held = holds(_HEAD.sub("", choice.means), device, defaults, given=False)
     if held is None or choice.arm not in ("else", "otherwise"):
         return held
     return not held

@@ -5,32 +5,26 @@ hold much, and so do copies, new tensors, checks and reductions, which stand bes
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import Defaults, asked_all, flag_of, holds, is_special, taken
+from indexes.linking.usual import holds, is_special
 from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.order import Order
+from indexes.model.vocabulary import KernelRow, NativeFunction
+from indexes.queries.routing.conditions import UNUSUAL, Conditions, Given, Order, Walk
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 _COPY = 7.0
 """What a copy costs in an operator that itself only moves values: it may be all that it does."""
-UNUSUAL = 15.0
-_UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
-"""What a condition costs of which nothing is known; one of a single value is like a case."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """What it costs that something is not called here, but given to what is called."""
-_CASE = 1.0
-"""What the case of a switch costs that holds on the device."""
 _RARE = 4.0
 """What a library costs that a usual build does without."""
 HELP = 2.0
@@ -53,10 +47,14 @@ DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
 _ELEMENTS = 10.0
 """What an operator of single elements costs in one that is none."""
+_ARITHMETIC = 1.0
+"""What it costs more that C++ has a sign for it: sums and products stand around what computes."""
 _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
 _LAST = 3.0
 """What a reduction costs in another: often it sums up what something else computes."""
+_OF_RESULTS = 3.0
+"""What an operator costs that is given only what one other has computed: it finishes that."""
 _AGAIN = 4.0
 """What a reduction costs that another follows."""
 _SELECTION = 4.0
@@ -80,27 +78,8 @@ _DOUBLE = regex(r"\bdouble\s*[*&]")
 _WORD = 1.0
 """What it is worth that a class whose method may be meant has a word of an operator's name."""
 _WORDS = regex(r"[a-z]{6,}")
-_FALLBACK = "slow"
-"""How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
-_CAPITALISED = regex(r"[A-Z][a-z]+")
-"""The words of ``SlowTranspose2d``."""
 _SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
-
-
-@dataclass(slots=True)
-class Walk:
-    """The cheapest ways found so far from one operator, for one device."""
-
-    device: str
-    native: NativeFunction
-    before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
-    defaults: Defaults = ()
-    """What the operator's arguments are that nobody gives."""
-    base: dict[Node, str] = field(default_factory=dict)
-    """The name of the operator whose kernel a node is, by which its functions are often named."""
-    operator: dict[Node, str] = field(default_factory=dict)
-    """The full name of that operator."""
 
 
 class Prices:
@@ -109,8 +88,9 @@ class Prices:
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
         self.works = facts.works
-        self._asks_the_unusual = lru_cache(1024)(self._find_asking)
         self.order = Order(facts)
+        self.given = Given(facts)
+        self.conditions = Conditions(facts, self.order, self.given)
         self.choices = self.order.choices
         self._loops_over_elements = lru_cache(1024)(self._find_element_loops)
 
@@ -155,8 +135,9 @@ class Prices:
         work = self.works.of(step.lower)
         is_copy = work == "moves" == self.works.operator(walk.native.full_name)
         price = _COPY if is_copy else ASIDE.get(work, 0.0)
-        price += _FILL * self._fills_before(lower, walk)
+        price += _FILL * self._fills_before(lower.name, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
+        price += _OF_RESULTS * self._is_of_results(lower, step.why)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
         is_foreign = family not in (None, lower.python_module)
@@ -174,10 +155,10 @@ class Prices:
             return price
         return price + self._parts_price(other, step, walk)
 
-    def _fills_before(self, lower: NativeFunction, walk: Walk) -> bool:
-        """Whether an operator only writes one value, for one that does more."""
+    def _fills_before(self, name: str, walk: Walk) -> bool:
+        """Whether what bears a name only writes one value, for an operator that does more."""
         stands_aside = self.works.operator(walk.native.full_name) in ASIDE
-        return bool(FILLS.search(lower.name)) and not stands_aside
+        return bool(FILLS.search(name)) and not stands_aside
 
     def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:
         """What it costs that an operator works on single elements, reduces or selects, where the
@@ -187,7 +168,7 @@ class Prices:
         price = 0.0
         single = self._is_pointwise(lower) or self._is_sign(step.upper)
         if single and not (self._is_pointwise(walk.native) or self._is_part(within, walk)):
-            price += _ELEMENTS
+            price += _ELEMENTS + _ARITHMETIC * self._is_around_function(lower, step)
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
         if self._takes(lower, _KEPT):
@@ -199,10 +180,21 @@ class Prices:
             price += _AGAIN * self._is_reduced_again(step.why, walk)
         return price
 
+    def _is_around_function(self, lower: NativeFunction, step: Step) -> bool:
+        """Whether an operator is the arithmetic in a body that reduces nothing: what follows a
+        reduction writes what is given back."""
+        if lower.name not in self.facts.called_by_signs or not isinstance(step.why, Edge):
+            return False
+        edges = self.facts.edges(step.why.caller)
+        called = (self.facts.native(str(one.target)) for one in edges if one.kind == "operator")
+        return not any(self._takes(one, _KEPT) for one in called if one)
+
     def _is_reduced_again(self, why: Edge | StubEntry | KernelRow, walk: Walk) -> bool:
         """Whether another reduction follows, as the sum in ``logsumexp`` does its largest value:
         the last one is closest to what is given back."""
-        later = self.order.later(why, walk.device, walk.defaults) if isinstance(why, Edge) else ()
+        if not isinstance(why, Edge):
+            return False
+        later = self.order.later(why, walk.device, self.given.inside(walk, why.caller))
         called = (self.facts.native(str(one.target)) for one in later if one.kind == "operator")
         return any(self._takes(one, _KEPT) for one in called if one)
 
@@ -211,6 +203,20 @@ class Prices:
         if within is None or _are_kin(walk.native.name.strip("_"), within.name):
             return False
         return self._is_pointwise(within)
+
+    def _is_of_results(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
+        """Whether all that an operator is given is what one other has computed: the product of what
+        ``svd`` returns."""
+        caller = self.facts.by_id(why.caller) if isinstance(why, Edge) else None
+        if caller is None or not isinstance(why, Edge):
+            return False
+        here = (one for one in self.facts.sites(caller) if one.line == why.line)
+        marks = {mark for one in here if one.name == lower.name for mark in one.arguments.split()}
+        names = {_LETTERS.match(mark, 1) if mark[0] == "." else None for mark in marks}
+        found = {name and name[0] for name in names}
+        made = found.pop() if len(found) == 1 else None
+        called = self.facts.overloads(made)[:1] if made and made != lower.name else ()
+        return any(map(self._computes_more, called))
 
     def _is_of_result(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
         """Whether an operator is called on what others compute: ``linalg_svdvals(x).sum(-1)``."""
@@ -298,8 +304,9 @@ class Prices:
         return any(one.name in names and not one.is_out for s in schemas for one in s.arguments)
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
-        price = sum(self.of_choice(one, walk, edge.caller) for one in self.choices(edge))
-        price += self.order.price(edge, walk.device, walk.defaults)
+        price = sum(self.conditions.price(one, walk, edge.caller) for one in self.choices(edge))
+        given = self.given.inside(walk, edge.caller)
+        price += self.order.price(edge, walk.device, given)
         return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)
 
     def _is_checked(self, edge: Edge) -> bool:
@@ -307,56 +314,6 @@ class Prices:
         caller = self.facts.by_id(edge.caller)
         said = self.facts.messages_in(caller.definition.location.path) if caller else ()
         return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
-
-    def of_choice(self, choice: Choice, walk: Walk, caller: int) -> float:
-        if self._is_asked(choice, walk):
-            return 0.0
-        usual = taken(choice, walk.device, walk.defaults)
-        if self.order.warns(choice, caller):
-            usual = False
-        if usual is None:
-            usual = self._is_own_flag(choice, walk, caller)
-        if usual is None and any(self._asks_the_unusual(name) for name in asked_all(choice)):
-            usual = choice.arm in ("else", "otherwise")
-        if usual is None:
-            price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
-            return price / _labels(choice)
-        return _CASE * (choice.arm == "case") if usual else UNUSUAL
-
-    def _find_asking(self, name: str) -> bool:
-        """Whether a function asks others alone, each of them for what is not usual:
-        ``use_mkldnn_matmul`` for ``use_mkldnn_bf16_matmul`` and for that of half precision."""
-        asked = {
-            edge.symbol.rpartition("::")[2]
-            for known in self.facts.named(name)
-            for edge in self.facts.edges(known.id)
-            if edge.kind != "macro"
-        }
-        return bool(asked) and all(holds(one, "CPU") is False for one in asked)
-
-    def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:
-        """Whether an arm is taken that depends on a flag which bears an operator's name, as
-        ``LogSoftMax`` does: it is set for that operator, be it on the way alone. None for another
-        condition."""
-        name, wanted = flag_of(choice) or ("", False)
-        named = self.facts.overloads(self._flags[name]) if name in self._flags else ()
-        if not named or self.works.answers_alone(named[0].full_name):
-            return None  # ``is_floating_point`` asks, and is no name of what runs
-        passed = walk.operator.get(Node("definition", caller, walk.device), "").partition(".")[0]
-        return (name in (_plain(walk.native.name), _plain(passed))) is wanted
-
-    @cached_property
-    def _flags(self) -> dict[str, str]:
-        """What flags are called that bear the names of operators, of several words."""
-        return {_plain(one): one for one in self.facts.bases if "_" in one.strip("_")}
-
-    def _is_asked(self, choice: Choice, walk: Walk) -> bool:
-        """Whether the case of a switch has a word of the operator's name."""
-        if choice.arm != "case":
-            return False
-        label = choice.text.rpartition("::")[2]
-        words = {word.lower() for word in _CAPITALISED.findall(label)}
-        return _FALLBACK not in words and not words.isdisjoint(_WORDS.findall(walk.native.name))
 
     def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
         known = self.facts.by_id(number)
@@ -368,6 +325,8 @@ class Prices:
             price += _RARE * is_special(found.name)
         price += HELP * is_helper(found.name)
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
+        called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
+        is_for_another = is_for_another or (called and self._fills_before(found.name, walk))
         price += _FILL * bool(is_for_another)
         price += ASIDE["allocates"] * _makes_of_number(found.parameters)
         if isinstance(step.why, Edge):
@@ -406,12 +365,6 @@ def _makes_of_number(parameters: str) -> bool:
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
 
 
-def _labels(choice: Choice) -> int:
-    """How many values lead to an arm; of a switch several may, but for those of fallbacks."""
-    labels = choice.text.partition(" case ")[2].lower().split(", ")
-    return max(sum(_FALLBACK not in one for one in labels), 1)
-
-
 def _words_in(scope: str, name: str) -> int:
     """How many words of an operator's name the class has whose method is called."""
     owner = scope.rpartition("::")[2].lower()
@@ -427,10 +380,6 @@ def _are_kin(base: str, name: str) -> bool:
     """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
     name = name.strip("_")
     return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
 
 
 def _is_stub_of(stub: str, name: str) -> bool:

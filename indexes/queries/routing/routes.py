@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
@@ -14,7 +15,8 @@ from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.routing.prices import ASIDE, Walk
+from indexes.queries.routing.conditions import Walk
+from indexes.queries.routing.prices import ASIDE
 from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
 
 _MOST = 12
@@ -34,6 +36,12 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     """The ways to what computes, device by device, best first for each."""
     finder = _Finder(index)
     return tuple(one for device in DEVICES for one in finder.of(native, device))
+
+
+_OTHER = {"then": "else", "else": "then"}
+_Arms = frozenset[tuple[str, str]]
+_NEAR = 200
+"""Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 
 
 class _Finder:
@@ -177,6 +185,84 @@ class _Finder:
         )
         return next(filter(None, map(self.facts.known, definitions)), None)
 
+    # ------------------------------------------------------------------------ conditions
+
+    def _conditions(self, walk: Walk, node: Node, end: End) -> Iterator[Choice]:
+        """The choices on the way to an end; none of which another arm leads on to it as well."""
+        steps = self.search.way(walk, node)
+        ahead = {end.known.id, *(step.lower.what for step in steps)}
+        for step in steps:
+            choices = self.search.prices.choices(step.why) if isinstance(step.why, Edge) else ()
+            for one in choices:
+                known = taken(one, walk.device, self.search.given(walk, step))
+                joined = known is None and self._is_joined(step, choices, one, ahead)
+                if not joined and not self._always_holds(one, walk, step.upper.what):
+                    yield one
+            ahead.discard(step.upper.what)
+        same, caller = self._same(end), end.edge.caller if end.edge else end.known.id
+        for one in end.conditions:
+            ways = self._alternatives(one, end) or self._other_arm(one, end.conditions, same)
+            if not ways and not self._always_holds(one, walk, caller):
+                yield one
+
+    def _always_holds(self, choice: Choice, walk: Walk, caller: int | str) -> bool:
+        """Whether a condition holds because of what functions on a way are given."""
+        given = self.search.prices.given
+        always = given.inside(walk, caller, always=True) if isinstance(caller, int) else ()
+        return bool(always) and taken(choice, walk.device, always) is True
+
+    def _same(self, end: End) -> list[Edge]:
+        """The calls of an end by the function that calls it: the other arm's as well."""
+        if end.edge is None or end.known.id == end.edge.caller:
+            return []
+        return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
+
+    def _joined(self, end: End) -> list[Edge]:
+        """The calls by which a function computes as well where a condition of an end is another:
+        the one way of a transform, and the other."""
+        return [edge for one in end.conditions for edge in self._alternatives(one, end)]
+
+    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
+        if end.edge is None or end.known.id != end.edge.caller:
+            return []
+        edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
+        return self._other_arm(choice, end.conditions, edges)
+
+    def _is_joined(
+        self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: Set[int | str]
+    ) -> bool:
+        """Whether the other arm of one of the choices of a step, too, leads always to what is
+        ahead on a way."""
+        steps = self.works.graph.down(step.upper)
+        edges = ((other.why, other.lower) for other in steps if isinstance(other.why, Edge))
+        leading = (edge for edge, lower in edges if self._always_leads(lower, ahead))
+        return bool(self._other_arm(choice, choices, leading))
+
+    def _other_arm(
+        self, choice: Choice, choices: Sequence[Choice], edges: Iterable[Edge]
+    ) -> list[Edge]:
+        """The edges that are passed where one of some choices is another, if one of them always
+        is."""
+        other = (choice.text, _OTHER.get(_arm(choice), ""))
+        choices_of = self.search.prices.choices
+        ways = {edge: arms for edge in edges if other in (arms := _arms(choices_of(edge)))}
+        given = _arms(one for one in choices if one != choice) | {other}
+        return list(ways) if _is_always(list(ways.values()), given) else []
+
+    def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
+        """Whether calls that are under no condition lead from a function to one of some."""
+        seen, pending = {start}, [start]
+        while pending and len(seen) < _NEAR:
+            node = pending.pop()
+            if node.what in ahead:
+                return True
+            for step in self.works.graph.down(node) if node.kind == "definition" else ():
+                always = isinstance(step.why, Edge) and not step.why.branch
+                if always and step.lower not in seen:
+                    seen.add(step.lower)
+                    pending.append(step.lower)
+        return False
+
     # ------------------------------------------------------------------------ in words
 
     def _route(self, cost: float, walk: Walk, node: Node, end: End) -> Route:
@@ -188,11 +274,11 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        words = _said(self.search.conditions(walk, node, end), walk.device)
+        words = _said(self._conditions(walk, node, end), walk.device)
         found = end.known.definition
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
-            edges = sorted([end.edge, *self.search.joined(end)], key=lambda one: one.line)
+            edges = sorted([end.edge, *self._joined(end)], key=lambda one: one.line)
             note = " or ".join(dict.fromkeys(one.symbol for one in edges))
         elif end.edge and (launched := self.works.launched_by(end.edge)):
             note = launched.definition.name
@@ -228,10 +314,34 @@ class _Finder:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         edges = [s.why for s in steps[-1:] if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
-        is_of_many = self.search.prices.order.is_of_many
-        if any(is_of_many(one, walk.device, walk.defaults) for one in filter(None, edges)):
+        order, given = self.search.prices.order, self.search.prices.given
+        if any(
+            order.is_of_many(one, walk.device, given.inside(walk, one.caller))
+            for one in filter(None, edges)
+        ):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def _arm(choice: Choice) -> str:
+    return "else" if choice.arm == "otherwise" else choice.arm
+
+
+def _arms(choices: Iterable[Choice]) -> _Arms:
+    return frozenset((one.text, _arm(one)) for one in choices)
+
+
+def _is_always(ways: Sequence[_Arms], given: _Arms) -> bool:
+    """Whether one of several ways is passed, whatever arms are taken but those that are given."""
+    not_taken = {(text, _OTHER.get(arm, "")) for text, arm in given}
+    left = [way - given for way in ways if way.isdisjoint(not_taken)]
+    if not all(left):
+        return True
+    asked = Counter(text for way in left for text, arm in way if arm in _OTHER)
+    if not asked:
+        return False
+    ((text, _),) = asked.most_common(1)
+    return all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
 
 
 def _said(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:

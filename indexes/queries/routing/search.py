@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, zip_longest
+from itertools import count
 
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
@@ -15,20 +15,10 @@ from indexes.linking.usual import Defaults, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_check, is_generic
 from indexes.model.answers import RouteKind
-from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
-from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.prices import (
-    DATA,
-    FILLS,
-    HELP,
-    UNUSUAL,
-    Prices,
-    Walk,
-    is_helper,
-    is_of_operator,
-)
+from indexes.queries.routing.conditions import UNUSUAL, Walk, defaults_of
+from indexes.queries.routing.prices import DATA, FILLS, HELP, Prices, is_helper, is_of_operator
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -67,12 +57,6 @@ _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
-_NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
-"""The name of a parameter."""
-_LINEAR = "linalg"
-"""Of its operators, which take a matrix or batches of them, the usual case is a matrix."""
-_LEFT_OUT = regex(r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b")
-"""Types of arguments that most callers leave out where they can."""
 _LAYOUTS = {
     device: frozenset(
         f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
@@ -133,7 +117,7 @@ class Search:
     def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
-        walk, order = Walk(device, native, defaults=self._defaults(native, device)), count()
+        walk, order = Walk(device, native, defaults=defaults_of(native)), count()
         self.missing, self.always_missing = {}, ""
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
@@ -179,54 +163,19 @@ class Search:
             before = walk.before[before[0]]
         return steps[::-1]
 
-    def conditions(self, walk: Walk, node: Node, end: End) -> Iterator[Choice]:
-        """The choices on the way to an end; none of which another arm leads on to it as well."""
-        steps = self.way(walk, node)
-        ahead = {end.known.id, *(step.lower.what for step in steps)}
-        order = self.prices.order
-        for step in steps:
-            choices = self.prices.choices(step.why) if isinstance(step.why, Edge) else ()
-            for one in choices:
-                known = taken(one, walk.device, walk.defaults)
-                if known is not None or not order.is_joined(step, choices, one, ahead):
-                    yield one
-            ahead.discard(step.upper.what)
-        same = self._same(end)
-        for one in end.conditions:
-            if not (self._alternatives(one, end) or order.alternatives(one, end.conditions, same)):
-                yield one
-
-    def _same(self, end: End) -> list[Edge]:
-        """The calls of an end by the function that calls it: the other arm's as well."""
-        if end.edge is None or end.known.id == end.edge.caller:
-            return []
-        return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
-
-    def joined(self, end: End) -> list[Edge]:
-        """The calls by which a function computes as well where a condition of an end is another:
-        the one way of a transform, and the other."""
-        return [edge for one in end.conditions for edge in self._alternatives(one, end)]
-
-    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
-        if end.edge is None or end.known.id != end.edge.caller:
-            return []
-        edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
-        return self.prices.order.alternatives(choice, end.conditions, edges)
-
-    def _defaults(self, native: NativeFunction, device: str) -> Defaults:
-        """What the arguments of an operator are that nobody gives."""
-        rows = self.rows(native.full_name, device)
-        kernels = (self.facts.known(one) for row in rows for one in row.definitions)
-        kernel = next(filter(None, kernels), None)
-        parts = split_outside(kernel.definition.parameters, angles=True) if kernel else ()
-        names = [found[0] if (found := _NAME.search(one)) else "" for one in parts]
-        return _defaults(native, names)
+    def given(self, walk: Walk, step: Step) -> Defaults:
+        """What the function is given that a step leaves."""
+        upper = step.upper.what
+        return self.prices.given.inside(walk, upper) if isinstance(upper, int) else walk.defaults
 
     def _is_sure(self, walk: Walk, node: Node) -> bool:
         """Whether no condition is on the way to a node but such as hold on the device."""
-        edges = (step.why for step in self.way(walk, node) if isinstance(step.why, Edge))
-        choices = (one for edge in edges for one in self.prices.choices(edge))
-        return all(taken(one, walk.device, walk.defaults) for one in choices)
+        return all(
+            taken(one, walk.device, self.given(walk, step))
+            for step in self.way(walk, node)
+            if isinstance(step.why, Edge)
+            for one in self.prices.choices(step.why)
+        )
 
     def _is_exact(self, walk: Walk, node: Node) -> bool:
         """Whether no step of a way is one of several, or follows from a rule alone."""
@@ -241,7 +190,8 @@ class Search:
         for step in self.way(walk, node):
             passed = passed or self._gives_memory(step)
             choices = self.prices.choices(step.why) if passed and isinstance(step.why, Edge) else ()
-            if any(taken(one, walk.device, walk.defaults) is False for one in choices):
+            given = self.given(walk, step)
+            if any(taken(one, walk.device, given) is False for one in choices):
                 return True
         return passed and any(taken(one, walk.device) is False for one in end.conditions)
 
@@ -341,8 +291,9 @@ class Search:
         conditions = self.prices.choices(edge)
         path = known.definition.location.path
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
-        price += sum(self.prices.of_choice(one, walk, edge.caller) for one in conditions)
-        price += self.prices.order.price(edge, walk.device, walk.defaults)
+        price += sum(self.prices.conditions.price(one, walk, edge.caller) for one in conditions)
+        given = self.prices.given.inside(walk, edge.caller)
+        price += self.prices.order.price(edge, walk.device, given)
         price += _AROUND * (edge.symbol.endswith(_BATCHES) and self._by_library(known))
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
@@ -420,26 +371,3 @@ def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge
     """What computes: where Metal kernels are named, they and not the call that starts them."""
     named = any(edge.kind == "shader" and edge.confidence != "ambiguous" for edge, _ in edges)
     return [one for one in edges if not (named and one[1] == "metal" and one[0].kind == "library")]
-
-
-def _is_linear(native: NativeFunction) -> bool:
-    """Whether an operator is of linear algebra, by its module or its name."""
-    return _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
-
-
-def _defaults(native: NativeFunction, parameters: Sequence[str]) -> Defaults:
-    """What an operator's arguments are that are not given, and whether numbers and types that it
-    can do without are given, and what it writes into; under the names too that its kernel gives
-    them."""
-    schema = parse_schema(native.schema)
-    scalars = [one for one in schema.arguments if one.type == "Scalar?"]
-    single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
-    found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
-    found += [("batch_size", "1")] * _is_linear(native)
-    for one, other in zip_longest(schema.arguments, parameters[: len(schema.arguments)]):
-        for name in dict.fromkeys(filter(None, (one.name, other))):
-            if one.default is not None:
-                found.append((name, one.default))
-            if one.default == "None" and (_LEFT_OUT.match(one.type) or one.type == single):
-                found.append((f"{name}?", "False"))
-    return tuple(found)

@@ -79,6 +79,18 @@ def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
         ("has_out", False),
         ("_out.has_value()", False),
         ("bias.defined()", True),
+        ('way.value_or("same") == "valid"', True),
+        ("dim.value_or(2) == 2", True),
+        ("dim.value_or(0) > 1", False),
+        ("rate.value_or(true)", None),  # a user may give it
+        ("defined(USE_ROCM) ? rate : train", True),
+        ("(train ? 2 : 3) == 3", False),
+        ("rate ? train : !train", None),
+        ("n == N", None),  # a name, and no constant
+        ("kSpatialDim == 2", None),  # a constant, but nobody knows which
+        ("reduction == at::reduction::none", False),
+        ("std::abs(smoothing.toDouble()) == 0.0", True),
+        ("(dim.has_value() ? dim.value() : 2) == 2", True),
     ],
 )
 def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
@@ -99,6 +111,27 @@ def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
 )
 def test_an_arm_is_taken_or_not(text: str, arm: str, usual: bool | None) -> None:
     assert taken(Choice(text, arm, Location("x.cpp", 1)), "CUDA") is usual
+
+
+@pytest.mark.parametrize(
+    ("text", "arm", "means", "usual"),
+    [
+        ("if (is_mean)", "then", "if (reduction == Reduction::Mean)", True),
+        ("if (is_mean)", "otherwise", "if (reduction == Reduction::Mean)", False),
+        ("if (is_mean)", "then", "", None),
+        ("if (whole)", "then", "if (weight.has_value())", None),  # or not: nobody knows
+        ("if (wide)", "then", "if (x.numel() == 0)", False),
+        ("switch (reduction) case Reduction::Sum, Reduction::Mean", "case", "", True),
+        ("switch (reduction) case Reduction::Sum", "case", "", False),
+        ("switch (reduction) case default", "case", "", None),
+        ("switch (kind) case Kind::Mean", "case", "", None),
+    ],
+)
+def test_values_of_arguments_decide_arms(
+    text: str, arm: str, means: str, usual: bool | None
+) -> None:
+    choice = Choice(text, arm, Location("x.cpp", 1), means)
+    assert taken(choice, "CPU", (("reduction", "Mean"),)) is usual
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,223 @@
+"""Routes through functions that are given values: by a call, by a schema, by a name of a body."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes import Index
+from indexes.model.answers import Route
+from indexes.source.source import Source
+from tests.tree_marks import TREE
+
+YAML = """
+- func: by_literal(Tensor self) -> Tensor
+  dispatch:
+    CPU: by_literal_cpu
+
+- func: by_other_literal(Tensor self) -> Tensor
+  dispatch:
+    CPU: by_other_literal_cpu
+
+- func: by_default(Tensor self, bool fast=False) -> Tensor
+  dispatch:
+    CPU: by_default_cpu
+
+- func: left_out(Tensor self, bool fast=True) -> Tensor
+
+- func: handed_on(Tensor self, bool quick=True) -> Tensor
+
+- func: turned_round(Tensor self, bool fast=True) -> Tensor
+
+- func: converted(Tensor self, bool fast=True) -> Tensor
+
+- func: by_fallback(Tensor self, *, str? driver=None) -> Tensor
+
+- func: by_stub(Tensor self) -> Tensor
+
+- func: by_case(Tensor self) -> Tensor
+
+- func: by_local(Tensor self, int mode=1) -> Tensor
+
+- func: parts_of(Tensor self) -> (Tensor, Tensor)
+  dispatch:
+    CPU: parts_of_cpu
+
+- func: rebuilt(Tensor self) -> Tensor
+
+- func: product_of(Tensor self, Tensor other) -> Tensor
+  dispatch:
+    CPU: product_of_cpu
+
+- func: sine_of(Tensor self) -> Tensor
+  tags: pointwise
+  dispatch:
+    CPU: sine_of_cpu
+
+- func: window_of(Tensor self) -> Tensor
+
+- func: by_back_end(Tensor self) -> Tensor
+  dispatch:
+    CUDA: by_back_end_cuda
+"""
+KERNELS = """
+#include <ATen/native/DispatchStub.h>
+namespace at {
+static inline Tensor operator*(const Tensor& x, const Tensor& y) { return x.mul(y); }
+}
+namespace at::native {
+static void fast_step(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
+static void slow_loop(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
+static void slow_step(const Tensor& self) { slow_loop(self); }
+static Tensor run(const Tensor& self, bool fast) {
+  if (fast) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_literal_cpu(const Tensor& self) { return run(self, true); }
+Tensor by_other_literal_cpu(const Tensor& self) { return run(self, /*fast=*/false); }
+Tensor by_default_cpu(const Tensor& self, bool is_fast) { return run(self, is_fast); }
+Tensor left_out(const Tensor& self, bool fast) { return at::by_default(self); }
+Tensor handed_on(const Tensor& self, bool quick) { return at::by_default(self, quick); }
+Tensor turned_round(const Tensor& self, bool fast) { return run(self, !fast); }
+Tensor converted(const Tensor& self, bool fast) { return run(self, as_number(fast)); }
+Tensor by_fallback(const Tensor& self, std::optional<std::string_view> driver) {
+  const auto way = driver.value_or("fast");
+  return way == "fast" ? run(self, true) : run(self, false);
+}
+using run_fn = void (*)(const Tensor&, bool);
+DEFINE_DISPATCH(run_stub);
+static void run_kernel(const Tensor& self, bool quickly) { run(self, quickly); }
+REGISTER_DISPATCH(run_stub, &run_kernel);
+Tensor by_stub(const Tensor& self) {
+  run_stub(self.device().type(), self, true);
+  return self;
+}
+static Tensor run_mode(const Tensor& self, Mode mode) {
+  switch (mode) {
+    case Mode::Fast:
+      fast_step(self);
+      break;
+    case Mode::Slow:
+      slow_step(self);
+      break;
+  }
+  return self;
+}
+Tensor by_case(const Tensor& self) { return run_mode(self, Mode::Slow); }
+Tensor by_local(const Tensor& self, int64_t mode) {
+  const bool is_fast = mode == 1;
+  if (is_fast) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+std::tuple<Tensor, Tensor> parts_of_cpu(const Tensor& self) {
+  slow_step(self);
+  return {self, self};
+}
+Tensor product_of_cpu(const Tensor& self, const Tensor& other) { fast_step(self); return self; }
+Tensor rebuilt(const Tensor& self) {
+  auto [a, b] = at::parts_of(self);
+  return at::product_of(a, b);
+}
+static void sine_loop(const Tensor& self) { slow_step(self); }
+static void sine_deep(const Tensor& self) { sine_loop(self); }
+Tensor sine_of_cpu(const Tensor& self) { sine_deep(self); return self; }
+Tensor window_of(const Tensor& self) {
+  auto all = at::sine_of(self * 2);
+  return at::mul(all, 3);
+}
+}
+"""
+CUDA_KERNELS = """
+namespace at::native {
+__global__ void wise_kernel(float* x) {}
+__global__ void usual_kernel(float* x) {}
+static void usual_inner(const Tensor& self) {
+  usual_kernel<<<1, 1>>>(x);
+}
+static void usual_outer(const Tensor& self) {
+  if (mask[0]) { usual_inner(self); }
+}
+static void usual_first(const Tensor& self) { usual_outer(self); }
+static void usual_case(const Tensor& self) { usual_first(self); }
+Tensor by_back_end_cuda(const Tensor& self) {
+  switch (select(self)) {
+    case Backend::Depthwise:
+      wise_kernel<<<1, 1>>>(x);
+      break;
+    case Backend::Cudnn:
+      usual_case(self);
+      break;
+  }
+  return self;
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("given") / "pytorch"))
+    native = root / "aten/src/ATen/native"
+    with (native / "native_functions.yaml").open("a") as file:
+        file.write(YAML)
+    (native / "Given.cpp").write_text(KERNELS)
+    (native / "cuda/Given.cu").write_text(CUDA_KERNELS)
+    cache = tmp_path_factory.mktemp("cache")
+    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
+        yield opened
+
+
+def usual(index: Index, operator: str, device: str = "CPU") -> Route:
+    return next(one for one in index.routes(operator) if one.device == device)
+
+
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [
+        ("by_literal", "fast_step"),
+        ("by_other_literal", "slow_loop"),
+        ("by_default", "slow_loop"),  # under another name in its kernel
+        ("left_out", "slow_loop"),  # whatever its own argument of that name is
+        ("handed_on", "fast_step"),
+        ("turned_round", "slow_loop"),
+        ("converted", "fast_step"),  # what bears its name is it, as a rule
+        ("by_fallback", "fast_step"),
+        ("by_stub", "fast_step"),
+        ("by_case", "slow_loop"),
+        ("by_local", "fast_step"),
+    ],
+)
+def test_values_decide_the_conditions_of_what_is_called(
+    index: Index, operator: str, function: str
+) -> None:
+    assert usual(index, operator).symbol.rpartition("::")[2] == function
+
+
+def test_a_condition_that_always_holds_on_a_way_is_none(index: Index) -> None:
+    assert usual(index, "by_literal").conditions == ()
+    assert usual(index, "left_out").conditions == ()
+    assert usual(index, "handed_on").conditions == ("fast",)  # a user may give another value
+
+
+def test_what_finishes_the_results_of_another_is_not_the_answer(index: Index) -> None:
+    assert "parts_of" in [one.symbol for one in usual(index, "rebuilt").via]
+
+
+def test_a_function_comes_before_the_arithmetic_around_it(index: Index) -> None:
+    assert "sine_of" in [one.symbol for one in usual(index, "window_of").via]
+
+
+def test_another_case_of_a_switch_with_a_usual_one_is_rare(index: Index) -> None:
+    assert usual(index, "by_back_end", "CUDA").symbol.endswith("usual_kernel")
