@@ -105,7 +105,7 @@ class Call(NamedTuple):
     branch: int = 0
     """The innermost ``Branch`` of the body around it; 0 for none."""
     given: str = ""
-    """What its arguments are, with commas between: a literal, a name or nothing (``values``)."""
+    """What its arguments are, with commas between: a literal, a name, or nothing."""
 
 
 class Branch(NamedTuple):

@@ -1,13 +1,17 @@
-"""What a body's own ``using`` declarations say that its names stand for."""
+"""What a body's own names stand for, by its ``using`` declarations and by what it sets them to, and
+what literals and names it gives the functions that it calls."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from re import Match
 from typing import NamedTuple
 
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.lexer import flat
+from indexes.readers.cxx.branches import Directive
+from indexes.readers.cxx.lexer import ELSE, flat, strip_comments
 from indexes.readers.cxx.marks import type_mark
 
 _FUNCTION = regex(r"\busing\s+((?:\w+::)*\w+)::(\w+)\s*;")
@@ -17,6 +21,30 @@ _TYPE = regex(
 )
 """``using Kernel = Selection<MulOp>;``: not those of numbers, which end in ``_t``."""
 _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
+
+SEPARATOR = ","
+_LONGEST = 60
+"""Characters of an argument that is kept."""
+_LONGEST_CONDITION = 300
+_LITERAL = r"true|false|-?\.?\d[\w.]*|\"[\w.+-]*\"|(?:\w+::)*\w+"
+_VALUE = regex(
+    rf"!?\*?(?:{_LITERAL})(?:\.(?:has_value\(\)|defined\(\)|value\(\)|value_or\((?:{_LITERAL})\)))?$",
+    ASCII,
+)
+_NOTHING = regex(r"(?:(?:\w+::)*nullopt|\{\s*\}|(?:at::)?Tensor(?:\(\)|\{\}))$", ASCII)
+NOTHING = "nullopt"
+_WRAPPED = regex(
+    r"(?:std::move|(?:c10::|at::)?(?:SymInt|Scalar)|static_cast<\w+>)\((\w+)\)$", ASCII
+)
+_ASSIGNED = regex(
+    r"(?<![\w.>:])(\w+)\s*(?:(\+\+|--)|((?:[-+*/%|&^]|<<|>>)?=)(?!=))|(?:\+\+|--)(\w+)", ASCII
+)
+_TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
+_NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
+_NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
+_SCOPE = regex(r"\b(?:\w+::)+", ASCII)
+_NESTED = 3
+"""Names that stand for others."""
 
 Row = tuple[int, str, str, str, str, str, str]
 """Where a call stands, its name, qualifier, kind, template, arguments and receiver."""
@@ -75,3 +103,103 @@ class LocalNames:
         declared: Sequence[_Type] = self._types.get(name, ())
         before = bisect_left(declared, at, key=lambda one: one.offset)
         return declared[before - 1] if before else None
+
+
+class LocalValues:
+    """The names that a body declares and sets once, or once for each of two builds."""
+
+    def __init__(
+        self, plain: str, written: str, start: int, end: int, directives: Sequence[Directive] = ()
+    ) -> None:
+        self._plain, self._written = plain, written
+        self._start, self._end = start, end
+        self._directives = directives
+        self._known: dict[str, str] = {}
+        """What names stand for that were asked for."""
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[int]]:
+        """Where a body sets each name by ``=``; 0 for where it counts it up, or adds to it."""
+        places: dict[str, list[int]] = {}
+        for found in _ASSIGNED.finditer(self._plain, self._start, self._end):
+            place = found.end(3) if found[3] == "=" else 0
+            places.setdefault(found[1] or found[4], []).append(place)
+        return places
+
+    def of(self, name: str) -> str | None:
+        """What a name stands for; None for one that the body does not set, empty for one of which
+        that is not known."""
+        if name not in self._assigned:
+            return None
+        if name not in self._known:
+            values = [self._initial(name, at) for at in self._assigned[name]]
+            self._known[name] = values[0] if len(values) == 1 else self._of_builds(name, values)
+        return self._known[name]
+
+    def _of_builds(self, name: str, values: Sequence[str]) -> str:
+        """What a name stands for in one build, and in all others: ``#ifdef`` and ``#else``."""
+        places = self._assigned[name]
+        between = [one for one in self._directives if places[0] < one[0] < places[-1]]
+        if len(values) != 2 or not all(values) or [kind for _, kind, _ in between] != [ELSE]:
+            return ""
+        return f"{between[0][2][-1]} ? {values[1]} : {values[0]}"
+
+    def _initial(self, name: str, at: int) -> str:
+        """What a declaration sets a name to; empty for what is none, or not understood."""
+        before = self._plain[max(self._start, at - 160) : at - 1].rstrip().removesuffix(name)
+        stop = self._plain.find(";", at, self._end)
+        if not at or stop < 0 or not _TYPED.search(before) or _NO_TYPE.search(before):
+            return ""
+        text = flat(strip_comments(self._written[at:stop]))
+        return text if len(text) < _LONGEST_CONDITION and _is_plain(text) else ""
+
+    def spelled_out(self, condition: str) -> str:
+        """A condition with what the body's names stand for; empty where it has none of them."""
+        text = condition
+        for _ in range(_NESTED):
+            replaced = _NAME.sub(self._word, text)
+            if replaced == text or len(replaced) > _LONGEST_CONDITION:
+                break
+            text = replaced
+        return "" if text == condition else text
+
+    def given(self, parts: Iterable[tuple[int, int]]) -> str:
+        """What arguments are, as far as a literal or a name says it; empty where none does."""
+        values = (_value(self._text(*part), self) for part in parts)
+        return SEPARATOR.join(values).rstrip(SEPARATOR)
+
+    def _text(self, start: int, end: int) -> str:
+        text = self._plain[start:end].strip()
+        return strip_comments(self._written[start:end]).strip() if text[:1] == '"' else text
+
+    def _word(self, word: Match[str]) -> str:
+        value = self.of(word[0])
+        if not value:
+            return word[0]
+        return value if _VALUE.match(value) else f"({value})"
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is one expression, and holds no list and no lambda."""
+    if any(char in text for char in "{}[];"):
+        return False
+    depth = 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if depth < 0 or (char == "," and not depth):
+            return False
+    return not depth
+
+
+def _value(text: str, names: LocalValues) -> str:
+    if len(text) > _LONGEST:
+        return ""
+    if wrapped := _WRAPPED.match(text):
+        text = wrapped[1]
+    if text.isidentifier() and (local := names.of(text)) is not None:
+        text = local
+    elif any(names.of(word) is not None for word in _NAME.findall(text)):
+        return ""
+    if _NOTHING.match(text):
+        return NOTHING
+    return _SCOPE.sub("", text) if _VALUE.match(text) else ""

@@ -19,7 +19,7 @@ from indexes.readers.cxx.branches import Branches, Directive, choosing_calls, fi
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
-from indexes.readers.cxx.local_names import LocalNames, Row
+from indexes.readers.cxx.local_names import LocalNames, LocalValues, Row
 from indexes.readers.cxx.marks import (
     LIST,
     STANDARD,
@@ -31,7 +31,6 @@ from indexes.readers.cxx.marks import (
 )
 from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
 from indexes.readers.cxx.signs import CALLED_OBJECT, PATH, TEMPLATE, Signs
-from indexes.readers.cxx.values import LocalValues
 
 _MOST_ARGUMENTS = 40
 _STRING = regex(r'"([^"\\]*)"')
