@@ -157,7 +157,7 @@ class PythonFact(NamedTuple):
 RemarkKind = (
     Literal["arguments", "role", "file link", "untyped", "internal call"]
     | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
-    | Literal["body"]
+    | Literal["body", "names", "bases"]
 )
 
 
@@ -171,7 +171,7 @@ class RemarkFact(NamedTuple):
     In C++ the names of all ``macros`` that a file uses, and the ``words`` that its literals end
     with; what it throws; of a ``deprecated macro``;
     the condition of a ``bare check`` or an ``assert``; the words of a ``todo``; the digest of a
-    ``body``."""
+    ``body``. In Python all ``names`` that a file defines, and the ``bases`` of its classes."""
     line: int
     """0 for what is said of the whole file."""
     detail: str = ""

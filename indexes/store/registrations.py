@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from indexes.linking.facts import LibraryUse
@@ -65,6 +65,19 @@ class StoredPython:
         """The rows of some kinds with a symbol, in the order of the source."""
         where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"
         return self._found(where, symbol, *kinds)
+
+    def naming(self, word: str) -> list[str]:
+        """The files that give a function, a parameter, a class or an attribute this name."""
+        return self._store.column(
+            "SELECT f.path FROM remarks r JOIN files f ON f.id=r.file WHERE r.kind='names'"
+            " AND instr(' '||r.name||' ',' '||?||' ') ORDER BY f.path",
+            (word,),
+        )
+
+    def bases(self) -> Iterator[str]:
+        """The names that classes derive from, each as often as one does."""
+        for listed in self._store.column("SELECT name FROM remarks WHERE kind='bases'"):
+            yield from listed.split()
 
     def _found(self, where: str, *given: object) -> list[Found]:
         rows = self._store.query(_FOUND + where, given)

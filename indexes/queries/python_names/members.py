@@ -9,16 +9,13 @@ from dataclasses import replace
 
 from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer
-from indexes.model.regex import regex
-from indexes.queries.corpus import Corpus
 from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.python_names.finding import Finder, is_private, together
 from indexes.readers.python.blocks import Head, Text
+from indexes.store.registrations import StoredPython
 
 _MOST = 12
 """So many classes are told apart."""
-_DERIVED = regex(rb"\nclass \w+\(([^)]*)\)")
-"""What a class derives from."""
 _LIKE = (str.__eq__, str.endswith, str.startswith)
 """How a class may be named after what it is called on, the surest first: ``optimizer``, ``scaler``
 (a ``GradScaler``), ``prof`` (a ``profile``)."""
@@ -69,22 +66,17 @@ def _last(name: str) -> str:
 @kept
 def _owners(member: str, index: IndexedTree) -> list[str]:
     """The classes with a member of that name: the public ones first, of these those that most
-    derive from, of these the ones with short names. Reads all Python files."""
-    finder, corpus = Finder(index), Corpus(index.facts, index.source.content)
-    texts = [(path, corpus.text(path)) for path in corpus.paths("python")]
+    derive from, of these the ones with short names."""
+    finder, stored = Finder(index), StoredPython(index.facts.store)
+    texts = ((path, index.source.content(path)) for path in stored.naming(member))
     found = list(_with(member.encode(), texts))
-    derived = Counter(base for _, data in texts for base in _bases(data)) if found else Counter()
+    derived = Counter(stored.bases()) if found else Counter()
 
     def rank(name: str) -> tuple[bool, int, int, str]:
         private = all(map(is_private, finder.public(_last(name)) or (name,)))
-        return private, -derived[_last(name).encode()], name.count("."), name
+        return private, -derived[_last(name)], name.count("."), name
 
     return sorted(found, key=rank)
-
-
-def _bases(data: bytes) -> Iterator[bytes]:
-    for found in _DERIVED.finditer(data):
-        yield from (one.strip().rpartition(b".")[2] for one in found[1].split(b","))
 
 
 def _with(member: bytes, texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:

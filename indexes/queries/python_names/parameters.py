@@ -21,14 +21,12 @@ _LONGEST = 10_000
 
 
 def taking(name: str, index: IndexedTree) -> list[Hit]:
-    """The documented functions and classes that have a parameter, those with short names first.
-    Reads all Python files."""
+    """The documented functions and classes that have a parameter, those with short names first."""
     finder, stored = Finder(index), StoredPython(index.facts.store)
     pages = {fact.target for _, fact in stored.of_kinds("page")}
     found: dict[str, Location] = {}
-    for path in index.facts.paths("python"):
-        data = index.source.content(path)
-        for head in _heads(name.encode(), data) if name.encode() in data else ():
+    for path in stored.naming(name):
+        for head in _heads(name.encode(), index.source.content(path)):
             public = finder.shortened(f"{module_name(path)}.{_called(head)}")
             if public in pages and not is_private(public):
                 found.setdefault(public, Location(path, head.line))

@@ -275,11 +275,32 @@ def read_internal_calls(text: str, path: str) -> Iterator[RemarkFact]:
             yield RemarkFact("internal call", name, 0)
 
 
+_FUNCTION = regex(r"def[ \t]+(\w+)[ \t]*(\((?:[^()]|\([^()]*\))*\))?")
+_CLASS_HEAD = regex(r"class[ \t]+(\w+)(?:\(([^)]*)\))?")
+_ATTRIBUTE = regex(r"\n[ \t]+(\w+)[ \t]*[:=](?!=)")
+_PARAMETER = regex(r"([A-Za-z_]\w*)\s*[:=,)]")
+_BASE = regex(r"(\w+)(?:\[[^\]]*\])?[ \t]*(?:,|\Z)")
+
+
+def read_names(text: str) -> Iterator[RemarkFact]:
+    """The names that a file gives to functions, parameters, classes and attributes, and those of
+    the classes that its own derive from: with some that are none, since this is done to every
+    file and who looks for a name reads the files that may have it."""
+    functions, classes = _FUNCTION.findall(text), _CLASS_HEAD.findall(text)
+    names = {name for name, _ in (*functions, *classes)}
+    names.update(*(_PARAMETER.findall(parameters) for _, parameters in functions if parameters))
+    names.update(_ATTRIBUTE.findall(text))
+    if names:
+        yield RemarkFact("names", " ".join(sorted(names)), 0)
+    if bases := [base for _, listed in classes for base in _BASE.findall(listed)]:
+        yield RemarkFact("bases", " ".join(bases), 0)
+
+
 def read_remarks(data: bytes, path: str) -> list[RemarkFact]:
     """The remarks of a file, those of each kind by line."""
     text = data.decode("utf-8", "replace")
     links = [*read_roles(text, path), *read_file_links(text, path)]
     if not path.endswith(".py"):
         return links
-    marks = (*read_mark(text), *read_internal_calls(text, path))
+    marks = (*read_mark(text), *read_internal_calls(text, path), *read_names(text))
     return [*read_arguments(text, path), *links, *marks]

@@ -48,12 +48,22 @@ def test_a_file_says_what_leads_where_and_what_it_is_excused_from() -> None:
         ("file link", "torch/away.py", 3),
         ("untyped", "allow-untyped-defs", 1),
         ("internal call", "_convert", 0),
+        ("names", "Args a b f", 0),
     ]
 
 
 def test_what_is_internal_itself_needs_no_other() -> None:
     kinds = {one.kind for one in read_remarks(FILE, "torch/_words.py")}
-    assert kinds == {"role", "file link", "untyped"}
+    assert kinds == {"role", "file link", "untyped", "names"}
+
+
+def test_the_names_of_a_file_are_those_that_it_defines_and_its_classes_derive_from() -> None:
+    text = (
+        b"class Adam(optim.Optimizer, Generic[T]):\n    fused: bool = True\n"
+        b"    async def step(self, closure=g(1), *, lr: float):\n        return other(closure)\n"
+    )
+    found = {one.kind: one.name for one in read_remarks(text, "torch/adam.py")}
+    assert found == {"names": "Adam closure float fused lr self step", "bases": "Optimizer Generic"}
 
 
 def test_a_page_links_what_stands_beside_it() -> None:
