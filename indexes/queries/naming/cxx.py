@@ -17,8 +17,10 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, find_namespace
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.texts import find_calls
 from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
@@ -59,10 +61,7 @@ def find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _is_core(definition: Definition) -> bool:
-    return definition.kind in ("class", "enum") and definition.scope in _CORE
-
-
-_CORE = ("c10", "at")
+    return definition.kind in ("class", "enum") and definition.scope in CORE
 
 
 def _renamed(symbol: str, index: IndexedTree) -> NameMatch | None:
@@ -70,20 +69,24 @@ def _renamed(symbol: str, index: IndexedTree) -> NameMatch | None:
     ``torch::TensorOptions`` is c10's."""
     scope, _, name = symbol.rpartition("::")
     sql = (
-        "SELECT DISTINCT a.name,a.target,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
-        " WHERE a.name IN (?,'') AND a.scope=? AND a.inside=0 ORDER BY a.name='',f.path"
+        "SELECT a.name,a.target,min(f.path),a.line FROM aliases a JOIN files f ON f.id=a.file"
+        " WHERE a.name IN (?,'') AND a.scope=? AND a.inside=0 GROUP BY 1,2 ORDER BY a.name='',3"
     )
     for alias, target, path, line in index.facts.store.query(sql, (name, scope)) if scope else ():
         other = plain_scope(target.partition("<")[0].lstrip(":"))
         meant = other if alias else f"{other}::{name}"
-        found = _fitting(meant, index) if meant != symbol else []
-        hits = tuple(map(definition_hit, found))
+        hits = _meant(meant, index) if meant != symbol else ()
         further = None if hits or meant == symbol else _renamed(meant, index)
         if hits or further:
             note = f"{symbol} is {meant}: {path}:{line}"
             hits = hits or (further.hits if further else ())
             return NameMatch("symbol", symbol, hits=hits, note=note, confidence="by rule")
     return None
+
+
+def _meant(symbol: str, index: IndexedTree) -> tuple[Hit, ...]:
+    declared = None if (found := _fitting(symbol, index)) else find_declared(symbol, index)
+    return declared.hits if declared else tuple(map(definition_hit, found))
 
 
 def _made(symbol: str, index: IndexedTree) -> NameMatch | None:
@@ -212,21 +215,7 @@ def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
     return NameMatch("symbol", symbol, hits=tuple(hits)) if hits else None
 
 
-def _alias(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """``IntArrayRef``, which a header of the core declares as a name of another type."""
-    sql = (
-        "SELECT DISTINCT a.target,a.scope,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
-        " WHERE a.name=? AND a.inside=0 AND a.scope IN (?,?) AND f.path LIKE '%.h' ORDER BY f.path"
-    )
-    rows = index.facts.store.query(sql, (symbol, *_CORE)) if symbol.isidentifier() else ()
-    hits = tuple(
-        Hit("class", f"{scope}::{symbol}", Location(path, line), f"another name of {target}")
-        for target, scope, path, line in rows
-    )
-    return NameMatch("symbol", symbol, hits=hits) if hits else None
-
-
-_OTHERWISE = (_alias, _made, _of_template, _renamed, _inherited)
+_OTHERWISE = (_made, _of_template, find_namespace, _renamed, find_alias, _inherited, find_declared)
 """What a symbol can be that no source defines under its name."""
 
 
@@ -293,17 +282,27 @@ def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A function of a vendor's library that no line of the tree calls: ``cudaLaunchKernel``."""
+    """A function of a vendor's library: ``cudaLaunchKernel``, which no line of the tree calls, and
+    ``cublasSgemm_v2``, which cuBLAS's header calls ``cublasSgemm``."""
     name, runtime = query.base, _RUNTIMES.match(query.base)
-    owner = library_named(name) or (runtime and _OWNERS[runtime[1]])
-    if not owner or query.kind != "bare":
+    spelled = _OF_API.fullmatch(name) if query.kind == "bare" else None
+    owner = (runtime and _OWNERS[runtime[1]]) or (spelled and library_named(name))
+    if not owner or not spelled:
         return None
-    note = f"a function of {owner}, not of PyTorch; no line of this source calls it"
+    note = f"a function of {owner}, not of PyTorch"
+    if spelled[1] != name and (called := find_called(replace(query, base=spelled[1]), index)):
+        return replace(called, note=f"{note}; {called.note}", confidence="by rule")
+    if calls := find_calls(name, index):
+        return NameMatch("symbol", name, hits=calls[:_CALLERS], note=note)
+    note += "; no line of this source calls it"
     if "LaunchKernel" in name:
         note += " by name: KERNEL<<<...>>>(...) is compiled to such a call"
     return NameMatch("symbol", name, note=note, confidence="by rule")
 
 
+_OF_API = regex(r"([a-z]+[A-Z][A-Za-z0-9]*?)(?:_v\d+|_64|_ptsz)*")
+"""How vendors spell functions that the host calls, with the marks of a version: kernels have more
+parts."""
 _OWNERS = {
     "cuda": "CUDA's runtime",
     "cu": "CUDA's driver",

@@ -14,8 +14,10 @@ from indexes.queries.naming.query import NameQuery
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Where DispatchKey.h declares a key."""
-    name = query.base
-    if not name[:1].isupper() or name not in (places := _places(index)):
+    name, scope = query.base, query.symbols[0].rpartition("::")[0] if query.symbols else ""
+    if (scope and not scope.endswith("DispatchKey")) or not name[:1].isupper():
+        return None
+    if name not in (places := _places(index)):
         return None
     return NameMatch("key", name, hits=(Hit("key", name, places[name]),))
 

@@ -78,6 +78,8 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     answer = member if owner else _merged(finding.find_in_modules(name, index), member)
     if answer is None or (is_module and not _is_named_as(answer, owner)):
         return None
+    if not owner and answer.kind == "attribute" and is_private(answer.name):
+        return find_parameter(query, index) or _match(answer, query, index)
     return _match(answer, query, index)
 
 

@@ -17,7 +17,7 @@ from indexes.queries.naming import (
     operators,
     places,
     python,
-    settings,
+    texts,
     variables,
 )
 from indexes.queries.naming.cxx import namesakes, with_source
@@ -36,7 +36,7 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
-    for world in _ORDER[query.kind]:
+    for world in (texts.find_row, *_ORDER[query.kind]):
         if found := world(query, index):
             return _with_more(found, query, index)
     return _unknown(query, index)
@@ -119,6 +119,20 @@ def _find_function_of_node(query: NameQuery, index: IndexedTree) -> NameMatch | 
     return found if re.search(r"class \w+\(.*\bFunction\b", head) else None
 
 
+def _find_yaml_field(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``device_check``, a field that entries of native_functions.yaml have, where torchgen reads
+    it."""
+    known = "SELECT 1 FROM ops WHERE instr(substr(data,1,instr(data,'}')),?) LIMIT 1"
+    if not index.facts.store.query(known, (f'"{query.base}":',)):
+        return None
+    found = python.find(replace(query, paths=(f"{_ENTRY}.{query.base}",)), index)
+    note = f"a field of native_functions.yaml: torchnav explain {query.base}"
+    return found and replace(found, note=note)
+
+
+_ENTRY = "torchgen.model.NativeFunction"
+
+
 def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``Dispatcher``: a class of C++'s core, then what has its name in Python and no page."""
     found = cxx.find_core_class(query, index)
@@ -141,25 +155,27 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find,
         operators.find_library_operator,
         variables.find,
+        _find_yaml_field,
         cxx.find_stub,
         cxx.find,
         cxx.find_member,
         errors.find_dispatch,
         cxx.find_called,
-        cxx.of_library,
         cxx.of_vendor,
+        cxx.of_library,
         python.find_member,
         places.find_stem,
-        settings.find,
         python.find_parameter,
+        texts.find_setting,
     ),
-    "operator": (operators.find, cxx.find),
+    "operator": (operators.find, cxx.find, texts.find_literal),
     "library": (
         operators.find_library_operator,
+        cxx.find_member,
         cxx.find,
         cxx.find_stub,
-        cxx.find_member,
         cxx.of_library,
+        texts.find_literal,
     ),
     "python": (
         variables.find,
@@ -169,20 +185,23 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         places.find,
         errors.find_dispatch,
         python.find_member,
+        texts.find_literal,
     ),
     "grad_fn": (operators.find_node, python.find, cxx.find, _find_function_of_node),
     "stub": (cxx.find_stub, cxx.find, operators.find),
     "symbol": (
+        cxx.find_member,
         cxx.find_first,
+        keys.find,
         cxx.find_stub,
         operators.find,
         cxx.find,
-        cxx.find_member,
         operators.find_node,
         cxx.find_called,
-        cxx.of_library,
         cxx.of_vendor,
+        cxx.of_library,
         _find_member_of_python,
+        texts.find_literal,
     ),
     "place": (places.find, errors.find),
     "text": (

@@ -79,7 +79,7 @@ class Finder:
             if answer := self._answer(full, self.names.find(full)):
                 public = self._bare(first, rest) if _is_only_declared(answer) else None
                 return _with_another(public, answer) if public else answer
-        return self._bare(first, rest)
+        return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
         if found is None:
@@ -110,6 +110,12 @@ class Finder:
         full = (f"{name}.{rest}" if rest else name for name in names)
         return together(self._answer(name, self.names.find(name)) for name in full)
 
+    def _ending(self, name: str) -> PythonAnswer | None:
+        """``fake_quantize.FakeQuantize``: what is public under a name that ends so."""
+        names = self.public(name.rpartition(".")[2]) if "." in name else ()
+        full = (self.shortened(one) for one in names if one.endswith(f".{name}"))
+        return together(self._answer(one, self.names.find(one)) for one in full)
+
     def shortened(self, name: str) -> str:
         """The name by which the packages around a module export it too: ``torch.nn.Module``."""
         found = self.names.find(name)
@@ -133,7 +139,7 @@ class Finder:
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
     """``_lazy_init``: a function or class that modules define, or functions of theirs, and that is
-    none of their public names; and what C++ gives to ``torch._C``. Reads all Python files."""
+    none of their public names; and what C++ gives to ``torch._C``."""
     finder = Finder(index)
     found = [finder.find(f"torch._C.{name}"), *_defined(name, index, finder)]
     return together(found[:_MOST])
@@ -141,13 +147,12 @@ def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
 
 def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAnswer | None]:
     """Those at the top of modules first, then those in functions."""
-    word = name.encode()
-    defined = re.compile(rb"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+%b\b" % re.escape(word))
+    defined = re.compile(rb"\b(?:def|class)[ \t]+%b\b" % re.escape(name.encode()))
     inner: list[PythonAnswer] = []
     top: list[str] = []
-    for path in index.facts.paths("python"):
+    for path in StoredPython(index.facts.store).naming(name):
         data = index.source.content(path)
-        heads = Text(data).heads if word in data and defined.search(data) else ()
+        heads = Text(data).heads if defined.search(data) else ()
         for head in heads:
             full = f"{module_name(path)}.{head.qualified}"
             if head.name == name and head.parent < 0:

@@ -102,7 +102,7 @@ def _is_page(text: str, start: int, end: int) -> bool:
 def _variable(text: str, start: int, end: int, line: LineCount) -> MessageFact | None:
     """``os.environ["NAME"]``, ``env_name_force="NAME"``, ``LOGS_ENV_VAR = "NAME"``."""
     name = text[start + 1 : end - 1]
-    before = text[max(0, start - 60) : start]
+    before = text[max(0, start - _MARGIN) : start].rstrip()  # it may stand on a line of its own
     if "env" in before.lower().rpartition("\n")[2] and _VARIABLE.fullmatch(name):
         at = line(start)
         return MessageFact(at, at, ENVIRONMENT, name)

@@ -1,0 +1,135 @@
+"""What stands in a scope of C++ and has no definition of its own in the index: namespaces, other
+names of types, static members, enumerators and constants."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence, Location
+from indexes.queries.indexed_tree import IndexedTree
+
+CORE = ("c10", "at")
+"""The namespaces of what all of PyTorch is built on."""
+_FILES = 5
+"""Files that are told of a namespace."""
+
+
+def find_alias(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """``IntArrayRef`` and ``torch::autograd::variable_list``: other names of types, those of the
+    core first; of a bare name those that headers declare in namespaces."""
+    scope, _, name = symbol.rpartition("::")
+    sql = (
+        "SELECT DISTINCT a.target,a.scope,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
+        " WHERE a.name=? AND a.inside=0 ORDER BY f.path NOT LIKE '%.h',length(a.scope),f.path"
+    )
+    rows = index.facts.store.query(sql, (name,)) if name.isidentifier() else ()
+    fitting = [row for row in rows if _is_scope(row[1], scope, index)]
+    fitting = [row for row in fitting if scope or row[2].endswith(_HEADERS)]
+    core = [row for row in fitting if row[1] in CORE]
+    hits = tuple(
+        Hit("class", f"{inside}::{name}", Location(path, line), f"another name of {target}")
+        for target, inside, path, line in (core if not scope and core else fitting)
+    )
+    sure: Confidence = "exact" if len({hit.name for hit in hits}) == 1 else "ambiguous"
+    return NameMatch("symbol", symbol, hits=hits, confidence=sure) if hits else None
+
+
+def _is_scope(inside: str, scope: str, index: IndexedTree) -> bool:
+    """Whether a scope is the one that was written, or any namespace where none was."""
+    if scope:
+        return f"::{inside}".endswith(f"::{scope}")
+    return bool(inside) and "anonymous" not in inside and not any(_classes(inside, index))
+
+
+_HEADERS = (".h", ".cuh", ".hpp")
+
+
+def _classes(qualified: str, index: IndexedTree) -> Iterator[Hit]:
+    """The classes and enumerations of a name."""
+    for known in index.facts.named(qualified.rpartition("::")[2]):
+        one = known.definition
+        if one.kind in ("class", "enum") and f"::{one.qualified}".endswith(f"::{qualified}"):
+            yield Hit(one.kind, one.qualified, one.location)
+
+
+def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """The files with most of what a namespace holds, first the ones that are named like it."""
+    inside = f"{symbol}::"
+    sql = (
+        "SELECT f.path,min(d.line),count(*) FROM definitions d JOIN files f ON f.id=(d.id>>22)"
+        " WHERE d.scope=? OR substr(d.scope,1,?)=? GROUP BY f.path"
+    )
+    rows = index.facts.store.query(sql, (symbol, len(inside), inside)) if "::" in symbol else ()
+    if not rows:
+        return None
+    last = symbol.rpartition("::")[2]
+
+    def rank(row: tuple[str, int, int]) -> tuple[bool, bool, int, str]:
+        path, _, count = row
+        stem, _, ending = path.rpartition("/")[2].rpartition(".")
+        return stem.lower() != last.lower(), ending != "h", -count, path
+
+    hits = tuple(
+        Hit("namespace", symbol, Location(path, line), f"{count} of its definitions")
+        for path, line, count in sorted(rows, key=rank)[:_FILES]
+    )
+    total, folders = sum(count for *_, count in rows), Counter[str]()
+    for path, _, count in rows:
+        folders[path.rpartition("/")[0]] += count
+    (folder, _), *_ = folders.most_common(1)
+    files = f"{len(rows):,} file{'s' * (len(rows) > 1)}, most of them in {folder}"
+    note = f"a namespace: {total:,} definitions in {files}"
+    return NameMatch("symbol", symbol, hits=hits, note=note)
+
+
+def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
+    """``c10::DispatchKeySet::FULL`` and ``c10::kCPU``: what the body of a class or an enumeration
+    declares, or a header of a namespace."""
+    scope, _, name = symbol.rpartition("::")
+    if not scope or not name.isidentifier():
+        return None
+    hits = tuple(_in_classes(scope, name, index)) or tuple(_in_headers(scope, name, index))
+    return NameMatch("symbol", symbol, hits=hits, confidence="by rule") if hits else None
+
+
+def _declaring(name: str, is_listed: bool) -> re.Pattern[str]:
+    """A line that declares a name behind its type, or that lists one of an enumeration."""
+    statement, typed = r"(?:return|throw|delete|case|else|using|goto)\b", "" if is_listed else r"\w"
+    before = rf"^(?![ \t]*{statement})[ \t]*{typed}[^\n/(=]*(?<![.>\w])"
+    return re.compile(rf"{before}{name}[ \t]*(?:=(?!=)|[;,{{}}(\[]|\n)", re.MULTILINE)
+
+
+def _in_classes(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
+    for one in _classes(scope, index):
+        path, first, last = one.location.path, one.location.line, one.location.end_line
+        text = "\n".join(index.read(path).split("\n")[first - 1 : last])
+        if found := _declaring(name, one.kind == "enum").search(text):
+            yield _declaration(f"{one.name}::{name}", path, first, text, found)
+
+
+_CONSTANT = regex(r"(?:\w+\s+)*(?:constexpr|const|static|extern|inline|thread_local)\b[^(]*\Z")
+"""How a declaration of a namespace begins, which is not indented."""
+
+
+def _in_headers(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
+    sql = (
+        "SELECT path FROM files WHERE path LIKE '%.h' AND id IN (SELECT id>>22 FROM definitions"
+        " WHERE scope=?1 UNION SELECT file FROM aliases WHERE scope=?1) ORDER BY path"
+    )
+    declared = _declaring(name, False)
+    for path in index.facts.store.column(sql, (scope,)):
+        text = index.source.text(path)
+        for found in declared.finditer(text) if name in text else ():
+            spaces = re.findall(r"\bnamespace\s+([\w:]+)\s*\{", text[: found.start()])
+            if _CONSTANT.match(found[0]) and spaces[-1:] == [scope]:
+                yield _declaration(f"{scope}::{name}", path, 1, text, found)
+
+
+def _declaration(name: str, path: str, first: int, text: str, found: re.Match[str]) -> Hit:
+    line = first + text.count("\n", 0, found.start())
+    said = text[found.start() :].partition("\n")[0].strip()
+    return Hit("member", name, Location(path, line), said)

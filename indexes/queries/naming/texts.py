@@ -1,0 +1,137 @@
+"""Names that nothing defines: options of a build, what ``#if`` asks for, words that code compares a
+text with, kinds of nodes in TorchScript, and literals: rows of a profile, modes, back ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming.query import NameQuery
+from indexes.readers.python.blocks import triple_quoted
+
+_OPTION = r"(?im)^[ \t]*(?:cmake_dependent_)?option\s*\(\s*%s\b[^)]*\)"
+_SET = r"(?im)^[ \t]*set\s*\(\s*%s\b[^)\n]*\)?"
+_ASKED = (
+    r"^[ \t]*\#[ \t]*(?:if|ifdef|ifndef|elif|define)\b[^\n]*\b%s\b"
+    r"|(?:[=!]=|\bcompare\s*\()\s*\"%s\""
+)
+_READS = 40
+"""Lines that are listed of those that ask for a name."""
+
+
+def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``USE_MKLDNN`` and ``max_split_size_mb``: where an option is declared, then where it is asked
+    for."""
+    name = query.base
+    if "_" not in name.strip("_") or not name.isidentifier():
+        return None
+    asked = _ASKED.replace("%s", re.escape(name))
+    hits = [*_options(name, index), *_lines(asked, (name,), name, "read", ("cpp",), index)]
+    return NameMatch("variable", name, hits=tuple(hits[:_READS])) if hits else None
+
+
+def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``Optimizer.step#SGD.step`` and ``ProfilerStep*``: rows of a profile whose names are put
+    together, by the literals that they begin with."""
+    found = _ROW.fullmatch(query.raw.strip())
+    if found is None:
+        return None
+    begin, sign = found[1], "[#*]" if found[2] == "*" else "#"
+    return _said(rf"[\"']{re.escape(begin)}{sign}", (begin,), query, index)
+
+
+_ROW = regex(r"([^\s#*]{4,})(#|\*\Z)\S*")
+
+
+def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``nccl:all_reduce``, ``max-autotune`` and ``prim::If``: the lines that say exactly this, or
+    the schema of an operator of this name; of a node of TorchScript those that declare its kind
+    and that handle it."""
+    name = query.raw.strip("\"' ")
+    if name.replace(".", "_").isidentifier() or len(name) < _SHORTEST or "\n" in name:
+        return None
+    said, parts = rf"[\"']{re.escape(name)}(?:[\"'(]|\.\w*\()", [name]
+    space, _, kind = name.partition("::")
+    if space.isidentifier() and kind.isidentifier():
+        said += rf"|\b_\({space}, {kind}\)|\bcase {name}:"
+        parts.append(f"{space}, {kind})")
+    return _said(said, parts, query, index)
+
+
+def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:
+    """The lines of C++ that call a function of a library."""
+    return tuple(_lines(rf"\b{name}\s*\(", (name,), name, "caller", ("cpp",), index))
+
+
+_SHORTEST = 4
+
+
+def _said(
+    literal: str, parts: Sequence[str], query: NameQuery, index: IndexedTree
+) -> NameMatch | None:
+    """The lines that say a literal, those of the kinds of nodes first."""
+    name = query.raw.strip()
+    hits = sorted(_lines(literal, parts, name, "text", ("python", "cpp"), index), key=_rank)
+    if not hits:
+        return None
+    note = "no definition has this name: it is a text that these lines say"
+    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note, confidence="by rule")
+
+
+def _rank(hit: Hit) -> tuple[bool, bool, bool]:
+    """Kinds of nodes and what handles them first, then what says a text, then what looks for it."""
+    is_kind = hit.detail.startswith(("_(", "case "))
+    return not is_kind, "/testing/" in hit.location.path, bool(_COMPARED.search(hit.detail))
+
+
+_COMPARED = regex(r"startswith|[=!]=|\b(?:if|in)\b")
+
+
+def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
+    """The lines of CMake that declare an option; those that set it where none does."""
+    files = ["CMakeLists.txt", *(f"cmake/{one}" for one in index.source.listed("cmake"))]
+    texts = [(path, index.source.text(path)) for path in files if path.endswith(_CMAKE)]
+    for pattern, said in ((_OPTION, "option of the build"), (_SET, "set by the build")):
+        word = re.compile(pattern % name)
+        found = [(path, text, one) for path, text in texts for one in word.finditer(text)]
+        for path, text, one in found:
+            line = " ".join(one[0].split())
+            yield Hit("variable", name, _place(path, text, one), f"{said}: {line}")
+        if found:
+            return
+
+
+_CMAKE = (".cmake", ".txt")
+
+
+def _lines(
+    pattern: str,
+    parts: Sequence[str],
+    name: str,
+    kind: str,
+    files: tuple[str, ...],
+    index: IndexedTree,
+) -> Iterator[Hit]:
+    """The lines of code in which a pattern is, in files of some kinds that have one of its
+    parts."""
+    words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
+    for path in (path for of_kind in files for path in index.facts.paths(of_kind)):
+        data = index.source.content(path)
+        text = data.decode("latin-1") if any(word in data for word in words) else ""
+        pages = triple_quoted(data) if text and path.endswith(".py") else None
+        for one in wanted.finditer(text):
+            start = text.rfind("\n", 0, one.start() + 1) + 1
+            said = text[start : text.find("\n", one.end())].strip()
+            if not said.startswith(_COMMENTS) and not (pages and pages.end_at(one.start())):
+                yield Hit(kind, name, _place(path, text, one), said)
+
+
+_COMMENTS = ("//", "# ", "* ")
+
+
+def _place(path: str, text: str, found: re.Match[str]) -> Location:
+    return Location(path, text.count("\n", 0, found.start()) + 1)
