@@ -81,6 +81,8 @@ _BUILTIN = regex(
 )
 _OVERLOAD_OBJECT = regex(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
 _ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
+_FRAME = regex(r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z")
+"""A line of a C++ stack, as c10 prints it."""
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
@@ -91,6 +93,8 @@ def _unwrap(text: str) -> str:
     for pattern in (_ENGINE, _LIST_ITEM):
         if found := pattern.match(name):
             name = name[found.end() :]
+    if found := _FRAME.match(name):
+        name = found[1]
     if found := _GRAD_FN.search(name):
         return found[1]
     if found := _OVERLOAD_OBJECT.match(name):

@@ -24,14 +24,20 @@ _READS = 40
 
 
 def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``USE_MKLDNN`` and ``max_split_size_mb``: where an option is declared, then where it is asked
-    for."""
+    """``USE_MKLDNN``, ``max_split_size_mb`` and ``aot_graphs``: where an option is declared, where
+    it is asked for, and what else says this word as a text."""
     name = query.base
     if "_" not in name.strip("_") or not name.isidentifier():
         return None
-    asked = _ASKED.replace("%s", re.escape(name))
-    hits = [*_options(name, index), *_lines(asked, (name,), name, "read", ("cpp",), index)]
-    return NameMatch("variable", name, hits=tuple(hits[:_READS])) if hits else None
+    said = rf"{_ASKED.replace('%s', name)}|[\"']{name}[\"']"
+    lines = sorted(_lines(said, (name,), name, "read", ("cpp", "python"), index), key=_rank)
+    hits = [*_options(name, index), *lines]
+    note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
+    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note) if hits else None
+
+
+_ASKS = regex(r"\A(?:#|option of|set by)|[=!]=|\bcompare\b")
+_NOT_DEFINED = "no definition has this name: it is a text that these lines say"
 
 
 def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -54,7 +60,7 @@ def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     name = query.raw.strip("\"' ")
     if name.replace(".", "_").isidentifier() or len(name) < _SHORTEST or "\n" in name:
         return None
-    said, parts = rf"[\"']{re.escape(name)}(?:[\"'(]|\.\w*\()", [name]
+    said, parts = rf"[\"']{re.escape(name)}(?:[\"'( ]|\.\w*\()", [name]
     space, _, kind = name.partition("::")
     if space.isidentifier() and kind.isidentifier():
         said += rf"|\b_\({space}, {kind}\)|\bcase {name}:"
@@ -78,17 +84,19 @@ def _said(
     hits = sorted(_lines(literal, parts, name, "text", ("python", "cpp"), index), key=_rank)
     if not hits:
         return None
-    note = "no definition has this name: it is a text that these lines say"
-    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note, confidence="by rule")
+    hits = hits[:_READS]
+    return NameMatch("variable", name, hits=tuple(hits), note=_NOT_DEFINED, confidence="by rule")
 
 
-def _rank(hit: Hit) -> tuple[bool, bool, bool]:
-    """Kinds of nodes and what handles them first, then what says a text, then what looks for it."""
+def _rank(hit: Hit) -> tuple[bool, bool, bool, bool]:
+    """Kinds of nodes and what handles them first, what ``#if`` asks for, then what says a text,
+    then what looks for it."""
     is_kind = hit.detail.startswith(("_(", "case "))
-    return not is_kind, "/testing/" in hit.location.path, bool(_COMPARED.search(hit.detail))
+    is_test, is_asked = "/testing/" in hit.location.path, bool(_ASKS.search(hit.detail))
+    return not is_kind, is_test, not is_asked, bool(_LOOKED_FOR.search(hit.detail))
 
 
-_COMPARED = regex(r"startswith|[=!]=|\b(?:if|in)\b")
+_LOOKED_FOR = regex(r"startswith|\b(?:if|in)\b")
 
 
 def _options(name: str, index: IndexedTree) -> Iterator[Hit]:

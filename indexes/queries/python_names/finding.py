@@ -111,9 +111,13 @@ class Finder:
         return together(self._answer(name, self.names.find(name)) for name in full)
 
     def _ending(self, name: str) -> PythonAnswer | None:
-        """``fake_quantize.FakeQuantize``: what is public under a name that ends so."""
-        names = self.public(name.rpartition(".")[2]) if "." in name else ()
-        full = (self.shortened(one) for one in names if one.endswith(f".{name}"))
+        """``fsdp.fully_shard``: what is public under a name that ends so, or in a module whose
+        path does."""
+        owner, _, last = name.rpartition(".")
+        names = [one for one in self.public(last) if one.endswith(f".{name}")] if owner else []
+        paths = self._index.facts.paths_ending(f"{owner.replace('.', '/')}.py") if owner else ()
+        names += (f"{module_name(path)}.{last}" for path in paths)
+        full = map(self.shortened, dict.fromkeys(names))
         return together(self._answer(one, self.names.find(one)) for one in full)
 
     def shortened(self, name: str) -> str:
@@ -138,8 +142,8 @@ class Finder:
 
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
-    """``_lazy_init``: a function or class that modules define, or functions of theirs, and that is
-    none of their public names; and what C++ gives to ``torch._C``."""
+    """``_lazy_init`` and ``_size_3_t``: what modules define or assign, or functions of theirs
+    define, and that is none of their public names; and what C++ gives to ``torch._C``."""
     finder = Finder(index)
     found = [finder.find(f"torch._C.{name}"), *_defined(name, index, finder)]
     return together(found[:_MOST])
@@ -147,11 +151,15 @@ def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
 
 def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAnswer | None]:
     """Those at the top of modules first, then those in functions."""
-    defined = re.compile(rb"\b(?:def|class)[ \t]+%b\b" % re.escape(name.encode()))
+    word = re.escape(name.encode())
+    defined = re.compile(rb"\b(?:def|class)[ \t]+%b\b" % word)
+    assigned = re.compile(rb"(?m)^%b[ \t]*(?::.+)?=(?!=)" % word)
     inner: list[PythonAnswer] = []
     top: list[str] = []
     for path in StoredPython(index.facts.store).naming(name):
         data = index.source.content(path)
+        if assigned.search(data):
+            top.append(f"{module_name(path)}.{name}")
         heads = Text(data).heads if defined.search(data) else ()
         for head in heads:
             full = f"{module_name(path)}.{head.qualified}"

@@ -37,7 +37,7 @@ def taking(name: str, index: IndexedTree) -> list[Hit]:
 
 def _heads(name: bytes, data: bytes) -> Iterator[Head]:
     """The functions of a file that have a parameter."""
-    given = re.compile(rb"[(,*\s]%b\s*[:=,)]" % re.escape(name))
+    given = re.compile(rb"[(,*]\s*%b\s*[:=,)]" % re.escape(name))
     text = Text(data)
     for head in text.heads:
         if not head.is_class and (head.parent < 0 or text.heads[head.parent].is_class):

@@ -277,7 +277,7 @@ def read_internal_calls(text: str, path: str) -> Iterator[RemarkFact]:
 
 _FUNCTION = regex(r"def[ \t]+(\w+)[ \t]*(\((?:[^()]|\([^()]*\))*\))?")
 _CLASS_HEAD = regex(r"class[ \t]+(\w+)(?:\(([^)]*)\))?")
-_ATTRIBUTE = regex(r"\n[ \t]+(\w+)[ \t]*[:=](?!=)")
+_ATTRIBUTE = regex(r"\n[ \t]*(\w+)[ \t]*[:=](?!=)")
 _PARAMETER = regex(r"([A-Za-z_]\w*)\s*[:=,)]")
 _BASE = regex(r"(\w+)(?:\[[^\]]*\])?[ \t]*(?:,|\Z)")
 

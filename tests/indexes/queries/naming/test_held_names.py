@@ -23,6 +23,7 @@ FILES = {
         "struct Brgemm { void device_check(int d) {} };\n"
         "void gemm() { BLAS_CHECK(cublasDgemm(0)); }\n"
         'void gather() { run([&] { return ncclGather(0); }, "nccl:gather"); }\n'
+        'void send() { run(str("nccl:send ", 1)); }\n'
         "void lower(Node* n) { switch (n->kind()) { case prim::If: return; } }\n"
         "}\n"
     ),
@@ -63,11 +64,16 @@ FILES = {
         'MODES = {"max-speed": {}}\n'
         'debug = os.environ.get(\n    "TORCH_HALVE_DEBUG", None\n)\n'
     ),
-    "torch/deep/inner/scheme.py": "class Scheme:\n    pass\n",
+    "torch/deep/inner/scheme.py": "class Scheme:\n    pass\n\n\nclass _Hidden:\n    pass\n",
+    "torch/deep/inner/types.py": (
+        "_size_t = int\n\n\ndef pad(size: _size_t, by=0):\n    pass\n\n\n"
+        'register_artifact("deep_graphs")\n'
+    ),
     "torch/deep/_private.py": "class _Options:\n    keep_inputs = False\n",
     "torch/deep/__init__.py": "def export(model, keep_inputs=False):\n    pass\n",
     "torchgen/model.py": "class NativeFunction:\n    device_check: str\n",
-    "docs/source/deep.rst": ".. currentmodule:: torch.deep\n.. autofunction:: export\n",
+    "docs/source/deep.rst": ".. currentmodule:: torch.deep\n.. autofunction:: export\n"
+    ".. autofunction:: torch.deep.inner.types.pad\n",
 }
 
 
@@ -101,6 +107,11 @@ POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
         ("c10::pool::Pool::free_", f"member {POOL}:8"),
         ("c10::pool::Blocks", f"class {POOL}:3"),
         ("Blocks", f"class {POOL}:3"),
+        ("frame #1: c10::pool::blocks() + 0x6d (0x7f0e in libc10.so)", f"function {POOL}:10"),
+        ("nccl:send", f"text {HALVE}:6"),
+        ("scheme._Hidden", "class torch/deep/inner/scheme.py:5"),
+        ("_size_t", "attribute torch/deep/inner/types.py:1"),
+        ("deep_graphs", "read torch/deep/inner/types.py:8"),
         ("prim::If", "text c10/core/kinds.h:2"),
         ("nccl:gather", f"text {HALVE}:5"),
         ("ProfilerStep#3", "text torch/loader.py:6"),
