@@ -75,12 +75,21 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if owner and not is_module and (method := _of_tensor(owner, name, query, index)):
         return method
     member = _merged(find_in_classes(name, owner, index), _given_by_cxx(name, owner, index))
-    answer = member if owner else _merged(finding.find_in_modules(name, index), member)
+    answer = member if owner else _with_modules(member, name, index)
     if answer is None or (is_module and not _is_named_as(answer, owner)):
         return None
     if not owner and answer.kind == "attribute" and is_private(answer.name):
         return find_parameter(query, index) or _match(answer, query, index)
     return _match(answer, query, index)
+
+
+def _with_modules(
+    member: PythonAnswer | None, name: str, index: IndexedTree
+) -> PythonAnswer | None:
+    """What modules define of a name before members of classes, what they assign behind them."""
+    found = finding.find_in_modules(name, index)
+    is_assigned = found is not None and found.kind == "attribute"
+    return _merged(member, found) if is_assigned else _merged(found, member)
 
 
 def _is_named_as(answer: PythonAnswer, owner: str) -> bool:

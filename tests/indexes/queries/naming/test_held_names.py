@@ -67,8 +67,9 @@ FILES = {
     "torch/deep/inner/scheme.py": "class Scheme:\n    pass\n\n\nclass _Hidden:\n    pass\n",
     "torch/deep/inner/types.py": (
         "_size_t = int\n\n\ndef pad(size: _size_t, by=0):\n    pass\n\n\n"
-        'register_artifact("deep_graphs")\n'
+        'register_artifact("deep_graphs")\nlr_decay = 3\n'
     ),
+    "torch/deep/layer.py": "class Layer:\n    lr_decay: int\n",
     "torch/deep/_private.py": "class _Options:\n    keep_inputs = False\n",
     "torch/deep/__init__.py": "def export(model, keep_inputs=False):\n    pass\n",
     "torchgen/model.py": "class NativeFunction:\n    device_check: str\n",
@@ -111,6 +112,7 @@ POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
         ("nccl:send", f"text {HALVE}:6"),
         ("scheme._Hidden", "class torch/deep/inner/scheme.py:5"),
         ("_size_t", "attribute torch/deep/inner/types.py:1"),
+        ("lr_decay", "attribute torch/deep/layer.py:2"),
         ("deep_graphs", "read torch/deep/inner/types.py:8"),
         ("prim::If", "text c10/core/kinds.h:2"),
         ("nccl:gather", f"text {HALVE}:5"),
