@@ -29,7 +29,7 @@ Scored = tuple[Score, Callable[[], Hit]]
 
 KINDS = (
     "operator grad_fn stub function class method member module attribute macro impl_func meta_func"
-    " macro_use enum global __global__ variable read write error warning key file"
+    " macro_use enum namespace global __global__ variable read write text error warning key file"
 ).split()
 """What a hit can be."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.readers.python.blocks import triple_quoted
@@ -33,7 +33,10 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     lines = sorted(_lines(said, (name,), name, "read", ("cpp", "python"), index), key=_rank)
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
-    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note) if hits else None
+    if not hits:
+        return None
+    sure: Confidence = "by rule" if note else "exact"
+    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note, confidence=sure)
 
 
 _ASKS = regex(r"\A(?:#|option of|set by)|[=!]=|\bcompare\b")
