@@ -19,7 +19,7 @@ from indexes.queries.index import Index
 from indexes.source.files import read_text
 from indexes.source.source import Source
 from navigator.site import lists
-from navigator.site.layout import LISTS, address, page, versions_page
+from navigator.site.layout import LISTS, address, folder_of, page, versions_page
 from navigator.site.operator_page import operator_page
 from navigator.text.clean import html_text
 from navigator.text.html import stylesheet
@@ -30,6 +30,8 @@ Progress = Callable[[str, int, int], None]
 
 _FEW = 400
 """So many pages are made sooner than processes start."""
+_LONGEST = 250
+"""Bytes of the name of a file, on any disk."""
 _CHUNK = 4
 _MOST = 4
 """Processes, each with an index of its own in memory."""
@@ -53,7 +55,7 @@ def build_site(index: Index, folder: Path, progress: Progress) -> Built:
     Raises:
         SourceError: It cannot be written.
     """
-    site = _Site(index, folder / index.info.version)
+    site = _Site(index, folder / folder_of(index.info.version))
     try:
         return site.build(progress)
     except OSError as error:
@@ -117,7 +119,9 @@ class _Site:
         """The operators whose page no other has on a disk that knows no case."""
         taken: dict[str, str] = {}
         for op in ops:
-            if (other := taken.setdefault(address(op).lower(), op)) == op:
+            if len(address(op).encode()) > _LONGEST:
+                self._missing.append(f"{op}: its name is too long for one of a file")
+            elif (other := taken.setdefault(address(op).lower(), op)) == op:
                 self._names[op] = address(op)
                 yield op
             else:

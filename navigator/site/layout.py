@@ -42,7 +42,7 @@ def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) ->
     root = "../" * depth
     lists = " ".join(f'<a href="{root}{name}.html">{words}</a>' for name, words in LISTS.items())
     head = _HEAD.format(title=f"{html_text(title)} - torchnav", root=root, lists=lists)
-    commit = f" at {source.commit[:12]}" if source.commit else ""
+    commit = f" at {html_text(source.commit[:12])}" if source.commit else ""
     foot = _FOOT.format(version=html_text(source.version), commit=commit, root=root)
     return "".join((head, f"<h1>{html_text(title)}</h1>\n", *body, foot))
 
@@ -55,7 +55,9 @@ def linked_source(source: SourceInfo) -> SourceInfo:
 
 def versions_page(versions: Sequence[str]) -> str:
     """The page above the sites of several versions, the newest first."""
-    links = (f'<li><a href="{one}/index.html">{html_text(one)}</a></li>' for one in versions)
+    links = (
+        f'<li><a href="{html_text(one)}/index.html">{html_text(one)}</a></li>' for one in versions
+    )
     return _VERSIONS.format(links="".join(links), newest=html_text(versions[0]))
 
 
@@ -63,3 +65,8 @@ def address(op: str) -> str:
     """The page of an operator: ``op/add.Tensor.html``, the same in every version."""
     name = re.sub(r"[^\w.]+", "-", op.removeprefix("aten::"))
     return f"op/{name}.html"
+
+
+def folder_of(version: str) -> str:
+    """The folder of a version; that is what a file of the tree says."""
+    return re.sub(r"[^\w.+]+", "-", version).lstrip(".") or "unknown"

@@ -17,6 +17,7 @@ from navigator.site import build
 from navigator.site.build import Built, build_site
 from navigator.site.layout import LISTS, address
 from navigator.text.html import stylesheet
+from tests.indexing import opened
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _VOID = {"meta", "link", "input", "br"}
@@ -142,6 +143,20 @@ def test_addresses_are_stable_and_plain() -> None:
     names = ["add.out", "quantized::add", "quantized_add", "__and__.Scalar", "../../x", "a b/c"]
     assert len({address(name).lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"op/[\w.-]+\.html", address(name)) for name in names)
+
+
+def test_a_tree_says_nothing_that_leads_out_of_the_site(tree_copy: Path, tmp_path: Path) -> None:
+    (tree_copy / "version.txt").write_text("../../evil<b>\n")
+    long = f'TORCH_LIBRARY(a, m) {{\n  m.def("{"x" * 300}(Tensor a) -> Tensor");\n}}\n'
+    (tree_copy / "aten/src/ATen/native/Long.cpp").write_text(long)
+    site = tmp_path / "out" / "site"
+    with opened(tree_copy, tmp_path / "cache") as index:
+        built = build_site(index, site, lambda *_: None)
+
+    assert built.folder.parent == site
+    assert [*(tmp_path / "out").iterdir()] == [site]
+    assert [one for one in built.missing if "too long" in one and one.startswith("a::xxx")]
+    assert "<b>" not in (site / "index.html").read_text()
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tree_index: Index, tmp_path: Path) -> None:
