@@ -91,8 +91,10 @@ class GitResult:
     @property
     def reason(self) -> str:
         """Why there is no answer, in one line."""
-        said = self.error.strip().splitlines()
-        return said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
+        said = self.error.strip().splitlines() or ["git failed"]
+        fatal = next((one for one in said if one.startswith("fatal: ")), said[-1])
+        advice = f": {said[-1].strip()}" if said[-1].startswith("\t") else ""
+        return fatal.removeprefix("fatal: ") + advice
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,12 @@ class Repository:
     @cached_property
     def _configured(self) -> GitResult:
         return _configured(self.work_tree)
+
+    def check_readable(self) -> None:
+        """Raises SourceError where git refuses to read, as it does what belongs to another user."""
+        asked = self.run("rev-parse", "--git-dir")
+        if asked.status:
+            raise SourceError(f"git cannot read {self.work_tree}: {asked.reason}")
 
     def commit_of(self, revision: str) -> str | None:
         """The full hash of what a tag, a branch or a part of a hash names; None when nothing is."""

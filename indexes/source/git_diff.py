@@ -121,6 +121,7 @@ def _commit(repository: Repository, revision: str) -> str:
     found = repository.commit_of(revision)
     if found:
         return found
+    repository.check_readable()
     hint = ""
     if repository.cuts:
         hint = "; the history of this clone is cut off: git fetch --deepen 100, or --unshallow"

@@ -6,6 +6,7 @@ and only files that are indexed are read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -93,14 +94,14 @@ def open_version(name: str, around: Source | None) -> Source:
     """
     if name == WHEEL:
         return _wheel()
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))
     if name.startswith((".", "/", "~")):
         return Source.find(str(folder))
     # A repository that only lies around the tree is not asked: its commits are others.
     repository = Repository.at(around.root) if around else None
     if repository and (commit := repository.commit_of(name)):
         return _commit(repository, commit, name)
-    if name and folder.is_dir():
+    if name and os.path.isdir(folder):
         return Source.find(str(folder))
     raise SourceError(_unknown(name, repository))
 
@@ -124,6 +125,7 @@ def _commit(repository: Repository, commit: str, name: str) -> CommitSource:
 def _unknown(name: str, repository: Repository | None) -> str:
     if repository is None:
         return f"no folder {name}, and no repository to look for a commit, tag or branch in"
+    repository.check_readable()
     known = f"no commit, tag, branch or folder {name}"
     if repository.cuts:
         fetch = f"git -C {repository.work_tree} fetch --depth 1 origin"

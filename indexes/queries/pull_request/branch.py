@@ -66,6 +66,7 @@ class Branch:
         head = self._git.commit
         if head is None:
             raise SourceError("this repository has no commit yet")
+        self._git.check_readable()
         if wanted is not None:
             commit = self._git.commit_of(wanted)
             if commit is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 from indexes.build.builder import index_path
 from indexes.model.errors import Report, SourceError
 from indexes.queries.index import Index
+from indexes.queries.pull_request.branch import Branch
+from indexes.source import git as git_door
+from indexes.source.git_diff import changes
 from indexes.source.source import Source
 from indexes.source.versions import CommitSource, open_version
 from tests.indexing import contents
@@ -141,3 +145,20 @@ def test_a_repository_around_the_tree_is_not_its_own(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no repository to look for"):
         open_version("v1", Source.find(str(inner)))
     assert isinstance(open_version("v1", Source.find(str(outer))), CommitSource)
+
+
+def test_what_git_refuses_to_read_is_not_called_missing(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_door, "_KEPT", {*git_door._KEPT, "GIT_TEST_ASSUME_DIFFERENT_OWNER"})
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    tree = Source.find(str(repo))
+    for ask in (
+        lambda: open_version("v1", tree),
+        lambda: changes(repo, "v1"),
+        lambda: Branch(repo).base(),
+    ):
+        with pytest.raises(SourceError, match=r"ownership.*safe\.directory") as found:
+            ask()
+        assert "no commit" not in str(found.value)
