@@ -177,9 +177,15 @@ def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
     return None
 
 
+_LONGEST = 250
+"""Letters of an operator's name, as a bound; each split is as long as the name."""
+
+
 def _splits(name: str) -> Iterator[str]:
     """``add.Tensor`` and ``add_Tensor`` from ``add_Tensor``: where its overload may begin."""
     yield name
+    if len(name) > _LONGEST:
+        return
     for found in reversed(list(re.finditer("_", name))):
         base, overload = name[: found.start()], name[found.end() :]
         if base.strip("_") and overload and not overload[0].isdecimal():

@@ -288,3 +288,7 @@ def test_every_operator_of_the_installed_torch_in_every_spelling() -> None:
         assert parse_name(python).operators[0] == full
         unambiguous = f"{base}_{overload}" if overload else base
         assert full in parse_name(f"at::_ops::{unambiguous}::call").operators
+
+
+def test_a_long_name_is_no_operator_in_thousands_of_ways() -> None:
+    assert len(parse_name("structured_" + "a_" * 50_000).operators) < 10
