@@ -11,7 +11,7 @@ from pathlib import Path
 
 from indexes.queries.pull_request.model import Ran
 from indexes.source.aside import written_aside
-from indexes.source.files import read_text
+from indexes.source.files import listed, read_text
 
 
 @dataclass
@@ -68,7 +68,7 @@ def results(cache: Path, tree: str) -> list[Ran]:
     day; those of the last day last."""
     found = [
         (one.days.get(command, ""), command, status)
-        for one in map(Progress.read, sorted(_folder(cache, tree).glob("*.json")))
+        for one in map(Progress.read, sorted(listed(_folder(cache, tree), "*.json")))
         for command, status in one.ended.items()
     ]
     return [

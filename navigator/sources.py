@@ -54,7 +54,7 @@ def configured_python(path: Path) -> str:
 def configured_links(path: Path, default: str) -> str:
     """The address of a place in a terminal, by the config file: ``vscode://file/{path}:{line}``;
     empty where it says ``off``. Raises SourceError as above."""
-    named = _table(path).get("links", default) if path.exists() else default
+    named = _table(path).get("links", default) if os.path.exists(path) else default
     if not isinstance(named, str):
         raise SourceError(f"{path}: links must be an address with {{path}}, or off")
     return "" if named == "off" else named

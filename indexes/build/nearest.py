@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from indexes.model.errors import SourceError
+from indexes.source.files import listed, modified
 from indexes.store.index_file import Store
 
 _CANDIDATES = 8
@@ -43,16 +44,9 @@ def copy_nearest(own: Path, contents: Callable[[], Contents], into: Path) -> boo
 def _candidates(own: Path) -> list[Path]:
     """Indexes beside ``own`` of trees of the same layout."""
     is_wheel = own.name.startswith("wheel")
-    found = [p for p in own.parent.glob("*.db") if p.name.startswith("wheel") == is_wheel]
-    found.sort(key=_last_used, reverse=True)
+    found = [p for p in listed(own.parent, "*.db") if p.name.startswith("wheel") == is_wheel]
+    found.sort(key=modified, reverse=True)
     return [path for path in found if path != own][:_CANDIDATES]
-
-
-def _last_used(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # removed since it was listed
-        return 0.0
 
 
 def _contents(path: Path) -> Contents:

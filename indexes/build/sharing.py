@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
@@ -78,7 +79,7 @@ def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
                 files = store.query("SELECT path,hash FROM files")
                 store.db.execute("VACUUM INTO ?", (str(database),))
             label = _label(builder, database, files)
-            path = into / shared_name(label.tree) if into.is_dir() else into
+            path = into / shared_name(label.tree) if os.path.isdir(into) else into
             _write(path, label, database)
     except (OSError, sqlite3.Error) as error:
         raise SourceError(f"cannot export the index to {into}: {error}") from error
@@ -146,7 +147,7 @@ def import_index(builder: Builder, path: Path) -> Report:
 
 
 def _chosen(builder: Builder, path: Path, files: Mapping[str, SourceFile]) -> Path:
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return path
     exact = path / shared_name(tree_name((name, builder.hash(name)) for name in files))
     if exact.is_file():

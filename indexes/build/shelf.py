@@ -11,6 +11,7 @@ from typing import Literal
 
 from indexes.model.errors import SourceError
 from indexes.source.aside import ENDING, left_over
+from indexes.source.files import listed
 from indexes.store.index_file import Store
 
 State = Literal["in use", "commit", "tree is gone", "other version", "left over"]
@@ -40,8 +41,8 @@ class Shelved:
 def shelved(cache: Path) -> tuple[Shelved, ...]:
     """Every index of a cache folder, the last used first."""
     folder = cache / "indexes"
-    found = [_read(path) for path in folder.glob("*.db")]
-    found += [_left_over(path) for path in folder.glob(f"*{ENDING}")]
+    found = [_read(path) for path in listed(folder, "*.db")]
+    found += [_left_over(path) for path in listed(folder, f"*{ENDING}")]
     return tuple(sorted((one for one in found if one), key=lambda one: -one.used))
 
 
@@ -63,7 +64,11 @@ def _read(path: Path) -> Shelved | None:
 def _state(root: str, revision: str) -> State:
     if revision:
         return "commit"
-    return "in use" if not root or Path(root).is_dir() else "tree is gone"
+    try:
+        is_gone = bool(root) and not Path(root).is_dir()
+    except OSError:  # another may look there
+        is_gone = False
+    return "tree is gone" if is_gone else "in use"
 
 
 def _left_over(path: Path) -> Shelved | None:

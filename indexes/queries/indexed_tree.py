@@ -233,7 +233,7 @@ def _brought_up(
     except SourceError as error:
         if force or not os.path.exists(path):
             raise
-        return Report(stale=f"the index is not up to date: {error}")
+        return Report(stale=f"what changed since it was indexed ({error}): torchnav --cache FOLDER")
 
 
 _T = TypeVar("_T")

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexes.source.files import listed, modified
+
 try:
     import fcntl
 except ImportError:  # Windows: there age alone tells
@@ -50,20 +52,17 @@ def left_over(path: Path) -> bool:
 
 def clear(folder: Path) -> None:
     """Removes what killed writers left in a folder."""
-    for path in folder.glob(f"*{ENDING}"):
+    for path in listed(folder, f"*{ENDING}"):
         if left_over(path):
             _remove(path, f"{path}{_LOCK}")
     # Their locks, and journals of SQLite; also of writers killed as they came or went.
-    for beside in folder.glob(f"*{ENDING}?*"):
+    for beside in listed(folder, f"*{ENDING}?*"):
         if not os.path.exists(f"{beside}".rpartition(ENDING)[0] + ENDING) or _is_old(beside):
             _remove(beside)
 
 
 def _is_old(path: Path) -> bool:
-    try:
-        return path.stat().st_mtime < time.time() - _CUT_OFF
-    except OSError:
-        return False
+    return 0 < modified(path) < time.time() - _CUT_OFF
 
 
 def _is_free(lock: str) -> bool:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.source.files import read_file
+from indexes.source.files import listed, read_file
 from indexes.source.layouts import CLONE_RECORD, layout_of
 
 
@@ -24,7 +24,7 @@ class CloneRecord:
 
 def clones(cache: Path) -> tuple[CloneRecord, ...]:
     """The finished clones in the cache, in no order; a half-made one is not among them."""
-    paths = cache.glob(f"clones/*/.git/{CLONE_RECORD}")
+    paths = listed(cache, f"clones/*/.git/{CLONE_RECORD}")
     records = (read_clone_record(path.parent.parent) for path in paths)
     return tuple(record for record in records if record)
 

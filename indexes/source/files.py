@@ -11,6 +11,8 @@ import errno
 import hashlib
 import os
 import stat
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.model.bounds import FILE_BYTES as MAX_BYTES
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # not every system has all
     _FLAGS |= getattr(os, _name, 0)
+
+
+def listed(folder: Path, pattern: str) -> list[Path]:
+    """What is in a folder of ours by a pattern; nothing where the folder can't be looked into."""
+    return [folder / name for name in glob(pattern, root_dir=folder)]
+
+
+def modified(path: Path) -> float:
+    """When a file was last written; 0 for one that was removed since it was listed."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def open_file(path: str | os.PathLike[str], limit: int | None = MAX_BYTES) -> BinaryIO:

@@ -331,15 +331,23 @@ _UNSHALLOW = "git fetch --unshallow, in the checkout"
 
 
 def cache_folder() -> Path:
-    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder.
+    Raises SourceError for a user without a home folder."""
     if named := os.environ.get("TORCHNAV_CACHE"):
-        return Path(named).expanduser()
-    return user_cache_path("torchnav", appauthor=False, opinion=False)
+        return Path(os.path.expanduser(named))
+    try:
+        return user_cache_path("torchnav", appauthor=False, opinion=False)
+    except RuntimeError as error:
+        raise SourceError("no home folder: set TORCHNAV_CACHE or give --cache") from error
 
 
 def config_path() -> Path:
-    """Where the config file is looked for; on all systems where Linux has it."""
-    return Unix("torchnav").user_config_path / "config.toml"
+    """Where the config file is looked for; on all systems where Linux has it. A user without a
+    home folder has none."""
+    try:
+        return Unix("torchnav").user_config_path / "config.toml"
+    except RuntimeError:
+        return Path(os.devnull, "config.toml")
 
 
 def index_key(root: str, kind: str, roots: Roots = ()) -> str:

@@ -80,7 +80,8 @@ class Store:
             elif self.meta("layout") != code_digest(*LAYOUT_ROOMS):
                 raise SourceError(f"an index of another torchnav version: {path}")
         except sqlite3.Error as error:
-            raise SourceError(f"not a usable index: {path}: {error}") from error
+            what = "cannot write an index" if create else "not a usable index"
+            raise SourceError(f"{what}: {path}: {error}") from error
         self.db.create_function("macro_meaning", 1, meaning_of, deterministic=True)
 
     def schema(self) -> set[tuple[str, str, str]]:

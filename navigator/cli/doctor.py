@@ -149,8 +149,8 @@ def _clones(cache: Path) -> Iterator[Check]:
 
 
 def _cache(folder: Path) -> Check:
-    nearest = next((one for one in (folder, *folder.parents) if one.exists()), folder)
-    if nearest.is_dir() and os.access(nearest, os.W_OK):
+    nearest = next((one for one in (folder, *folder.parents) if os.path.exists(one)), folder)
+    if os.path.isdir(nearest) and os.access(nearest, os.W_OK):
         return Check("cache", "ok", str(folder))
     advice = "set TORCHNAV_CACHE or give --cache"
     return Check("cache", "missing", f"{folder} cannot be written", advice)
@@ -158,7 +158,7 @@ def _cache(folder: Path) -> Check:
 
 def _log(folder: Path) -> Check:
     path = log_file(folder)
-    state = "" if path.exists() else " (empty: --verbose writes it)"
+    state = "" if os.path.exists(path) else " (empty: --verbose writes it)"
     return Check("log", "ok", f"{path}{state}")
 
 

@@ -207,7 +207,7 @@ def _choose_python(stack: contextlib.ExitStack) -> None:
     wins."""
     from indexes.source.source import config_path
 
-    if (path := config_path()).exists():
+    if os.path.exists(path := config_path()):
         from indexes.source.torch_install import choose_python
         from navigator.sources import configured_python
 

@@ -62,7 +62,7 @@ class Settings:
         from indexes.source.source import config_path
 
         named = [(folder, "") for folder in self.beside]
-        if not (path := config_path()).exists():
+        if not os.path.exists(path := config_path()):
             return named
         from navigator.sources import configured_sources
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
@@ -169,7 +170,7 @@ class Session:
         named = file_of(self.info, path)
         root = Path(str(named)[: -len(inside(path)) - 1]).resolve()
         file = named.resolve()
-        if not file.is_relative_to(root) or not file.is_file():
+        if not file.is_relative_to(root) or not os.path.isfile(file):
             raise SourceError(f"{path} is not a file of {root}")
         return file
 

@@ -267,5 +267,10 @@ def _write_markdown(settings: Settings, linker: Linker, trace: Trace, row: int) 
 
 def check_exists(file: Path) -> None:
     """Raises UsageError where there is no such file."""
-    if not file.exists():
-        raise UsageError(f"no such file: {file}")
+    try:
+        file.stat()
+    except OSError as error:
+        known = isinstance(error, FileNotFoundError)
+        raise UsageError(
+            f"no such file: {file}" if known else f"cannot read {file}: {error.strerror}"
+        ) from error

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
+from indexes.source.files import listed, modified
 from indexes.source.torch_install import OWN, target_python
 from navigator.capture.limits.options import count_of, pattern_of, size_of, steps_of
 from navigator.capture.names import expand, rank_of
@@ -231,7 +232,7 @@ def _cache_file(settings: Settings, program: str) -> Path:
     from indexes.source.source import cache_folder
 
     folder = (settings.cache or cache_folder()) / "traces"
-    for old in sorted(folder.glob("*.json"), key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
+    for old in sorted(listed(folder, "*.json"), key=modified)[: -_KEPT + 1]:
         old.unlink(missing_ok=True)
         Path(f"{old}{TAIL}").unlink(missing_ok=True)
     return folder / f"{Path(program).stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.source.aside import written_aside
-from indexes.source.files import read_file
+from indexes.source.files import listed, modified, read_file
 
 _KEPT = 6
 """Files in the cache; the one that was longest not used goes first."""
@@ -96,6 +96,6 @@ def _file_rows(files: list[Any], base: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _make_room(folder: Path) -> None:
-    found = sorted(folder.glob("*.db"), key=lambda one: one.stat().st_mtime, reverse=True)
+    found = sorted(listed(folder, "*.db"), key=modified, reverse=True)
     for one in found[_KEPT:]:
         one.unlink(missing_ok=True)

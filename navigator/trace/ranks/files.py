@@ -31,7 +31,7 @@ def rank_files(where: str) -> list[str]:
     if is_url(where):
         found = _at_url(where)
     elif os.path.isdir(where):
-        found = [str(path) for path in Path(where).rglob("*") if path.is_file()]
+        found = [str(path) for path in Path(where).rglob("*") if os.path.isfile(path)]
     elif glob.has_magic(where):
         return sorted(glob.glob(where, recursive=True), key=_by_numbers)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,12 +22,12 @@ _ENTRY = re.compile(LOG_ENTRY + rb"[\d:.]+ \d+ \S+\] \{", re.MULTILINE)
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    return path.is_dir() or _ENTRY.search(head) is not None or path.suffix == ".log"
+    return os.path.isdir(path) or _ENTRY.search(head) is not None or path.suffix == ".log"
 
 
 def read(path: Path, _watch: Watch) -> Trace:
     """Read a log, or all logs of a folder. Raises BadTrace if there is none."""
-    logs = sorted(path.glob("*.log")) if path.is_dir() else [path]
+    logs = sorted(path.glob("*.log")) if os.path.isdir(path) else [path]
     if not logs:
         ranks = any(path.glob("*.json*"))
         hint = f"; for the traces of many ranks: torchnav ranks {path}" if ranks else ""

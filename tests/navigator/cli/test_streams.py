@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import COMMANDS, main
+from tests.conftest import Run
 
 TREE = Path(__file__).parents[2] / "tree"
 OP = [sys.executable, "-m", "navigator", "op", "add.Tensor", "--tree", str(TREE)]
@@ -97,3 +98,45 @@ def test_a_full_disk_is_one_line(tmp_path: Path, command: str) -> None:
     assert done.returncode == 3
     assert (json.loads(done.stdout)["error"]["exit_code"], done.stderr.count("\n")) == (3, 1)
     assert not list(tmp_path.glob("cache/indexes/*.db"))
+
+
+UNREACHABLE = "/" + "x" * 300
+"""Asking what is there is an error, as it is of a folder that another user keeps closed."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "op relu",
+        "doctor",
+        "trace --no-screen program.py",
+        "open UNREACHABLE",
+        "diff UNREACHABLE",
+        "index --import UNREACHABLE",
+    ],
+)
+def test_folders_that_cannot_be_looked_into(command: str, tmp_path: Path) -> None:
+    """Such are a home folder of another user, and what a tree or a trace of theirs names."""
+    (tmp_path / "program.py").write_text("import torch\n")
+    own = str(tmp_path / "cache") if "UNREACHABLE" in command else UNREACHABLE
+    done = subprocess.run(
+        [sys.executable, "-m", "navigator", *command.replace("UNREACHABLE", UNREACHABLE).split()],
+        env={
+            **os.environ,
+            "TORCHNAV_CACHE": own,
+            "XDG_CONFIG_HOME": UNREACHABLE,
+            "TORCHNAV_CHECKOUT": str(TREE),
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert (done.returncode == 0) == (command == "doctor")
+    assert done.stderr.count("\n") == (command != "doctor")
+
+
+def test_a_home_that_nobody_has(torchnav: Run) -> None:
+    done = torchnav("doctor", TORCHNAV_CACHE="~nobody_at_all/cache", TORCHNAV_CHECKOUT=str(TREE))
+    assert "Traceback" not in done.stderr
