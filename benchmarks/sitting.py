@@ -1,4 +1,4 @@
-"""A long sitting at the screen in one process: browsing, editing and looking at traces.
+"""A long sitting at the screen in one process: browsing, editing, traces and programs that run.
 
     python -m benchmarks.sitting [--actions 5000] [--every 500] [--seed S]
 
@@ -22,11 +22,13 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from navigator.trace.running import RunningProgram
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
 from navigator.tui.session import Opener
-from navigator.tui.trace.recordings import RecordedFile
+from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
 from navigator.tui.trace.screen import TraceScreen
+from tests.navigator.trace.programs import RECORDER
 
 TREE = Path(__file__).parents[1] / "tests" / "tree"
 EDITED = "aten/src/ATen/native/BinaryOps.cpp"
@@ -34,8 +36,33 @@ _KEYS = (
     *("down", "down", "up", "pagedown", "pageup", "home", "end", "left", "right", "enter"),
     *("tab", "shift+tab", "escape", "escape", "backspace", "f1", "escape", "ctrl+o", "escape"),
     *("space", "slash", "escape", "n", "d", "b", "g", "escape", "c", "i", "u", "escape", "ctrl+r"),
+    *(
+        "T",
+        "E",
+        "D",
+        "M",
+        "I",
+        "V",
+        "B",
+        "S",
+        "G",
+        "o",
+        "v",
+        "z",
+        "f",
+        "r",
+        "y",
+        "p",
+        "0",
+        "escape",
+    ),
 )
 _TRACES = sorted((TREE.parent / "data" / "traces").glob("*.json.gz"))
+_PROGRAM = """import torch
+x = torch.ones(3, requires_grad=True)
+for _ in range(300):
+    (x * 2).sum().backward()
+"""
 _NAMES = ("add", "mul", "relu", "softmax", "linear", "cat", "mean", "cumsum", "nothing")
 
 
@@ -86,16 +113,29 @@ async def sitting(folder: Path, actions: int, every: int, seed: int) -> list[Hel
     return found
 
 
-async def _look_at_a_trace(pilot: Pilot[int], chance: random.Random) -> None:
+async def _look_at(pilot: Pilot[int], chance: random.Random, recording: Recording) -> None:
     app = pilot.app
     assert isinstance(app, TorchnavApp)
-    screen = TraceScreen(app.context, RecordedFile(chance.choice(_TRACES)))
+    screen = TraceScreen(app.context, recording)
     await app.push_screen(screen)
     for _ in range(10):
         await pilot.press(chance.choice(_KEYS))
         await pilot.pause(0.05)
+    while recording.program is not None and recording.program.is_running:
+        await pilot.press(chance.choice(_KEYS))
+        await pilot.pause(0.2)
     while screen in app.screen_stack:
         await app.pop_screen()
+
+
+async def _follow(pilot: Pilot[int], chance: random.Random, folder: Path) -> None:
+    (folder / "program.py").write_text(_PROGRAM)
+    file = folder / f"{chance.random()}.json"
+    program = RunningProgram(
+        [sys.executable, str(RECORDER), "-o", str(file), "--", str(folder / "program.py")]
+    )
+    await _look_at(pilot, chance, RecordedProgram(file, program, "program.py"))
+    file.unlink()
 
 
 async def _act(pilot: Pilot[int], chance: random.Random, tree: Path) -> None:
@@ -105,7 +145,9 @@ async def _act(pilot: Pilot[int], chance: random.Random, tree: Path) -> None:
             file.write(f"// {chance.random()}\n")
         await pilot.press("ctrl+r")
     elif what < 0.03:
-        await _look_at_a_trace(pilot, chance)
+        await _look_at(pilot, chance, RecordedFile(chance.choice(_TRACES)))
+    elif what < 0.033:
+        await _follow(pilot, chance, tree.parent)
     elif what < 0.1:
         await pilot.press("escape", *chance.choice(_NAMES), "enter")
     else:

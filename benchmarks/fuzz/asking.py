@@ -24,13 +24,29 @@ from navigator.tui.config import load_config
 _SPELLINGS = """add torch.add F.relu AddmmBackward0 at::native::add_kernel add_stub mul.Tensor
 aten/src/ATen/native/BinaryOps.cpp:43 torch.nn.functional.linear torch.ops.aten.add.Tensor CUDA
 AutogradCPU native_layer_norm_backward x.add_ __add__ grad_fn=<MulBackward0> aten::add.out
-_ZN2at6native10add_kernelERNS_18TensorIteratorBaseERKN3c106ScalarE MKLDNN_ENABLED
+_ZN2at6native10add_kernelERNS_18TensorIteratorBaseERKN3c106ScalarE MKLDNN_ENABLED USE_MKLDNN
+max_split_size_mb keepdim structured_add_out wrapper_CPU_add_Tensor ScaleBackward self.fc.weight
+cublasSgemm nn.Linear.in_features a[0]=1 a@b torch._C._get_cudnn_allow_tf32 FLAGS_caffe2_x
+cpp_fused_add_mul_0 triton_poi_fused_add_0 at::_ops::add_Tensor::call void(*)(int)
 """.split()
 _ERRORS = (
     "RuntimeError: expected scalar type Float but found Double",
     "Could not run 'aten::add.out' with arguments from the 'FPGA' backend.",
     '  File "/x/torch/nn/functional.py", line 20, in relu\nNotImplementedError: no',
     "derivative for aten::add is not implemented",
+    "AttributeError: 'Tensor' object has no attribute 'foo'",
+    "AttributeError: module 'torch.nn' has no attribute 'foo'",
+    "ImportError: cannot import name 'foo' from partially initialized module 'torch.nn' (/x/y.py)",
+    "ModuleNotFoundError: No module named 'torch.foo'",
+    "TypeError: relu() missing 1 required positional argument: 'input'",
+    "TypeError: unsupported operand type(s) for +: 'Tensor' and 'NoneType'",
+    'expected n > 0 INTERNAL ASSERT FAILED at "aten/src/ATen/native/BinaryOps.cpp":43, please',
+    (
+        "Exception raised from add at ../x/BinaryOps.cpp:43 (most recent call first):\nframe #0:"
+        " at::native::add(at::Tensor const&) + 0x12 (0x7f in /x/libtorch_cpu.so)\n"
+    ),
+    "/x/a.cu:12: f: block: [0,0,0], thread: [1,0,0] Assertion `a < b` failed.",
+    "[rank0]: RuntimeError: CUDA error: no; CUBLAS_STATUS_NO when calling `cublasSgemm( a )`",
     "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0",
 )
 

@@ -49,6 +49,7 @@ _PYTHON_PATHS = (
     "torch/overrides.py",
     "torch/_inductor/lowering.py",
     "torch/onnx/symbolic_opset9.py",
+    "torch/_native/ops/relu/triton_impl.py",
     TESTING + "common_methods_invocations.py",
     "test/test_ops.py",
 )
@@ -157,7 +158,8 @@ constexpr DispatchKeySet set = DispatchKeySet({DispatchKey::CPU, DispatchKey::De
 
 
 def _cxx_seeds() -> list[bytes]:
-    return files(".cpp", ".cu", ".cuh", ".h", ".mm")()
+    endings = (".cpp", ".cu", ".cuh", ".h", ".mm")
+    return files(*endings)() + files(*endings, top=TREE.parent / "extension")()
 
 
 def _yaml_seeds(*names: str) -> Callable[[], list[bytes]]:

@@ -82,11 +82,17 @@ def _own_seeds() -> list[bytes]:
     call = {"ph": "X", "cat": "torchnav_call", "name": "torch.add", "pid": 1, "tid": 1, "ts": 1}
     call |= {"dur": 2, "args": {"call": 1, "stack": 1, "thread": 1}}
     groups = [[*own[at : at + 9], call, *plain] for at in range(0, len(own), 3)]
-    return [json.dumps(events).encode() for events in [*groups, [*_columns(), call]]]
+    compiled = {"format": 2, "torch": "2.13.0", "recorder": "compiled"}
+    whole = [[*_columns(), call], [_own_event("run", compiled), *_columns()]]
+    return [json.dumps(events).encode() for events in [*groups, *whole]]
+
+
+def _own_event(name: str, args: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "M", "pid": 1, "tid": 1, "name": f"torchnav_{name}", "args": args}
 
 
 def _columns() -> list[dict[str, Any]]:
-    """Of what a device did."""
+    """Of operators, memory, calls and what a device did."""
     times = {"count": 2, "work": [1, 1], "start": [10, 4], "duration": [3, 2]}
     launched = {**times, "correlation": [7, 1]}
     told = {
@@ -95,8 +101,56 @@ def _columns() -> list[dict[str, Any]]:
         "works": {**launched, "device": [0, 0], "stream": [7, 7], "node": [0, 1]},
         "window": {"window": 1, "start_ns": 1, "end_ns": 99, "places": {}, "devices": []},
     }
-    place = {"ph": "M", "pid": 1, "tid": 1}
-    return [{**place, "name": f"torchnav_{name}", "args": args} for name, args in told.items()]
+    return [_own_event(name, args) for name, args in (_OPERATORS | told).items()]
+
+
+_FRAMES = [["/x/a.py", 3, "f"]]
+_OPERATORS: dict[str, dict[str, Any]] = {
+    "keys": {"keys": 1, "names": ["AutogradCPU", "CPU"]},
+    "stack": {"stack": 1, "frames": _FRAMES, "user": 0},
+    "kind": {
+        "kind": 1,
+        "name": "aten::add.Tensor",
+        "keys": 1,
+        "Input type": ["float", "Scalar"],
+        "Input Dims": [[2, 3], []],
+        "Input Strides": [[3, 1], []],
+        "Concrete Inputs": ["", "1"],
+    },
+    "output": {"output": 1, "Output type": ["float"], "Output Dims": [[2]], "Output device": ["m"]},
+    "at": {"at": 1, "stack": 1, "module": "Net.fc"},
+    "thread": {"forward": 1},
+    "tensor": {"tensor": 1, "storage": 1, "offset": 0},
+    "called": {"called": 1, "function": "torch.add", "stack": 1, "output": "float32[2] cpu"},
+    "calls": {"call": [1, 1], "called": [1, 1], "start": [9, 9], "duration": [8, 8], "closed": 1},
+    "ops": {
+        "start": [10, 9],
+        "duration": [5, 4],
+        "sequence": [1, 1],
+        "forward": [0, 1],
+        "kind": [1, 1],
+        "output": [1, 0],
+        "at": [1, 0],
+        "given": [1, 0],
+        "made": [1, 1],
+        "tensors": [1, 1, 1],
+    },
+    "versions": {"start": [11], "storage": [1], "version": [1]},
+    "memory": {
+        "start": [12, 2],
+        "bytes": [64, -64],
+        "device": [0, 0],
+        "address": [4096, 0],
+        "total": [64, -64],
+        "devices": ["cpu"],
+    },
+    "storages": {"time_ns": 5, "parameter": [4096]},
+    "definition": {"kind": "operator", "name": "a::b", "path": "/x/a.py", "line": 3},
+    "error": {"type": "E", "message": "no", "raised_in": "/x/a.py", "frames": _FRAMES},
+    "compile_begin": {"at_ns": 1, "name": "entire_frame_compile", "id": "0/0"},
+    "compile_end": {"at_ns": 3},
+    "export": {"meta": {"torch": "2.7.0"}, "timed": False, "zero": 0.0},
+}
 
 
 def _packed_seeds() -> list[bytes]:
