@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from rich.console import Console
 from textual import events
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
@@ -100,6 +101,13 @@ class TorchnavApp(App[int]):
             if isinstance(screen, BrowserScreen):
                 screen.remember()
         super().exit(result, return_code, message)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Go back to the screen below. Textual would keep what the widgets of this one painted,
+        unless they have to paint it anew."""
+        for widget in self.screen.walk_children(with_self=True):
+            widget.refresh()
+        return super().pop_screen()
 
     def action_help_quit(self) -> None:
         """Ctrl+c where nothing is selected stops indexing; once more, it ends the program."""

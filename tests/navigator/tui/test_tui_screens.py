@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.widget import Widget
 
 from navigator.tui.screens.places import PlacesWorkspace
 from navigator.tui.widgets.filter_input import FilterInput
@@ -219,6 +220,18 @@ async def test_a_list_draws_only_what_is_in_view(sit: Sit) -> None:
         numbers.rows_changed()
         person.app.screen.set_focus(numbers)
         await person.presses("end")
-        await person.pilot.pause()
+        await person.pauses()
         assert numbers.cursor == 999_999
         assert numbers.drawn < 500
+
+
+async def test_what_a_closed_screen_has_painted_is_forgotten(sit: Sit) -> None:
+    """Textual's cache of colours holds the widgets of the last screens, and so their lines."""
+    async with sit(120, 40) as person:
+        await person.presses("f1")
+        screen = person.app.screen
+        widgets = [one for one in screen.walk_children(with_self=True) if isinstance(one, Widget)]
+        await person.until(lambda: any(one._styles_cache._cache for one in widgets), "help")
+        await person.presses("escape")
+        await person.until(lambda: not screen.is_attached, "the screen below")
+        assert not any(one._styles_cache._cache for one in widgets)
