@@ -87,7 +87,7 @@ async def test_neither_does_a_screen(armed: Trap, cache: Path, folder: Path) -> 
     async with sit(Opener(str(armed.root), cache), opened(TRACE)) as person:
         await opens(person)
         await person.presses("enter", "b", "h")
-        await person.pilot.pause(0.5)
+        await person.pauses(0.5)
     assert armed.sprung == set()
 
 

@@ -207,7 +207,7 @@ async def test_the_characters(
         await story(person)
         kept = LOOKS / f"{name}.txt"
         if os.environ.get("TORCHNAV_UPDATE"):
-            await person.pilot.pause(1)
+            await person.pauses(1)
             kept.parent.mkdir(exist_ok=True)
             kept.write_text(pane_text(person), encoding="utf-8")
         look = kept.read_text(encoding="utf-8")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
+from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widget import Widget
 
 from navigator.tui.app import TorchnavApp
@@ -37,8 +37,9 @@ _KEYS = {
     "\x15": "ctrl+u",
     "\x7f": "backspace",
 }
-PATIENCE = 20.0
-"""Seconds to wait for what should come at once; tests share the machine."""
+PATIENCE = 120.0
+"""Seconds to wait for what should come at once; tests share the machine, and only a failure takes
+them."""
 
 
 class Person:
@@ -85,20 +86,27 @@ class Person:
         return next(line for line in self.screen().split("\n") if words in line)
 
     async def presses(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        with suppress(WaitForScreenTimeout):  # what follows waits for what it needs
+            await self.pilot.press(*keys)
+
+    async def pauses(self, delay: float | None = None) -> None:
+        """Let the widgets do what they have to. Textual waits 30 s for that, which may be too few
+        on a busy machine."""
+        with suppress(WaitForScreenTimeout):
+            await self.pilot.pause(delay)
 
     async def types(self, text: str) -> None:
         """Type as fast as a paste, which is how a slow line delivers keys."""
         for letter in text:
             self.app.post_message(events.Key(_KEYS.get(letter, letter), letter))
-        await self.pilot.pause()
+        await self.pauses()
 
     async def until(self, seen: Callable[[], Any], what: str = "") -> None:
         """Wait until something is so."""
         end = monotonic() + PATIENCE
         while not seen():
             assert monotonic() < end, f"waited in vain for {what!r}:\n{self.screen()}"
-            await self.pilot.pause(0.01)
+            await self.pauses(0.01)
 
     async def sees(self, *words: str) -> None:
         """Wait until all these words are on the screen, on one line or wrapped."""

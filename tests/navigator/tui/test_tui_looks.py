@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -101,14 +102,10 @@ LOOKS: dict[str, tuple[tuple[int, int], Story]] = {
 
 
 async def settled(person: Person, wanted: str) -> str:
-    """What the screen shows once it is as wanted; what it shows after ten seconds where not.
-
-    A busy machine may paint the last of a story late.
-    """
-    for _ in range(50):
-        await person.pilot.pause(0.2)
-        if person.screen() + "\n" == wanted:
-            break
+    """What the screen shows once it is as wanted, or in the end: a busy machine may paint the last
+    of a story late."""
+    with suppress(AssertionError):  # the caller's says what differs
+        await person.until(lambda: person.screen() + "\n" == wanted)
     return person.screen() + "\n"
 
 

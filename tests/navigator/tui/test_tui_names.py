@@ -129,5 +129,5 @@ async def test_letters_that_are_no_name_leave_the_operators_that_have_them(sit: 
         await person.until(person.has_index, "the index")
         await person.types("sfmx")
         await person.sees("softmax.int")
-        await person.pilot.pause(0.5)
+        await person.pauses(0.5)
         assert person.pane(OperatorPane).list.current is not None

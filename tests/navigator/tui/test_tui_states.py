@@ -30,7 +30,7 @@ async def test_no_size_is_too_small(sit: Sit, size: tuple[int, int]) -> None:
         await person.presses("question_mark", "escape", "T", "escape", "s", "escape")
         for width, height in ((80, 24), (1, 1), (150, 40)):
             await person.pilot.resize_terminal(width, height)
-            await person.pilot.pause()
+            await person.pauses()
         await person.sees("checkout 2.7.0a0")
 
 
@@ -252,5 +252,5 @@ async def test_a_place_chosen_right_after_a_chain_came_is_what_is_shown(sit: Sit
         person.chain.show(answer, Visit("relu"))
         person.workspace.jump(chosen)
         await person.is_at("torch/nn/functional.py:1")
-        await person.pilot.pause(0.3)
+        await person.pauses(0.3)
         assert person.place() == "torch/nn/functional.py:1"

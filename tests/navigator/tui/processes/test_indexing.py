@@ -17,7 +17,7 @@ from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.tui.processes.indexing import bring_up
 from navigator.tui.session import Opener
-from tests.navigator.tui.conftest import Sit
+from tests.navigator.tui.conftest import PATIENCE, Sit
 from tests.tree_marks import TREE
 
 pytestmark = pytest.mark.skipif(
@@ -68,7 +68,7 @@ def _command(folder: Path) -> bytes:
 
 
 def until(so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not so():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
