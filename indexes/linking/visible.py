@@ -17,7 +17,7 @@ _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
 _DEVICE_FOLDERS = (
     ("CUDA", ("/cuda/", "/cudnn/", "/hip/", "/miopen/")),
     ("MPS", ("/mps/", "/metal/")),
-    ("XPU", ("/xpu/",)),
+    ("XPU", ("/xpu/", "/sycl/")),
     ("Vulkan", ("/vulkan/",)),
     ("CPU", ("/cpu/", "/mkldnn/", "/mkl/")),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.linking.facts import Call, Known
-from indexes.linking.visible import can_mean, library_of, linkable
+from indexes.linking.visible import can_mean, library_of, linkable, path_device
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.bodies import body_calls
 
@@ -61,3 +61,15 @@ def test_headers_in_the_sources_of_an_inner_library_are_its_own() -> None:
     assert not linkable(private, "aten/src/ATen/native/TensorCompare.cpp")
     public = Known(1, Definition("max", "", "function", Location(f"{inner}/include/qlib.h", 1)))
     assert linkable(public, "aten/src/ATen/native/TensorCompare.cpp")
+
+
+@pytest.mark.parametrize(
+    ("path", "device"),
+    [
+        ("@xpu/src/ATen/native/quantized/sycl/MaxPool.cpp", "XPU"),
+        ("aten/src/ATen/native/mkldnn/xpu/Conv.cpp", "XPU"),
+        ("aten/src/ATen/native/quantized/Pool.cpp", ""),
+    ],
+)
+def test_a_folder_tells_the_device(path: str, device: str) -> None:
+    assert path_device(path) == device
