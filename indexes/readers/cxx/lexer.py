@@ -146,12 +146,13 @@ class _Directives:
 
     def _otherwise(self, word: str, rest: str) -> None:
         tried, _ = self.stack.pop()
+        conditions = [_negate(c) for c in tried]
         if word == "elif":
-            condition = _condition(rest)
-            tried.append(condition)
+            tried.append(_condition(rest))
+            conditions.append(f"({tried[-1]})" if "||" in tried[-1] else tried[-1])
         else:  # a second one is none of C++
-            condition = " && ".join([_negate(c) for c in tried]) or NEVER
             tried = []
+        condition = " && ".join(conditions) or NEVER
         self.stack.append((tried, self._within(condition)))
 
     def _other(self, word: str, rest: str, offset: int) -> None:

@@ -165,7 +165,11 @@ void g() { }
 """
     found = [(d.name, d.line, d.guard) for d in facts(text).definitions]
     assert found[:2] == [("f", 6, "A_ENABLED()"), ("f", 9, "!A_ENABLED()")]
-    assert found[2:] == [("g", 15, "!defined(B)"), ("g", 17, "C"), ("g", 20, "defined(B) && !C")]
+    assert found[2:] == [
+        ("g", 15, "!defined(B)"),
+        ("g", 17, "defined(B) && C"),
+        ("g", 20, "defined(B) && !C"),
+    ]
 
 
 def test_objective_c_before_the_namespace_does_not_swallow_it() -> None:
