@@ -47,6 +47,8 @@ _RUNS = {
     "AOTriton": regex(r"::attn_"),
 }
 """Of libraries with more words for preparing than for computing, how those that compute look."""
+_TEMPLATES = ("CUB", "CUTLASS")
+"""Libraries that headers call for types which are their caller's."""
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
 _INNER_LOOPS = "at::native::ufunc"
 """Where the functions stand around which torchgen writes a loop."""
@@ -192,7 +194,7 @@ class Works:
                     return "loop" if is_loop else "launch", launched
                 if edge.target == "SYCL":
                     return "launch", None
-                if edge.target == "CUB" and runs_library(edge):
+                if edge.target in _TEMPLATES and runs_library(edge):
                     return "library", None
                 if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
                     seen.add(edge.target)

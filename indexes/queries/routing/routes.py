@@ -70,7 +70,10 @@ class _Finder:
             if self.search.missing and (not found or self._is_beside_missing(*found[0][:3])):
                 return self._unseen(native, device)
         if found and native.defined_by and found[0][0] >= min(ASIDE.values()):
-            found = []  # a copy or a new tensor is not what an operator of a library is for
+            # What operators do on the way, as a copy, is not what one of a library is for, unless
+            # it is known to do what another does.
+            calls = self.search.rows(native.full_name, device)[0].calls
+            found = [one for one in found if calls or self._is_own(*one[1:3])]
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
@@ -97,6 +100,10 @@ class _Finder:
             return True
         return any(self.works.of(one.lower) in ASIDE for one in self.search.way(walk, node))
 
+    def _is_own(self, walk: Walk, node: Node) -> bool:
+        """Whether a way calls no other operator."""
+        return all(one.lower.kind != "operator" for one in self.search.way(walk, node))
+
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
         steps = (one.why for one in self.search.way(walk, node))
@@ -109,8 +116,7 @@ class _Finder:
         operators, the first that has no kernel for the device."""
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         here = Way(native.full_name, native.location)
-        if self.search.missing:
-            missing = self.search.always_missing or next(iter(self.search.missing))
+        if missing := self._missing(row):
             note = f"no kernel: {missing} has none for {device}"
             return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
         if row.kind == "python":
@@ -120,6 +126,13 @@ class _Finder:
             return []
         note = _NOTHING if row.key in COMPOSITE else self._nothing_seen(kernel)
         return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+
+    def _missing(self, row: KernelRow) -> str:
+        """The operator for lack of which a kernel computes nothing; for a device's own kernel only
+        one that it always calls."""
+        found = self.search.missing
+        called = (one for one, cost in found.items() if row.key in COMPOSITE or cost < math.inf)
+        return self.search.always_missing or next(called, "")
 
     def _nothing_seen(self, kernel: Known) -> str:
         """Which function the kernel is, and whether nothing computes in it or it was not read."""

@@ -257,7 +257,7 @@ class Search:
         if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
             yield _MADE, End("launch" if walk.device == "CUDA" else "loop", known, None)
             return
-        if is_generic(known):
+        if is_generic(known) and not self.facts.kernel_rows_of(known.id):
             return
         if known.definition.cuda_global:
             end = End("launch", known, None)
