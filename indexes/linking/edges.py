@@ -17,6 +17,7 @@ from indexes.linking.scopes import Scopes, enclosing
 from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
 from indexes.linking.visible import (
     APPLE,
+    is_header,
     is_plain,
     library_of,
     nearest_macro,
@@ -172,7 +173,17 @@ class EdgeResolver:
         edges = self._of_library(call, caller, found)
         if call.template or not found:
             edges += self._functors(call, caller)
+        found = found or self._constructors(call, caller)
         return edges + (self._functions(call, found) if found else self._operators(call, caller))
+
+    def _constructors(self, call: Call, caller: Known) -> list[Known]:
+        """Those of a class of the same source file, which may launch: ``Sorter sorter(x)``."""
+        path = caller.definition.location.path
+        if call.kind != "call" or is_header(path) or not self.facts.classes_named(call.name):
+            return []
+        inside = call._replace(qualifier=f"{call.qualifier}::{call.name}".removeprefix("::"))
+        found = self._overloads_for(inside, caller)
+        return [one for one in found if one.definition.location.path == path]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
         """The library that a name is of, unless it is a class of the tree."""

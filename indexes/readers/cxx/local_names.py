@@ -9,6 +9,7 @@ from functools import cached_property
 from re import Match
 from typing import NamedTuple
 
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.branches import Directive
 from indexes.readers.cxx.lexer import ELSE, flat, strip_comments
@@ -20,6 +21,8 @@ _TYPE = regex(
     ASCII,
 )
 """``using Kernel = Selection<MulOp>;``: not those of numbers, which end in ``_t``."""
+_IN_PLACE = "operator()"
+_RUNS = (_IN_PLACE, "run")
 _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
 
 SEPARATOR = ","
@@ -58,6 +61,10 @@ class _Type(NamedTuple):
     name: str
     template: str
 
+    def runs_by(self, name: str) -> bool:
+        """Whether a method is what an object of the class is for: any may be called in place."""
+        return name == _IN_PLACE or self.qualifier.partition("::")[0] in VENDOR_NAMESPACES
+
     def __str__(self) -> str:
         path = f"{self.qualifier}::{self.name}" if self.qualifier else self.name
         return f"{path}<{self.template}>" if self.template else path
@@ -81,14 +88,14 @@ class LocalNames:
 
     def meant(self, row: Row) -> Row:
         """A call with what its names stand for; that of an object, ``Gemm gemm; gemm(x)``, with
-        its class."""
+        its class, and so for a vendor's that is told to run."""
         at, name, qualifier, kind, template, arguments, receiver = row
         if not qualifier and kind in ("call", "launch"):
             if name in self._scopes:
                 qualifier = self._scopes[name]
             elif one := self._type(name, at):
                 return at, one.name, one.qualifier, kind, one.template, arguments, receiver
-        elif name == "operator()" and (one := self._type(receiver, at)):
+        elif name in _RUNS and (one := self._type(receiver, at)) and one.runs_by(name):
             return at, one.name, one.qualifier, "call", one.template, arguments, ""
         template = self._spelled_out(template, at)
         return at, name, qualifier, kind, template, arguments, receiver

@@ -395,6 +395,16 @@ void edges_of_aliases(Tensor& x) {
   Gemm gemm;
   gemm(x);
 }
+struct EdgeBuilder {
+  EdgeBuilder(float* x, int n) { edge_kernel<float, 4><<<1, n>>>(x); }
+};
+void edges_of_constructors(float* x) { EdgeBuilder builder(x, 32); }
+void edges_of_runs(Tensor& x) {
+  using Gemm = cutlass::gemm::device::Adapter<T>;
+  Gemm gemm;
+  gemm.initialize(x);
+  gemm.run(x);
+}
 Tensor edges_of_included(const Tensor& x) { return vendor_gemm::grouped(x, x); }
 Tensor edges_of_not_included(const Tensor& x) { return other_gemm::grouped(x, x); }
 void edges_of_data(const Tensor& x) {
@@ -448,6 +458,7 @@ def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: 
         ("call", "other", "other:6"),
         ("call", "other", "other:5"),
         ("call", "run_graph", "run_graph:25"),
+        ("call", "Runner", "Runner:8"),
         ("call", "run", "run:9"),
     ]
 
@@ -605,6 +616,7 @@ def test_kernels_by_attribute_of_macros_and_of_headers(
     [
         ("edges_of_braces", [("functor", "EdgeSum", "operator()")]),
         ("edges_of_aliases", [("library", "cutlass::gemm::device::Adapter", "CUTLASS")]),
+        ("edges_of_runs", [("library", "cutlass::gemm::device::Adapter", "CUTLASS")]),
         ("edges_of_included", [("library", "vendor_gemm::grouped", "vendor_gemm")]),
         ("edges_of_not_included", []),
     ],
@@ -763,6 +775,14 @@ def test_a_launch_leads_to_its_global_function(index: Index, name: str) -> None:
     assert {edge.target for edge in launched} == {kernel.id}
     by_rule = name == "edges_of_pointers"
     assert {edge.confidence for edge in launched} == {"by rule" if by_rule else "exact"}
+
+
+def test_an_object_that_is_made_runs_its_constructor(index: Index) -> None:
+    (made,) = edges(index, "edges_of_constructors")
+    assert isinstance(made.target, int)
+    (launch,) = index.facts.edges(made.target)
+    (kernel,) = index.facts.named("edge_kernel")
+    assert (made.kind, launch.kind, launch.target) == ("call", "launch", kernel.id)
 
 
 def test_an_edge_knows_its_branch(index: Index) -> None:
