@@ -73,7 +73,7 @@ class _Finder:
             # What operators do on the way, as a copy, is not what one of a library is for, unless
             # it is known to do what another does.
             calls = self.search.rows(native.full_name, device)[0].calls
-            found = [one for one in found if calls or self._is_own(*one[1:3])]
+            found = [one for one in found if calls or self._is_own(*one[1:])]
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
@@ -100,9 +100,10 @@ class _Finder:
             return True
         return any(self.works.of(one.lower) in ASIDE for one in self.search.way(walk, node))
 
-    def _is_own(self, walk: Walk, node: Node) -> bool:
-        """Whether a way calls no other operator."""
-        return all(one.lower.kind != "operator" for one in self.search.way(walk, node))
+    def _is_own(self, walk: Walk, node: Node, end: End) -> bool:
+        """Whether what is seen to compute is reached without another operator."""
+        steps = self.search.way(walk, node)
+        return not end.guessed and all(one.lower.kind != "operator" for one in steps)
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
