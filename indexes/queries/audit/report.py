@@ -8,7 +8,7 @@ tables that were verified by hand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -120,10 +120,7 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
     """Whether the answered lines hold the kernels, as their text says."""
     total, wrong = misplaced_kernels(rows, SourceLines(index))
-    counts = {"right": total - len(wrong), "wrong": len(wrong)}
-    met = len(wrong) <= 0.001 * total if total else None
-    name = "lines that hold what they are said to define"
-    return Measure(name, "wrong at most 0.1 %", total, counts, met, tuple(wrong))
+    return _lines("lines that hold what they are said to define", total, wrong)
 
 
 def registrations(index: Index) -> Measure:
@@ -138,9 +135,7 @@ def registrations(index: Index) -> Measure:
         else:
             counts["not found"] += 1
             short.append(f"{row.registration}: {row.stub}: {row.reason}")
-    total = sum(counts.values())
-    name, met = "REGISTER_* lines to the registered function", not short if total else None
-    return Measure(name, "100 %", total, counts, met, tuple(short))
+    return _counted("REGISTER_* lines to the registered function", "100 %", counts, short)
 
 
 def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -151,11 +146,9 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
         "linked, nothing registered": len(reach.unregistered),
         "not linked": len(reach.missed),
     }
-    total = sum(counts.values())
-    met = len(reach.missed) <= 0.01 * total if total else None
     name = "operators whose kernel calls a stub: stub and device kernels"
-    short = tuple(f"{op}: {why}" for op, why in reach.missed.items())
-    return Measure(name, "at least 99 %", total, counts, met, short)
+    short = [f"{op}: {why}" for op, why in reach.missed.items()]
+    return _counted(name, "at least 99 %", counts, short, 0.01)
 
 
 def dtypes(index: Index) -> Measure:
@@ -166,10 +159,7 @@ def dtypes(index: Index) -> Measure:
         "layouts and others": found.other,
         "not read": len(found.unread),
     }
-    total = sum(counts.values())
-    met = not found.unread if total else None
-    name = "AT_DISPATCH_* uses expanded to dtypes"
-    return Measure(name, "100 %", total, counts, met, tuple(found.unread))
+    return _counted("AT_DISPATCH_* uses expanded to dtypes", "100 %", counts, found.unread)
 
 
 # ------------------------------------------------------------------------------ graph
@@ -200,11 +190,7 @@ def edge_lines(index: Index) -> Measure:
     text = EdgeText(index)
     problems = [(placed, text.problem(placed)) for placed in all_edges(index)]
     short = [f"{placed}: {problem}" for placed, problem in problems if problem]
-    total = len(problems)
-    counts = {"right": total - len(short), "wrong": len(short)}
-    met = len(short) <= 0.001 * total if total else None
-    name = "edges whose line names what they lead to"
-    return Measure(name, "wrong at most 0.1 %", total, counts, met, tuple(short))
+    return _lines("edges whose line names what they lead to", len(problems), short)
 
 
 def launched(index: Index) -> Measure:
@@ -355,9 +341,7 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
         counts[verdict] += times
         if verdict == "open":
             short.append(f"{name}: {answer.reason}")
-    met = not short if counts else None
-    total = sum(counts.values())
-    return Measure(f"launches in {trace}", "all classified", total, counts, met, tuple(short))
+    return _counted(f"launches in {trace}", "all classified", counts, short)
 
 
 def chained(
@@ -411,6 +395,20 @@ class Measured:
         met = self.right >= self.least * total if total else None
         short = tuple(f"{n}x {what}" for what, n in Counter(self.short).most_common())
         return Measure(self.name, f"at least {self.least:.0%}", total, counts, met, short)
+
+
+def _counted(
+    name: str, bar: str, counts: Mapping[str, int], short: Collection[str], share: float = 0
+) -> Measure:
+    """A promise of which this share, at most, may fall short."""
+    total = sum(counts.values())
+    met = len(short) <= share * total if total else None
+    return Measure(name, bar, total, counts, met, tuple(short))
+
+
+def _lines(name: str, total: int, wrong: Collection[str]) -> Measure:
+    counts = {"right": total - len(wrong), "wrong": len(wrong)}
+    return _counted(name, "wrong at most 0.1 %", counts, wrong, 0.001)
 
 
 def _scored(score: Score) -> Measure:
