@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from re import Match
+from typing import NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.readers.messages import plain
-
-if TYPE_CHECKING:
-    from re import Match
 
 _RAISED = regex(
     r"^(?:E\s+|\[rank\d+\]:?\s*|.*?what\(\):\s*)*"

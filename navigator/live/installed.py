@@ -9,13 +9,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexes.model.dispatch import DispatchTable, SwitchPaths
 from indexes.model.vocabulary import SourceInfo
-from indexes.queries.audit.compilers import LiveCompilers
-from indexes.queries.audit.libraries import LiveOperator
-from indexes.queries.audit.python import LiveNames
+from indexes.queries.audit.compilers import LiveCompilers, LiveNames, LiveOperator
 from indexes.queries.dispatch_path.live import (
     PROBE,
     Difference,
@@ -27,12 +25,9 @@ from indexes.queries.dispatch_path.live import (
     compare,
     compare_paths,
 )
+from indexes.queries.index import Index
 from indexes.source.torch_install import TorchInstall, installed_torch, target_python
 from navigator.live.python_process import ask
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-
 
 _FOLDER = Path(__file__).parent
 _KEYS = ("tensor", "included", "excluded", "first")

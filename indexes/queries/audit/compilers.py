@@ -1,8 +1,9 @@
-"""Checks of what stands around operators against the running torch: Inductor's lowerings, tables of
-decompositions, OpInfos."""
+"""Checks against the running torch: what stands around operators (Inductor's lowerings, tables of
+decompositions, OpInfos), the operators of its libraries, its Python names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from indexes.model.files import unpack
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.audit.report import Measure
 from indexes.queries.index import Index
+from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython
 
 
@@ -104,3 +106,136 @@ def _measure(name: str, total: int, counts: Mapping[str, int], short: list[str])
     good = counts.get("found", 0) + counts.get("composite", 0)
     met = good >= 0.99 * total and not counts.get("wrong") if total else None
     return Measure(name, "at least 99 %, none wrong", total, counts, met, tuple(short))
+
+
+_LEAST = 0.99
+_FAILING = ("/torch/_library/", "/torch/_prims/__init__.py:")
+"""Where every custom operator and prim gets a kernel for Autograd that fails, unless it is given
+another."""
+_BAR = "at least 99 % with the line of their schema, where the tree is the torch's source"
+_KEYS = "at least 99 %, where the tree is the torch's source"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOperator:
+    """An operator as the dispatcher has it."""
+
+    schema: str
+    place: str
+    """What registered it: ``/builder/torch/csrc/distributed/c10d/Ops.cpp:9``."""
+    kernels: Mapping[str, str]
+    """By key, what registered a kernel."""
+
+    @property
+    def in_python(self) -> bool:
+        """Whether Python defined it."""
+        return ".py:" in self.place
+
+
+def library_measures(
+    index: Index, live: Mapping[str, LiveOperator], same_version: bool
+) -> Iterator[Measure]:
+    """The operators, then their kernels by key. Where the tree is of another version, what is in
+    both is compared, what is in one of them is listed, and nothing is judged."""
+    # Higher-order operators are Python's alone.
+    every = (one for one in index.library_operators() if one.space != "higher_order::")
+    ours = {one.full_name: one for one in every}
+    if index.source.kind == "wheel":  # has no C++ source
+        live = {name: one for name, one in live.items() if one.in_python}
+    yield _operators(ours, live, same_version)
+    yield _kernels(index, {name: one for name, one in live.items() if name in ours}, same_version)
+
+
+def _operators(
+    ours: Mapping[str, NativeFunction], live: Mapping[str, LiveOperator], same: bool
+) -> Measure:
+    found = [name for name in live if name in ours]
+    absent = [name for name in live if name not in ours]
+    more = [name for name in ours if name not in live]
+    differing = [
+        name for name in found if _spelled(live[name].schema) != _spelled(ours[name].schema)
+    ]
+    counts = {
+        "found": len(found),
+        "only in the torch": len(absent),
+        "only in the tree": len(more),
+        "other schema": len(differing),
+    }
+    short = [f"{name}: only in the torch, {live[name].place}" for name in absent]
+    short += [f"{name}: {ours[name].schema}, not {live[name].schema}" for name in differing]
+    met = len(found) >= _LEAST * len(live) if same and live else None
+    return Measure("operators outside aten", _BAR, len(live), counts, met, tuple(short))
+
+
+def _spelled(schema: str) -> str:
+    """A schema without what each writes in its own way."""
+    return schema.replace(" ", "").replace('"', "'")
+
+
+def _kernels(index: Index, live: Mapping[str, LiveOperator], same: bool) -> Measure:
+    wanted = {
+        (name, key)
+        for name, one in live.items()
+        for key, place in one.kernels.items()
+        if not (key == "Autograd" and any(map(place.__contains__, _FAILING)))
+    }
+    rows = [row for row in index.library_kernel_rows() if row.op in live]
+    ours = {(row.op, row.key) for row in rows}
+    missed, more = sorted(wanted - ours), sorted(ours - wanted)
+    placed = sum(bool(row.definitions) for row in rows)
+    counts = {
+        "found": len(wanted & ours),
+        "missed": len(missed),
+        "only in the tree": len(more),
+        "rows with a definition": placed,
+        "rows without": len(rows) - placed,
+    }
+    short = [f"{op} {key}: registered at {live[op].kernels[key]}" for op, key in missed]
+    short += [f"{op} {key}: not in this build of the torch" for op, key in more]
+    met = len(missed) <= (1 - _LEAST) * len(wanted) if same and wanted else None
+    return Measure("their kernels by key", _KEYS, len(wanted), counts, met, tuple(short))
+
+
+Spot = tuple[str, int]
+"""Path in the tree, and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNames:
+    """What an installed torch says of its public names."""
+
+    version: str
+    names: Mapping[str, Spot]
+    """The lines of ``class`` and ``def`` of public classes and functions."""
+    methods: Mapping[str, Spot]
+    """The same of the methods of these classes."""
+
+
+def documented(index: Index) -> set[str]:
+    """The Python names that the documentation of the tree lists, if it has one."""
+    pages = StoredPython(index.facts.store).of_kinds("page")
+    return {fact.target for _, fact in pages if fact.target.startswith("torch.")}
+
+
+def python_measures(index: Index, live: LiveNames) -> Iterator[Measure]:
+    """Names, and methods, each by whether its definition is found at Python's line."""
+    yield _compared(index, f"public Python names of torch {live.version}", live.names)
+    yield _compared(index, "methods of their classes, inherited ones too", live.methods)
+
+
+def _compared(index: Index, name: str, wanted: Mapping[str, Spot]) -> Measure:
+    finder = Finder(index)
+    counts: Counter[str] = Counter({"right": 0, "wrong": 0, "not found": 0})
+    short = []
+    for one, spot in wanted.items():
+        answer = finder.find(one)
+        where = answer.location if answer else None
+        found = (where.path, where.line) if where else None
+        verdict = "right" if found == spot else "wrong" if found else "not found"
+        counts[verdict] += 1
+        if verdict != "right":
+            short.append(f"{verdict}: {one}: {where or 'nothing'}, not {spot[0]}:{spot[1]}")
+    total = len(wanted)
+    met = counts["right"] >= 0.97 * total and counts["wrong"] <= 0.005 * total if total else None
+    bar = "at least 97 % right, at most 0.5 % wrong"
+    return Measure(name, bar, total, counts, met, tuple(sorted(short, reverse=True)))

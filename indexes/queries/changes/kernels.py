@@ -3,13 +3,13 @@ has one."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from indexes.linking.graph import device_of_key
+from indexes.linking.graph import Graph, Node, device_of_key
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests
-from indexes.queries.changes.composites import missing_below
 from indexes.queries.changes.homes import Home, Homes, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
@@ -108,3 +108,36 @@ def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
         missing=(*parts.missing, *more),
         title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} is made of",
     )
+
+
+_DEEPEST = 12
+_MOST = 4000
+"""Places that a walk looks at."""
+
+
+def missing_below(tree: Tree, op: str, key: str) -> list[str]:
+    """The operators that a composite one reaches through composites alone and that have kernels
+    for the CPU and none for a key, the nearest first."""
+    graph = Graph(tree.index.facts)
+    device = device_of_key(key)
+    start = Node("operator", op, device if device == key else "")
+    queue = deque([(start, 0)])
+    seen = {start}
+    found: dict[str, None] = {}
+    while queue and len(seen) < _MOST:
+        node, depth = queue.popleft()
+        if node.kind == "operator" and node != start and not tree.is_composite(str(node.what)):
+            if _lacks(tree, str(node.what), key):
+                found.setdefault(str(node.what))
+            continue
+        for step in graph.down(node) if depth < _DEEPEST else ():
+            if step.lower not in seen:
+                seen.add(step.lower)
+                queue.append((step.lower, depth + 1))
+    return list(found)
+
+
+def _lacks(tree: Tree, op: str, key: str) -> bool:
+    keys = tree.keys(op)
+    explicit = any(one.startswith("CompositeExplicit") for one in keys)
+    return "CPU" in keys and key not in keys and not explicit

@@ -15,7 +15,7 @@ from indexes.queries.changes import (
     formulas,
     kernels,
     structured,
-    testing,
+    test_runs,
 )
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
 from indexes.queries.changes.python import arguments, docs, opinfo, rows, rules
@@ -42,7 +42,7 @@ MAKERS: Mapping[str, Maker] = {
     "deprecated-macro": error_messages.error_message,
     "structured": structured.structured,
     "composite-stub": structured.composite_stub,
-    "test": testing.test,
+    "test": test_runs.test,
     "opinfo-failure": rows.opinfo_row,
     "opinfo-skip": rows.opinfo_row,
     "compile-failure": rows.compile_row,

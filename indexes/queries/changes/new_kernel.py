@@ -17,7 +17,7 @@ from indexes.queries.changes.entries import NewRow
 from indexes.queries.changes.homes import Home, Homes, base_name
 from indexes.queries.changes.model import Neighbour
 from indexes.queries.changes.nearest import FileVote, Near, Nearest, stem
-from indexes.queries.changes.neighbours import neighbour
+from indexes.queries.changes.related import neighbour
 from indexes.queries.gaps.tree import Tree
 
 _PARAMETER = regex(r"(?<=[\s&*])\w+(?=\s*[,)])")

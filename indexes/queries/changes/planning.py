@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexes.model.errors import NotFound, UsageError
-from indexes.queries.changes.arrivals import Arrivals
 from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
-from indexes.queries.changes.model import Change, Parts, Plan
+from indexes.queries.changes.model import Arrival, Change, Neighbour, Parts, Plan, TouchedFile
 from indexes.queries.changes.python.docs import FILE
 from indexes.queries.changes.related import KINDS as AROUND
 from indexes.queries.changes.related import related
@@ -24,7 +23,12 @@ from indexes.queries.index import Index
 from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.near import near
 from indexes.queries.python_names.public import public_names
+from indexes.source.git_history import History
 from indexes.store.registrations import StoredPython
+
+_MOST = 2
+"""So many commits are told of each neighbour."""
+
 
 _KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *MAKERS]))
 """Every kind of change that can be asked for."""
@@ -37,7 +41,7 @@ class Changes:
         """``histories`` is of how many neighbours git is asked how they got it."""
         self._index = index
         self.tree = Tree(index)
-        self._arrivals = Arrivals(index.source)
+        self._history = History(index.source)
         self._histories = histories
         self._guides = Guides(index.source)
         self._reviewers = Reviewers(index.source)
@@ -113,7 +117,7 @@ class Changes:
         parts = MAKERS.get(change.kind, plain)(self.tree, change)
         change = replace(change, title=parts.title or change.title)
         asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
-        neighbours = (*map(self._arrivals.add, asked), *others)
+        neighbours = (*map(self._with_arrivals, asked), *others)
         return self._plan(change, replace(parts, neighbours=neighbours))
 
     def _plan(self, change: Change, parts: Parts) -> Plan:
@@ -130,6 +134,17 @@ class Changes:
             parts.missing,
             self._related(change, parts),
         )
+
+    def _with_arrivals(self, neighbour: Neighbour) -> Neighbour:
+        """The neighbour with the commits that brought its word into its file."""
+        if neighbour.row is None or not neighbour.word:
+            return neighbour
+        found = self._history.bringing(neighbour.word, neighbour.row.path, _MOST)
+        arrivals = tuple(
+            Arrival(change, tuple(TouchedFile(*file) for file in self._history.files(change)))
+            for change in found.changes
+        )
+        return replace(neighbour, arrivals=arrivals, history_note=found.note)
 
     def _related(self, change: Change, parts: Parts) -> tuple[Step, ...]:
         """What stands around a change of an operator that is not there yet."""

@@ -1,5 +1,6 @@
 """What stands around the places of a plan: what else computes, declares, documents or shares the
-code of its operator, and may have to follow."""
+code of its operator, and may have to follow; and what is shown of the place that it is modelled
+on."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.model import ChangeStep
+from indexes.queries.changes.model import ChangeStep, Neighbour
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.steps import Step
@@ -44,3 +45,21 @@ def _first_of_files(places: Iterable[Step], known: set[str]) -> Iterator[Step]:
         if step.location.path not in known:
             known.add(step.location.path)
             yield step
+
+
+_LONGEST = 30
+"""Lines that are shown where it isn't said how many."""
+
+
+def neighbour(
+    tree: Tree,
+    name: str,
+    why: str,
+    where: Location,
+    row: Location | None = None,
+    word: str = "",
+    most: int = _LONGEST,
+) -> Neighbour:
+    """An operator or function with the first of its lines, and how many more there are."""
+    lines = tree.lines_of(where)
+    return Neighbour(name, why, where, tuple(lines[:most]), max(0, len(lines) - most), row, word)

@@ -9,8 +9,8 @@ from indexes.model.vocabulary import Definition, Location, NativeFunction
 from indexes.queries.changes import entries
 from indexes.queries.changes.diffs import Edit, edited, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
-from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.nearest import nearest
+from indexes.queries.changes.related import neighbour
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 

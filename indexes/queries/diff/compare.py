@@ -11,10 +11,9 @@ from indexes.linking.graph import Node
 from indexes.linking.reverse import ways_to
 from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction
 from indexes.queries.diff.bodies import Bodies
-from indexes.queries.diff.formulas import deprecated_changes, formula_changes
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
 from indexes.queries.diff.model import FACETS, Change, Diff, Facet
-from indexes.queries.diff.operators import operator_changes
+from indexes.queries.diff.operators import deprecated_changes, formula_changes, operator_changes
 from indexes.queries.diff.public_names import api_changes
 from indexes.queries.diff.surroundings import SURROUNDINGS, surroundings_changes
 from indexes.queries.diff.surroundings import lacks as surroundings_lack

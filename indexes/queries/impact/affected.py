@@ -16,14 +16,16 @@ from indexes.model.impact import Affected, Changed
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.changed_cxx import CppChange, compare_cpp, tokens
-from indexes.queries.impact.changed_text import TextChange, compare_python, compare_yaml
-from indexes.queries.impact.dispatch import stub_node
-from indexes.queries.impact.documents import (
+from indexes.queries.impact.changed_text import (
+    TextChange,
     changed_lines,
     checks_of,
+    compare_python,
+    compare_yaml,
     docstrings_added,
     documented_by_page,
 )
+from indexes.queries.impact.dispatch import stub_node
 from indexes.queries.impact.graph import Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild

@@ -15,9 +15,8 @@ from indexes.model.regex import regex
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
-from indexes.queries.impact.endpoints import python_names
+from indexes.queries.impact.endpoints import elsewhere, fold, python_names, without_folded
 from indexes.queries.impact.facts import ImpactFacts
-from indexes.queries.impact.folding import elsewhere, fold, without_folded
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
@@ -78,7 +77,7 @@ class Impacts:
         bound = match.kind == "operator" and match.text.startswith("torch.")
         if not bound and match.kind != "python":
             return self.starts(symbol)
-        from indexes.queries.impact.python_callers import add_callers
+        from indexes.queries.impact.python import add_callers
 
         operators = add_callers(self.index, self.facts, match.text, steps, untold)
         if operators is None:

@@ -14,10 +14,9 @@ from indexes.model.vocabulary import Confidence, DerivativeEntry, Location
 from indexes.queries.graph_places import callers_outside, uses_of
 from indexes.queries.impact.dispatch import DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
-from indexes.queries.impact.generated import GeneratedCallers
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
-from indexes.queries.impact.mentions import names_outside_bodies
+from indexes.queries.impact.mentions import GeneratedCallers, names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
 from indexes.queries.places import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies

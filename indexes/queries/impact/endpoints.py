@@ -1,12 +1,13 @@
-"""The Python names of the operators that ways lead to."""
+"""Where ways end: the Python names of operators, which operators are listed, and what is said of
+the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from indexes.linking.python.paths import bindings, entries, place_of, skipping_rule
-from indexes.model.impact import ReachedApi, ReachedOperator, Step
+from indexes.model.impact import Folded, ReachedApi, ReachedOperator, Step
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
@@ -68,3 +69,86 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
             for symbol in dict.fromkeys(fact.symbol for fact in rows):
                 rule = "its Python code is reached"
                 yield ReachedApi(symbol, where, rule, (), step.way_confidence)
+
+
+MAX_CALLERS = 30
+"""Operators that are listed because they call what is reached."""
+_ALL = "--all lists them"
+
+
+def fold(operators: Sequence[ReachedOperator]) -> tuple[list[ReachedOperator], list[Folded]]:
+    """The operators to list, and those that are folded, counted by the reason."""
+    listed = [one for one in operators if not one.dispatches]
+    names = {_word(one.name) for one in listed}
+    folded: dict[str, int] = {}
+    callers = 0
+    for one in sorted(operators, key=lambda one: not _is_near(one, names)):
+        if not one.dispatches:
+            continue
+        why = _reason(one, _is_near(one, names), callers)
+        if why:
+            folded[why] = folded.get(why, 0) + 1
+        else:
+            callers += 1
+            listed.append(one)
+    return listed, [Folded(why, count, _ALL) for why, count in folded.items()]
+
+
+def _reason(one: ReachedOperator, near: bool, callers: int) -> str:
+    """Why a caller is not listed; empty for one that is."""
+    if callers >= MAX_CALLERS:
+        return "operators that call those"
+    if one.composite and not near:
+        return "composite operators, which reach those only with tensors of these dispatch keys"
+    if one.confidence == "ambiguous":
+        return "operators that reach those only if an ambiguous name refers to them"
+    return ""
+
+
+def elsewhere(other: Mapping[str, Iterable[str]], reached: Iterable[str]) -> list[Folded]:
+    """Operators that call what is reached in kernels for other dispatch keys alone."""
+    left = set(other) - set(reached)
+    if not left:
+        return []
+    keys = {key for op in left for key in other[op]}
+    named = ", ".join(sorted(keys)[:3]) + (" ..." if len(keys) > 3 else "")
+    why = f"operators that call those in kernels for other dispatch keys ({named})"
+    return [Folded(why, len(left), "torchnav impact OPERATOR lists its callers with any tensors")]
+
+
+def _is_near(one: ReachedOperator, names: set[str]) -> bool:
+    """Whether an operator has the name of one that is listed, decorations aside."""
+    return _word(one.name) in names
+
+
+def _word(name: str) -> str:
+    base = name.rpartition("::")[2].partition(".")[0].strip("_")
+    for ending in ("_backward_data", "_backward", "_copy", "_out"):
+        base = base.removesuffix(ending)
+    return base
+
+
+def without_folded(
+    steps: Sequence[Step], operators: Sequence[ReachedOperator], listed: Sequence[ReachedOperator]
+) -> tuple[tuple[Step, ...], list[ReachedOperator]]:
+    """The steps without those that lead to folded operators alone, numbered anew."""
+    shown = {one.step for one in listed}
+    gone = {one.step for one in operators} - shown
+    kept: set[int] = set()
+    for step in reversed(steps):
+        own = step.id not in gone and (not step.dispatches or step.kind in ("python", "test"))
+        if own or step.id in shown or step.id in kept:
+            kept.add(step.id)
+            if step.parent is not None:
+                kept.add(step.parent)
+    numbers = {old: new for new, old in enumerate(sorted(kept))}
+    found = [
+        replace(
+            step,
+            id=numbers[step.id],
+            parent=numbers.get(-1 if step.parent is None else step.parent),
+        )
+        for step in steps
+        if step.id in kept
+    ]
+    return tuple(found), [replace(one, step=numbers[one.step]) for one in listed]

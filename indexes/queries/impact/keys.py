@@ -67,7 +67,7 @@ class KeySets:
         mode (autograd, vmap, autocast) runs with whatever the operator runs with."""
         if key in self.every:
             return frozenset((key,))
-        if self._is_alias(key):
+        if key.startswith((*_IMPLICIT, *_EXPLICIT)):
             return self._composite(op, key)
         device = device_of_key(key) if key.startswith("Autograd") else ""
         return self.of_operator(op) & self.of_device(device)
@@ -125,9 +125,6 @@ class KeySets:
         if self._backends:
             return key in self._backends
         return bool(device_of_key(key)) and not key.startswith(("Auto", "FuncTorch"))
-
-    def _is_alias(self, key: str) -> bool:
-        return key.startswith((*_IMPLICIT, *_EXPLICIT))
 
     @cached_property
     def _backends(self) -> Keys:

@@ -137,7 +137,7 @@ def _compiled(index: Index) -> Iterator[Measure]:
 
 def _libraries(index: Index) -> Iterator[Measure]:
     """The operators outside aten, beside those of the installed torch."""
-    from indexes.queries.audit.libraries import library_measures
+    from indexes.queries.audit.compilers import library_measures
     from navigator.live.installed import live_libraries
 
     try:
@@ -150,7 +150,7 @@ def _libraries(index: Index) -> Iterator[Measure]:
 
 def _python(index: Index) -> Iterator[Measure]:
     """Where Python defines its public names, beside what the installed torch says."""
-    from indexes.queries.audit.python import documented, python_measures
+    from indexes.queries.audit.compilers import documented, python_measures
     from navigator.live.installed import live_names
 
     if not is_installed(index.info):

@@ -13,8 +13,8 @@ from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
-from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
+from indexes.queries.changes.related import neighbour
 from indexes.queries.gaps.docs import signature
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.public import definitions, public_names

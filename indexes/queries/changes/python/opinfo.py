@@ -11,10 +11,10 @@ from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
-from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
+from indexes.queries.changes.related import neighbour
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import formatted_name

@@ -18,7 +18,6 @@ from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
-from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.drafts import (
     Renaming,
     Style,
@@ -30,6 +29,7 @@ from indexes.queries.changes.python.lists import NamedRow
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import place
+from indexes.queries.changes.related import neighbour
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.model.errors import SourceError
-from indexes.queries.audit.libraries import LiveOperator, library_measures
+from indexes.queries.audit.compilers import LiveOperator, library_measures
 from indexes.queries.audit.report import Measure
 from indexes.queries.index import Index
 from navigator.live.installed import live_libraries

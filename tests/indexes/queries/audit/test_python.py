@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.queries.audit.python import python_measures
+from indexes.queries.audit.compilers import python_measures
 from indexes.queries.index import Index
 from navigator.live.installed import live_names
 

@@ -11,8 +11,8 @@ import yaml
 
 from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels
-from indexes.queries.changes.composites import missing_below
 from indexes.queries.changes.homes import Homes
+from indexes.queries.changes.kernels import missing_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes

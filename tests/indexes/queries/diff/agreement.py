@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.codegen.variants import with_generated
-from indexes.queries.diff.formulas import formula_changes
-from indexes.queries.diff.operators import operator_changes
+from indexes.queries.diff.operators import formula_changes, operator_changes
 from indexes.readers.yaml.derivatives import read_derivatives
 from indexes.readers.yaml.native_functions import read_native_functions
 from tests.torchgen import rules_of
