@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -11,12 +14,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from indexes.model.errors import TorchnavError, UsageError
+from indexes.model.errors import Progress, SourceError, TorchnavError, UsageError
 from indexes.queries.index import Index
 from navigator import __version__
 from navigator.agents.answers import Answers, Direction
 from navigator.agents.model import Chained, Dispatched, Located, Tested, Traced, Used
-from navigator.agents.opened import OpenedIndex
 from navigator.agents.pages import LIMIT, compact, page, shown
 from navigator.agents.traces import Traces
 from navigator.cli.session import Settings
@@ -183,3 +185,57 @@ def _add_prompts(server: MCPServer) -> None:
             " already. List the files and lines to edit in order, the neighbour to follow, and the"
             " commands of tests to run now. Edit nothing yet."
         )
+
+
+PATIENCE_S = 25.0
+"""How long a question waits for an index that is being built."""
+
+
+class OpenedIndex:
+    """The index of the tree that the command line names. One question at a time asks it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._progress: Progress | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="index")
+        self._opened: Future[Index] = self._pool.submit(self._open)
+
+    def __enter__(self) -> Index:
+        self._lock.acquire()
+        try:
+            return self._current()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _current(self) -> Index:
+        """The index as the tree is now.
+
+        Raises:
+            SourceError: There is no source, or the index is still being built.
+        """
+        done = self._opened.done() and not self._opened.exception()
+        if done and not self._opened.result().is_current():
+            self._opened.result().close()
+            self._opened = self._pool.submit(self._open)
+        try:
+            return self._opened.result(PATIENCE_S)
+        except StillRunning:
+            raise SourceError(f"the index is being built{self._far()}: ask again") from None
+        except SourceError:
+            self._opened = self._pool.submit(self._open)  # there may be a source by then
+            raise
+
+    def _far(self) -> str:
+        now = self._progress
+        return f", {now.stage} {now.done:,} of {now.total:,}" if now and now.total else ""
+
+    def _open(self) -> Index:
+        return Index.open(self._settings.source(), self._settings.cache, progress=self._note)
+
+    def _note(self, progress: Progress) -> None:
+        self._progress = progress

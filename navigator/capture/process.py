@@ -1,16 +1,19 @@
-"""Keeps the trace whole when the process forks, exits early or is told to stop."""
+"""Keeps the trace whole when the process forks, exits early or is told to stop: signals that end
+the program write the trace first, and the program finds them unhandled."""
 
 from __future__ import annotations
 
 import atexit
+import functools
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
-from .hiding.handlers import on_termination
-from .hiding.tracebacks import hide_from_formatted, hide_from_stacks
-from .hiding.warned import hide_from_warnings
+from .hiding.tracebacks import hide_from_formatted, hide_from_stacks, hide_from_warnings
 from .run import Run, is_python
 from .session import Session
 from .writer import TraceFile
@@ -102,3 +105,50 @@ def _before(name: str, action: Callable[..., None]) -> None:
 
     call.__name__ = call.__qualname__ = name
     setattr(os, name, call)
+
+
+_NUMBERS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+
+
+def on_termination(finish: Callable[[], None]) -> Callable[[], None]:
+    """Call ``finish`` before the signals do what they do by default.
+
+    What is returned takes that back, for a forked child that has no trace to write: a handler of
+    Python's waits for the operator that runs, and a child that hangs in one would never end.
+    """
+
+    def die(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        finish()
+        os.kill(os.getpid(), number)
+
+    get, put = signal.getsignal, signal.signal
+
+    def replace(old: Any, new: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in _NUMBERS:
+                if get(number) == old:
+                    put(number, new)
+
+    replace(signal.SIG_DFL, die)
+    _hide(die)
+    return functools.partial(replace, die, signal.SIG_DFL)
+
+
+def _hide(ours: Any) -> None:
+    """Libraries ask what handles a signal before they set a handler of their own."""
+    get, put = signal.getsignal, signal.signal
+
+    def shown(handler: Any) -> Any:
+        return signal.SIG_DFL if handler is ours else handler
+
+    @functools.wraps(get)
+    def getsignal(signalnum: int) -> Any:
+        return shown(get(signalnum))
+
+    @functools.wraps(put)
+    def set_handler(signalnum: int, handler: Any) -> Any:
+        return shown(put(signalnum, handler))
+
+    signal.getsignal = getsignal
+    signal.signal = set_handler

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import glob
 import os
 import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import GetSetDescriptorType
 from typing import Any
 
@@ -18,7 +21,6 @@ from torch._C._profiler import _ExperimentalConfig, _ExtraFields_TorchOp, _Tenso
 
 from .compat import Marker, profiler_config
 from .devices import activities, synchronize
-from .hiding.kineto_log import quiet_kineto
 from .kineto import MARK, Saved, take_apart
 
 _ALL_THREADS = "profile_all_threads"
@@ -248,3 +250,40 @@ def _accepts(option: str) -> bool:
     except TypeError:
         return False
     return True
+
+
+_VARIABLE = "KINETO_LOG_LEVEL"
+_SILENT = 99
+_LEVEL, _RESET = "_ZN9libkineto6Logger14severityLevel_E", "suppressLibkinetoLogMessages"
+
+
+@contextmanager
+def quiet_kineto() -> Iterator[None]:
+    """Nothing is said while the block runs, unless the user has chosen a level."""
+    if _VARIABLE in os.environ:
+        yield
+        return
+    library = _library()
+    os.environ[_VARIABLE] = str(_SILENT)
+    try:
+        if library is not None:
+            ctypes.c_int.in_dll(library, _LEVEL).value = _SILENT
+        yield
+    finally:
+        os.environ.pop(_VARIABLE, None)
+        if library is not None:
+            getattr(library, _RESET)()  # to what torch itself chooses without the variable
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    """Torch's own library, where it has both names; else kineto stays quiet after its first use."""
+    for path in glob.glob(os.path.join(next(iter(torch.__path__)), "lib", "libtorch_cpu.*")):
+        try:
+            library = ctypes.CDLL(path)
+            ctypes.c_int.in_dll(library, _LEVEL)
+            getattr(library, _RESET)
+        except (OSError, ValueError, AttributeError):
+            continue
+        return library
+    return None

@@ -6,16 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexes.model.errors import SourceError
 from indexes.queries.contribution.new_operator import Check, NewOperator, Planner
+from indexes.queries.index import Index
+from indexes.source.source import Source
 from indexes.source.torch_install import target_python
 from navigator.live.python_process import ask
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-    from indexes.source.source import Source
 
 _SCRIPT = Path(__file__).with_name("torchgen_check.py")
 _NONE = "this tree has no torchgen; that of the installed torch"

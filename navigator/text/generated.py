@@ -14,7 +14,7 @@ from navigator.text.clean import clean
 
 if TYPE_CHECKING:
     from indexes.model.vocabulary import Location
-    from navigator.live.generated.answer import Absence, Generated, Piece
+    from navigator.live.generated.query import Absence, Generated, Piece
 
 _ORDER = (
     "python_variable",

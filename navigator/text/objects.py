@@ -9,10 +9,9 @@ from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from navigator.objects.keys import KeySet
     from navigator.objects.members import MemberValue
     from navigator.objects.storage import Sharer, Strip
-    from navigator.objects.tensor import Inspection, Part
+    from navigator.objects.tensor import Inspection, KeySet, Part
 
 
 def inspection_lines(found: Inspection) -> Iterator[str]:

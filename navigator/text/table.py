@@ -1,11 +1,12 @@
-"""A dispatch table as plain text: keys that run the same for the same reason stand together."""
+"""A dispatch table as plain text: keys that run the same for the same reason stand together; and
+one dispatch key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.dispatch import DispatchSlot, DispatchTable, KeyCard, KeyUse
 from indexes.queries.dispatch_path.live import Difference
 from navigator.text.answers import wrap
 from navigator.text.clean import clean
@@ -71,3 +72,84 @@ def _difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
 
 def _why(one: Difference) -> str:
     return one.reason
+
+
+_USES = {
+    "includes": "added to the thread's included set by",
+    "excludes": "added to the thread's excluded set by",
+    "tensor": "added to the key set of tensors by",
+    "set": "in named sets",
+    "returns": "returned by",
+    "asks": "tested for by",
+    "names": "also named by",
+}
+
+
+def key_lines(card: KeyCard, limit: int) -> Iterator[str]:
+    """What a key is, who sets it and what is registered for it; so many lines of each."""
+    said = f", {card.meaning}" if card.meaning else ""
+    yield clean(f"{card.name}: {card.kind} key{said}")
+    yield clean(f"  {card.location}")
+    if card.rank:
+        yield f"  priority: number {card.rank} from the top"
+    yield from _comment_lines(card)
+    if card.keys:
+        yield "covers"
+        yield from wrap(" ".join(card.keys), "  ")
+    yield from _fallback_lines(card)
+    for what, group in groupby(card.uses, lambda one: one.what):
+        yield from _use_lines(_USES[what], list(group), limit)
+    yield from _registration_lines(card, limit)
+
+
+def _comment_lines(card: KeyCard) -> Iterator[str]:
+    if not card.comment:
+        yield "  DispatchKey.h has no comment on it"
+        return
+    yield clean(f"comment at {card.comment_location}")
+    for line in card.comment.split("\n"):
+        yield clean(f"  {line}".rstrip())
+    for where in card.notes:
+        yield clean(f"  note: {where}")
+
+
+def _fallback_lines(card: KeyCard) -> Iterator[str]:
+    slot = card.fallback
+    if card.kind not in ("runtime", "per backend"):
+        return
+    yield "fallback for all operators"
+    if slot is None:
+        yield "  none"
+        return
+    kernel = "falls through to the next key" if slot.fallthrough else slot.kernel
+    yield from wrap(f"{kernel}: {slot.rule}", "  ")
+    for where in dict.fromkeys((slot.registration, slot.definition)):
+        if where:
+            yield clean(f"  {where}")
+
+
+def _use_lines(title: str, uses: list[KeyUse], limit: int) -> Iterator[str]:
+    yield f"{title}: {len(uses)}"
+    for one in uses[:limit]:
+        around = f"  in {one.function}" if one.function else ""
+        yield clean(f"  {one.location}{around}")
+        yield clean(f"      {one.text}")
+    yield from _more(len(uses), limit)
+
+
+def _registration_lines(card: KeyCard, limit: int) -> Iterator[str]:
+    yield f"kernels registered for it: {len(card.registrations):,}"
+    if card.unseen:
+        yield from wrap(card.unseen, "  ")
+    for origin, count in card.origins().items():
+        yield clean(f"  {count:5,} {origin}")
+    for one in card.registrations[:limit]:
+        kernel = "falls through" if one.slot.fallthrough else one.slot.kernel
+        where = one.slot.definition or one.slot.registration
+        yield from wrap(f"{one.op} -> {kernel}{f' ({where})' if where else ''}", "  ")
+    yield from _more(len(card.registrations), limit)
+
+
+def _more(count: int, limit: int) -> Iterator[str]:
+    if count > limit:
+        yield f"  {count - limit:,} more: --limit {count}"

@@ -15,8 +15,7 @@ from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.evidence import Around, Evidence
-from navigator.trace.keys import backend_keys, serving_keys
+from navigator.trace.evidence import Around, Evidence, backend_keys, serving_keys
 from navigator.trace.links import GENERATED, NodeLink, OpLink, Possible, no_node, one_of_several
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
@@ -346,7 +345,8 @@ class Linker:
         own = self._code.methods("backward", name)
         if len(own) > 1:
             return NodeLink(name, None, (), None, one_of_several(name, own))
-        definition = next(iter(own or self.index.definitions(_cpp_class(name))), None)
+        full = name if "::" in name else f"torch::autograd::{name}"
+        definition = next(iter(own or self.index.definitions(full)), None)
         if definition is not None:
             return NodeLink(name, None, (), definition)
         return NodeLink(name, None, (), None, no_node(name))
@@ -398,7 +398,3 @@ class Linker:
 
 def _functions(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
     return row.symbol, row.definitions
-
-
-def _cpp_class(name: str) -> str:
-    return name if "::" in name else f"torch::autograd::{name}"

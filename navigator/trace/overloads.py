@@ -123,7 +123,8 @@ def _unexplained(argument: Argument, value: Input) -> int:
 
 def _accepts(argument: Argument, value: Input) -> bool:
     if value.kind == "other":
-        return _may_be_absent(argument)
+        # None, or what the profiler does not record: nor does it record an undefined tensor.
+        return _may_be_none(argument) or argument.base_type == "Tensor"
     kind = argument.type.rstrip("?")
     base = argument.base_type
     is_list = "[" in kind
@@ -136,11 +137,6 @@ def _accepts(argument: Argument, value: Input) -> bool:
     if value.kind == "scalars":
         return is_list and base in _LISTS and _list_fits(base, value.value)
     return not is_list and _scalar_fits(base, value.value)
-
-
-def _may_be_absent(argument: Argument) -> bool:
-    """None, or what the profiler does not record; an undefined tensor is not recorded either."""
-    return _may_be_none(argument) or argument.base_type == "Tensor"
 
 
 def _may_be_none(argument: Argument) -> bool:

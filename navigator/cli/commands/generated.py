@@ -6,8 +6,8 @@ import click
 
 from navigator.cli.commands.table import operator_meant
 from navigator.cli.session import Settings, completed, pass_settings, places_option, say
-from navigator.live.generated.answer import generated_json
 from navigator.live.generated.query import generated as asked
+from navigator.live.generated.query import generated_json
 from navigator.text.answers import source_lines
 from navigator.text.generated import generated_lines
 

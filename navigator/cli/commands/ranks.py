@@ -20,7 +20,7 @@ from navigator.trace.ranks.files import rank_files
 from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
-    from navigator.trace.figures.arrivals import Skew
+    from navigator.trace.figures.collectives import Skew
     from navigator.trace.ranks.summary import RunSummary, Spread
 
 shape(
@@ -77,7 +77,7 @@ def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None
 def _read(
     jobs: int | None, cluster: str | None, line: ProgressLine, files: Sequence[str]
 ) -> Iterator[Rank | BadRank]:
-    from navigator.trace.ranks.read import read_on_cluster, read_ranks
+    from navigator.trace.ranks.reduce import read_on_cluster, read_ranks
 
     def progress(done: int) -> None:
         line(Progress("ranks", done, len(files)))

@@ -15,9 +15,8 @@ from indexes.queries.naming.near import near
 from indexes.serialize.dispatch import key_json, switch_paths_json, table_json
 from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.text.answers import source_lines
-from navigator.text.dispatch_key import key_lines
 from navigator.text.dispatch_path import path_lines
-from navigator.text.table import table_lines
+from navigator.text.table import key_lines, table_lines
 
 if TYPE_CHECKING:
     from indexes.model.answers import NameMatch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from navigator.trace.columns import NONE
-from navigator.trace.figures.collective_names import is_collective
 from navigator.trace.figures.spans import (
     Span,
     gaps,
@@ -208,3 +208,16 @@ def _between(trace: Trace, gap: Span, following: int) -> Gap:
         return Gap(*gap, "CPU", PROGRAM, "after the last operator", NONE)
     op = trace.op(following)
     return Gap(*gap, "CPU", PROGRAM, f"before {op.user or op.label}", following)
+
+
+_COLLECTIVE = re.compile(
+    r"(?:void )?(?:nccl|rccl|oneccl|hccl)"
+    r"|(?:c10d::|_c10d_functional::|gloo:|nccl:|mpi:|ucc:)",
+    re.IGNORECASE,
+)
+"""Kernels of the collective libraries; on the CPU the operators and spans around them."""
+
+
+def is_collective(name: str) -> bool:
+    """Whether a kernel, an operator or a span communicates with other ranks."""
+    return _COLLECTIVE.match(name) is not None

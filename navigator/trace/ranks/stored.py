@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.source.files import read_file
-from navigator.trace.figures.arrivals import Skew
+from navigator.trace.figures.collectives import Skew
 from navigator.trace.model import Arrival, BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import fsspec, is_url
 from navigator.trace.ranks.summary import Compared, Spread

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from navigator.trace.figures.arrivals import Skew, skews
+from navigator.trace.figures.collectives import Skew, skews
 from navigator.trace.model import BadRank, NameTotal, Rank
 
 _FAR = 1.05

@@ -17,8 +17,7 @@ from navigator.trace.building.builder import Builder
 from navigator.trace.columns import NONE
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
-from navigator.trace.readers.crash import Crash
-from navigator.trace.readers.device_columns import WORK
+from navigator.trace.readers.crash import Crash, is_being_written, read_tail
 from navigator.trace.readers.events import (
     Args,
     Event,
@@ -29,9 +28,9 @@ from navigator.trace.readers.events import (
     split_name,
     text_of,
 )
+from navigator.trace.readers.operator_columns import WORK
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
-from navigator.trace.readers.tail import is_being_written, read_tail
 from navigator.trace.table import ANNOTATION, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 

@@ -1,5 +1,6 @@
 """What a log of ``TORCH_TRACE`` tells of each compilation: why it broke off or was made anew,
-its guards, its graphs, and which nodes of a graph each generated kernel computes.
+its guards, its graphs, and which nodes of a graph each generated kernel computes, as the module
+that Inductor generates tells in comments.
 
 The entries are those of ``torch/_logging/structured.py``; torch's versions name them as a key of
 their own or as an ``artifact`` with that name.
@@ -8,17 +9,16 @@ their own or as an ``artifact`` with that name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from indexes.model.vocabulary import Location
-from navigator.trace.compiling.model import Compilation, Graph, Node, Note
+from navigator.trace.compiling.model import Compilation, Graph, Kernel, Node, Note
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.events import json_object
-from navigator.trace.readers.generated_code import graph_name, kernels_of_code
 
 _LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
 _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
@@ -213,3 +213,69 @@ _READERS = {
     "inductor_provenance_tracking_node_mappings": _mappings,
     "inductor_provenance_tracking_kernel_stack_traces": _stacks,
 }
+
+
+_AOT_ID = re.compile(r"# AOT ID: \['(?P<id>[^']+)'\]")
+_HANDLE = re.compile(r"# \[Provenance debug handles\] (?P<name>\S+)")
+_FRAGMENT = re.compile(r"#\s+%(?P<node>\w+) : .*= call_function")
+_DEFINITION = re.compile(r"(?P<name>\w+) = async_compile\.\w+\(")
+_KERNEL_CALL = re.compile(r"^\s+(?:\w+ = )?(?P<name>extern_kernels\.\w+|\w+)(?:\.run)?\(")
+_BUFFER = re.compile(r"\bbuf\d+\b")
+_LIBRARY = "extern_kernels."
+
+
+def graph_name(lines: Sequence[str]) -> str:
+    """``0_forward``; empty where the module does not say."""
+    return next((match["id"] for line in lines if (match := _AOT_ID.search(line))), "")
+
+
+def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
+    """The calls of kernels by their handles, ``cpp_fused_add_0:1``; where the module numbers none,
+    by numbers of ours."""
+    numbered = {
+        handle: replace(kernel, name=handle.rpartition(":")[0])
+        for handle, kernel in _kernels(lines, _HANDLE, lambda _handle: True)
+    }
+    names = {match["name"] for line in lines if (match := _DEFINITION.match(line))}
+
+    def is_kernel(name: str) -> bool:
+        return name in names or name.startswith(_LIBRARY)
+
+    calls = _kernels(lines, _KERNEL_CALL, is_kernel)
+    found = numbered or {f"{name}:{at}": kernel for at, (name, kernel) in enumerate(calls, 1)}
+    called = ((line, _KERNEL_CALL.match(line)) for line in lines)
+    _join(found, [line for line, call in called if call and is_kernel(call["name"])])
+    return found
+
+
+def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
+    """Tells of each kernel the next that is given a buffer that it is the first to be given, and
+    so writes."""
+    given = [frozenset(_BUFFER.findall(line)) for line in calls]
+    handles = list(kernels)
+    if len(calls) != len(handles):  # what is called in a loop or in another way
+        return
+    for at, handle in enumerate(handles):
+        written = given[at].difference(*given[:at])
+        later = (other for other in range(at + 1, len(given)) if written & given[other])
+        kernels[handle].feeds = next((handles[other] for other in later), "")
+
+
+def _kernels(
+    lines: Sequence[str], pattern: re.Pattern[str], is_kernel: Callable[[str], bool]
+) -> Iterator[tuple[str, Kernel]]:
+    """What a pattern finds in the lines, with the nodes that comments before it or before its
+    definition tell."""
+    defined: dict[str, tuple[str, ...]] = {}
+    fragment: list[str] = []
+    for line in lines:
+        if match := _FRAGMENT.search(line):
+            fragment.append(match["node"])
+        elif match := _DEFINITION.match(line):
+            defined[match["name"]], fragment = tuple(fragment), []
+        elif (match := pattern.search(line)) and is_kernel(match["name"]):
+            # A kernel that is called again computes other nodes then: its comment has the first.
+            nodes = defined.pop(match["name"].partition(":")[0], ())
+            nodes = tuple(fragment) or nodes
+            yield match["name"], Kernel(match["name"], nodes=nodes or None)
+            fragment = []

@@ -12,10 +12,14 @@ from indexes.model.vocabulary import Location
 from navigator.trace.building.builder import Builder
 from navigator.trace.columns import NONE
 from navigator.trace.model import ProgramDefinition, ProgramError, StackFrame, TraceMeta
-from navigator.trace.readers.compile_events import CompileEvents
-from navigator.trace.readers.device_columns import DeviceColumns, column_rows
+from navigator.trace.readers.compile_rows import CompileEvents
 from navigator.trace.readers.events import Event, plain_args
-from navigator.trace.readers.operator_columns import OperatorColumns, OperatorRow
+from navigator.trace.readers.operator_columns import (
+    DeviceColumns,
+    OperatorColumns,
+    OperatorRow,
+    column_rows,
+)
 from navigator.trace.table import CALL, PHASES, Stack, Table
 
 PREFIX = "torchnav_"

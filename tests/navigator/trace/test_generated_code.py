@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from navigator.trace.readers.generated_code import graph_name, kernels_of_code
+from navigator.trace.readers.compile_log import graph_name, kernels_of_code
 
 TRITON = """\
 # AOT ID: ['3_backward']

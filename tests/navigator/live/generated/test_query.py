@@ -8,8 +8,7 @@ import pytest
 
 from indexes.model.errors import NotFound, SourceError
 from indexes.source.source import Source
-from navigator.live.generated.answer import Generated
-from navigator.live.generated.query import generated
+from navigator.live.generated.query import Generated, generated
 from navigator.text.generated import generated_lines
 
 MODEL = """

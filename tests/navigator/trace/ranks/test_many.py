@@ -15,7 +15,7 @@ from indexes.model.errors import UsageError
 from navigator.cli.main import main
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
-from navigator.trace.ranks.read import read_on_cluster, read_ranks
+from navigator.trace.ranks.reduce import read_on_cluster, read_ranks
 from navigator.trace.ranks.stored import StoredReductions
 from navigator.trace.ranks.summary import RunSummary, spreads, summarise
 from tests.navigator.trace.ranks.test_ranks import step, trace_of

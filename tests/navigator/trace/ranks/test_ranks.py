@@ -12,7 +12,7 @@ import pytest
 from navigator.cli.main import main
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
-from navigator.trace.ranks.read import read_ranks
+from navigator.trace.ranks.reduce import read_ranks
 from navigator.trace.ranks.summary import RunSummary, summarise
 
 Span = tuple[str, str, float, float]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from navigator.trace.figures.arrivals import Skew, arrivals, skews
+from navigator.trace.figures.collectives import Skew, arrivals, skews
 from navigator.trace.link import Linker
 from navigator.trace.model import Arrival
 from navigator.trace.readers import read_trace
