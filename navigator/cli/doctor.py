@@ -1,8 +1,11 @@
-"""What torchnav finds on this machine, what is missing, and the command that adds it."""
+"""What torchnav finds on this machine, what is missing, and the command that adds it; with
+``--report`` what belongs into a bug report, as Markdown, without secrets."""
 
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +19,13 @@ from indexes.build.builder import index_path
 from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
 from indexes.source.clones import clones
+from indexes.source.files import read_text
 from indexes.source.git import git_version
-from indexes.source.source import Source, cache_folder
+from indexes.source.source import Source, cache_folder, config_path
 from indexes.source.torch_install import installed_torch, target_python
 from navigator import __version__
 from navigator.cli.log import log_file
+from navigator.text.clean import printable
 
 State = Literal["ok", "note", "missing"]
 
@@ -216,3 +221,49 @@ def _clipboard(environ: Mapping[str, str]) -> Check:
         return Check("clipboard", "ok", f"{found}, and OSC 52")
     inside = " through tmux (needs `set -g set-clipboard on`)" if environ.get("TMUX") else ""
     return Check("clipboard", "note", f"OSC 52{inside}, if the terminal supports it")
+
+
+_MOST_LINES = 40
+_VARIABLES = re.compile(
+    r"TORCHNAV_\w+|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|LANG|LC_ALL|PAGER|LESS|VISUAL|EDITOR|TMUX"
+    r"|VIRTUAL_ENV|CONDA_PREFIX"
+)
+"""The variables of the environment that torchnav reads; no other is shown."""
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_SECRET = re.compile(r"(?i)(\S*(?:token|secret|passw|api_?key)\S*\s*[=:]\s*).*")
+
+
+def report_lines(checks: Iterable[Check], cache: Path | None) -> Iterator[str]:
+    """What a bug report should say: the checks, the machine, the configuration, the log."""
+    found = [f"{one.name:18} {one.found}" for one in checks]
+    machine = f"{platform.system()} {platform.release()} {platform.machine()}"
+    names = sorted(filter(_VARIABLES.fullmatch, os.environ))
+    yield from _block("Setup", [*found, f"{'machine':18} {machine}"])
+    yield from _block("Environment", [f"{name}={os.environ[name]}" for name in names])
+    yield from _block("config.toml", _lines(config_path()))
+    log = log_file(cache)
+    yield from _block("The last lines of torchnav.log", _lines(log))
+    yield from _block("crash.txt: the last crash of the screen", _lines(log.with_name("crash.txt")))
+
+
+def _lines(path: Path) -> list[str]:
+    """The last lines of a file; none where it can't be read."""
+    try:
+        return read_text(path).splitlines()[-_MOST_LINES:]
+    except OSError:
+        return []
+
+
+def _block(title: str, lines: Iterable[str]) -> Iterator[str]:
+    # No line can end the block.
+    said = [without_secrets(printable(line)).replace("```", "'''") for line in lines]
+    yield from (f"### {title}", "", "```", *(said or ["(none)"]), "```", "")
+
+
+def without_secrets(text: str) -> str:
+    """``text`` without the user's name in paths, credentials in addresses, and what is called a
+    secret."""
+    home = os.path.expanduser("~")
+    if len(home) > 1:
+        text = text.replace(home, "~")
+    return _SECRET.sub(r"\1***", _CREDENTIALS.sub("***@", text))

@@ -128,7 +128,7 @@ def torchnav(context: click.Context) -> int:
 
 
 def _open_screen(settings: Settings) -> int:
-    from navigator.cli.screens import why_no_screen
+    from navigator.cli.terminal import why_no_screen
 
     if reason := why_no_screen():
         raise click.UsageError(f"{reason}, use a command such as `torchnav op add`")
@@ -138,7 +138,7 @@ def _open_screen(settings: Settings) -> int:
     try:
         settings.source()
     except SourceError as error:
-        from navigator.cli.first_source import ask_for_source
+        from navigator.tui.start import ask_for_source
 
         named = settings.tree or os.environ.get("TORCHNAV_CHECKOUT")
         tree = ask_for_source(str(error) if named else "", settings.cache)

@@ -279,3 +279,17 @@ class ProgressLine:
         filled = round(part * self._WIDTH)
         bar = "#" * filled + "-" * (self._WIDTH - filled)
         return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"
+
+
+_WITHOUT_SCREEN = ("dumb", "unknown")
+"""Values of TERM of terminals that cannot place text."""
+
+
+def why_no_screen() -> str:
+    """Why no screen can be shown here; empty where one can."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return "the screen needs a terminal; in a pipe"
+    term = os.environ.get("TERM", "")
+    if term in _WITHOUT_SCREEN:
+        return f"a terminal with TERM={term} cannot show the screen; there"
+    return ""

@@ -19,29 +19,52 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import Hit, Hits, Provider
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
 
 import navigator.tui
+from indexes.model.vocabulary import OperatorSummary
 from indexes.source.source import cache_folder
 from navigator.tui.asking import say
 from navigator.tui.clipboard import tell_tmux
-from navigator.tui.commands import OperatorCommands
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.context import Context
+from navigator.tui.history import LastPlaces, Visit, state_file
 from navigator.tui.keys import Key, keys_of, unknown_ids
-from navigator.tui.last_places import LastPlaces, state_file
 from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.screens.goto import GotoScreen
 from navigator.tui.screens.help import LEGEND, HelpScreen
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Opener
-from navigator.tui.text import one_line
+from navigator.tui.text import clean, one_line, shorten
 from navigator.tui.widgets.filter_input import ENTER, EarlyKeys, FilterInput
 from navigator.tui.widgets.line_list import LineList
+
+LIMIT = 30
+
+
+class OperatorCommands(Provider):
+    """The operators that a query leaves, as entries that open their chain."""
+
+    async def search(self, query: str) -> Hits:
+        for workspace in self.screen.query(ChainWorkspace):
+            session = workspace.context.session
+            found = session.index.filter(query)[:LIMIT] if session is not None else ()
+            for at, operator in enumerate(found):
+                yield _hit(workspace, operator, score=0.5 - at / 1000)
+
+
+def _hit(workspace: ChainWorkspace, operator: OperatorSummary, score: float) -> Hit:
+    name = clean(operator.full_name)
+    visit = Visit(op=operator.full_name, title=operator.full_name)
+    words = shorten(clean(operator.schema), 100)
+    return Hit(score, name, partial(workspace.jump, visit), text=name, help=words)
+
 
 _AGAIN_S = 3.0
 """Seconds in which a second ctrl+c quits."""

@@ -12,7 +12,7 @@ from textual import events
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from navigator.tui.config import Config
-from navigator.tui.last_places import LastPlaces
+from navigator.tui.history import LastPlaces
 from navigator.tui.session import Opener, Session
 from navigator.tui.source.document import Shelf, read_users_source
 

@@ -1,4 +1,5 @@
-"""Do a thing not for every key while a key is held down."""
+"""What waits for the reader's typing: things that are not done for every key while one is held
+down, and an Enter that means what was typed."""
 
 from __future__ import annotations
 
@@ -46,3 +47,28 @@ class Debounce(Pause):
             callback()
         else:
             super().__call__(callback)
+
+
+class TypeAhead:
+    """Puts off a choice until the answer to the whole text is there."""
+
+    def __init__(self, ask: Callable[[str], None], choose: Callable[[], None]) -> None:
+        self._ask = ask
+        self._choose = choose
+        self._answered = ""
+        self._wanted: str | None = None
+
+    def enter(self, text: str) -> None:
+        """The reader chose, with ``text`` in the input."""
+        if text == self._answered:
+            self._choose()
+        else:
+            self._wanted = text
+            self._ask(text)
+
+    def answered(self, text: str) -> None:
+        """The rows for ``text`` are on screen."""
+        self._answered = text
+        if self._wanted == text:
+            self._wanted = None
+            self._choose()

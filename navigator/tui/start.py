@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual.app import App, ComposeResult
@@ -10,7 +12,11 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from indexes.model.errors import TorchnavError
+from indexes.model.errors import Progress, SourceError, TorchnavError
+from indexes.source.source import Source
+from indexes.source.torch_install import choose_python, target_python
+from navigator.cli.clone_source import clone, plan
+from navigator.cli.terminal import ProgressLine
 from navigator.tui.text import one_line
 
 CLONED = "main"
@@ -103,3 +109,31 @@ class StartApp(App[Start]):
             self.query_one("#wrong", Static).update(one_line(str(error)))
         else:
             self.exit(start)
+
+
+def ask_for_source(reason: str, cache: Path | None) -> str | None:
+    """The tree that the reader names or has fetched; None when that ends without an answer.
+
+    Parameters:
+        reason: Why the tree that was named is none; empty where none was.
+
+    Raises:
+        TorchnavError: It cannot be fetched.
+    """
+    start = StartApp(reason, partial(_source, cache)).run()
+    if start is None:
+        return None
+    if start.kind == "clone":
+        with ProgressLine() as line:
+            clone(plan(CLONED), cache, lambda *parts: line(Progress(*parts)))
+    return str(_source(cache, start).root)
+
+
+def _source(cache: Path | None, start: Start) -> Source:
+    """The source that a choice leads to. Raises TorchnavError for none."""
+    if start.kind != "python":
+        return Source.find(start.name or None, cache)
+    choose_python(start.name, "chosen on the first screen")
+    if target_python().torch is None:
+        raise SourceError(f"{start.name} has no torch")
+    return Source.find(None, cache)

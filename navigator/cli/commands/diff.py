@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,13 +14,11 @@ from indexes.queries.index import Index
 from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.resolve import not_found
 from indexes.serialize.diff import diff_json
+from indexes.source.source import Source
 from indexes.source.versions import open_version
 from navigator.cli.session import Choice, Settings, pass_settings, places_option
 from navigator.cli.terminal import ProgressLine
 from navigator.text.diff import diff_lines, markdown_lines
-
-if TYPE_CHECKING:
-    from indexes.source.source import Source
 
 _FACETS = Choice(tuple(FACETS))
 

@@ -31,7 +31,7 @@ def doctor(settings: Settings, report: bool) -> int:
     checks = examine(settings.tree, settings.cache, beside=settings.extensions())
     found = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
     if report:
-        from navigator.cli.report import report_lines
+        from navigator.cli.doctor import report_lines
 
         settings.terminal.write(report_lines(checks, settings.cache))
     else:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
-from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, json_option, pass_settings, say, source_options
+from navigator.cli.terminal import why_no_screen
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,18 +12,13 @@ from indexes.model.errors import NotFound
 from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.means import MEANS
-from indexes.queries.gaps.model import CONFIDENCES, GapFilter
+from indexes.queries.gaps.model import CONFIDENCES, Gap, GapFilter, GapList, KindCount
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, pass_settings, places_option, say
 from navigator.text.answers import source_lines
 from navigator.text.clean import clean
 from navigator.text.gaps import count_lines, gap_lines, gap_markdown, name_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexes.queries.gaps.model import Gap, GapList, KindCount
 
 _LIMIT = 20
 _FEW = 3

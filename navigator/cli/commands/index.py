@@ -1,20 +1,24 @@
-"""``torchnav index``: build the index, bring it up to date, or check it."""
+"""``torchnav index``: build the index, bring it up to date, or check it; ``--list`` and ``--prune``
+are about all indexes that are kept in the cache."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from indexes.build.shelf import Shelved, prune, shelved
+from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.queries.indexed_tree import info_of, open_current
-from indexes.serialize.answers import Object, envelope
+from indexes.serialize.answers import Object, envelope, to_object
 from indexes.source.source import cache_folder, index_file
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.cli.terminal import ProgressLine
 from navigator.text.answers import problem_lines, source_lines
+from navigator.text.clean import clean
 
 if TYPE_CHECKING:
     from indexes.build.sharing import Label
@@ -54,9 +58,7 @@ def index(
     --export and --import is a file, or a folder for the indexes of several versions.
     """
     if listed or prune:
-        from navigator.cli.index_shelf import show
-
-        show(settings, prune)
+        _show_shelf(settings, prune)
         return
     done = _bring_up(settings, verify, force, into, shared)
     settings.answer(lambda: _json(done), lambda: _text(done))
@@ -138,3 +140,41 @@ def _text(done: _Done) -> Iterator[str]:
     if len(problems) > _PROBLEMS_SHOWN:
         yield "  ... --json lists all"
     yield from source_lines(done.info)
+
+
+def _show_shelf(settings: Settings, pruned: bool) -> None:
+    """Writes what is in the cache, and with ``pruned`` removes what is of no use first."""
+    cache = settings.cache or cache_folder()
+    gone = prune(cache) if pruned else ()
+    kept = shelved(cache)
+    settings.answer(lambda: _shelf_json(cache, kept, gone), lambda: _shelf_text(cache, kept, gone))
+
+
+def _shelf_json(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Object:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "cache": str(cache),
+        "indexes": [_one(one) for one in kept],
+        "removed": [_one(one) for one in gone],
+    }
+
+
+def _one(one: Shelved) -> Object:
+    keys = "path root? commit=revision? state files bytes=size used"
+    return to_object(one, keys, path=str(one.path), used=round(one.used))
+
+
+def _shelf_text(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Iterator[str]:
+    for one in gone:
+        yield f"removed: {_line(one)}"
+    for one in kept:
+        yield _line(one)
+    total = sum(one.size for one in kept)
+    yield f"{len(kept):,} indexes, {total / 1e6:,.1f} MB in {clean(str(cache))}"
+
+
+def _line(one: Shelved) -> str:
+    day = time.strftime("%Y-%m-%d", time.localtime(one.used))
+    name = one.revision[:12] if one.revision else one.path.name
+    where = f" {one.root}" if one.root else ""
+    return clean(f"{day} {one.size / 1e6:6.1f} MB  {one.state:12} {name}{where}")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.code_map import CodeMap
+from indexes.queries.index import Index
 from indexes.serialize.answers import call_json, folder_json
 from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import source_lines
 from navigator.text.code_map import call_lines, folder_lines
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 @click.command("map")

@@ -18,8 +18,8 @@ from navigator.capture.limits.options import count_of, pattern_of, size_of, step
 from navigator.capture.names import expand, rank_of
 from navigator.capture.writer import TAIL
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
-from navigator.cli.screens import why_no_screen
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say
+from navigator.cli.terminal import why_no_screen
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""

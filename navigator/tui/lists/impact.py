@@ -1,16 +1,104 @@
-"""Who uses a place, and what is reached if it changes: each operator with the way to it."""
+"""Who uses a place, and what is reached if it changes, or by uncommitted work: each operator with
+the way to it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from indexes.model.errors import TorchnavError
-from indexes.model.impact import Impact
+from indexes.model.impact import Affected, Impact, ReachedOperator, Step
+from indexes.model.vocabulary import Location
+from indexes.queries.impact.affected import affected
 from indexes.queries.impact.answers import Impacts
+from navigator.text.answers import sureness
+from navigator.text.impact import reached_as
 from navigator.tui.asking import complain
 from navigator.tui.context import Context
-from navigator.tui.impact_rows import reached_rows, test_rows, uses_rows
 from navigator.tui.lists.checklist import CommandsPane
 from navigator.tui.place_rows import PlaceRow
 from navigator.tui.processes.preview import REASON
+from navigator.tui.text import one_line
+
+
+def uses_rows(callers: Impact) -> Iterator[PlaceRow]:
+    """Each use of what was asked for."""
+    users = [step for step in callers.steps if step.parent is not None]
+    yield PlaceRow(f"Used by ({len(users)})")
+    for step in users:
+        yield _step_row(step)
+
+
+def reached_rows(found: Impact) -> Iterator[PlaceRow]:
+    """Operators, each with its way set in below, and Python names."""
+    own = [one for one in found.operators if not one.dispatches]
+    further = [one for one in found.operators if one.dispatches]
+    yield from _operators(f"Operators reached ({len(own)})", own, found)
+    if further:
+        yield from _operators(f"Operators that call those ({len(further)})", further, found)
+    for one in found.folded:
+        yield PlaceRow(f"+ {one.count} {one.what}: {one.how}")
+    if found.apis:
+        yield PlaceRow(f"Python names ({len(found.apis)})")
+        for api in found.apis:
+            yield PlaceRow(api.name, api.location, "python", comment=api.rule)
+
+
+def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
+    """Rows of tests, each with its command, and of what is not followed, without."""
+    yield PlaceRow(f"Tests ({len(found.tests)})"), ""
+    for one in found.tests:
+        comment = f"$ {one.command}\n{one.reason}"
+        at = Location(one.path, 1)
+        yield PlaceRow(one.command, at, "test", one.confidence, comment=comment), one.command
+    for line in found.unresolved:
+        yield PlaceRow(f"not followed: {line}"), ""
+
+
+def change_rows(found: Affected) -> Iterator[PlaceRow]:
+    """What differs, and the files of which only the layout does."""
+    yield PlaceRow(f"{found.target} against {found.base}: {len(found.changes)} changes")
+    for one in found.changes:
+        at = one.location if one.location.line else Location(one.location.path, 1)
+        what = f"{one.what} {one.kind}"
+        comment = ": ".join(filter(None, (what, one.detail)))
+        yield PlaceRow(one.name, at, one.what, one.kind, comment=comment)
+    for path in found.quiet:
+        words = "white space or comments only"
+        comment = "only white space or comments differ: nothing is affected"
+        yield PlaceRow(path, Location(path, 1), "quiet", words, comment=comment)
+
+
+def _step_row(step: Step, depth: int = 0) -> PlaceRow:
+    sure = sureness(step.confidence)
+    if step.candidates > 1:
+        sure = f"{sure}, one of {step.candidates}"
+    place = step.evidence or step.location
+    return PlaceRow(
+        step.symbol,
+        place,
+        step.kind,
+        "" if sure == "exact" else f"[{sure}]",
+        depth=depth,
+        comment=f"{step.rule}\n{sure}",
+    )
+
+
+def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iterator[PlaceRow]:
+    yield PlaceRow(title)
+    for one in listed:
+        way = found.way(one.step)[:-1]
+        sure = sureness(one.confidence, " [{}]")
+        yield PlaceRow(
+            one.name,
+            one.location,
+            "operator",
+            f"{reached_as(one)}{sure}",
+            one.name,
+            comment=found.steps[one.step].rule,
+            below=len(way),
+        )
+        for step in reversed(way):
+            yield _step_row(step, depth=1)
 
 
 class ImpactPane(CommandsPane):
@@ -52,3 +140,52 @@ class ImpactPane(CommandsPane):
     def failed(self, error: TorchnavError) -> None:
         self.places.message = "nothing is indexed at this place"
         complain(self, str(error))
+
+
+class AffectedPane(CommandsPane):
+    """At first uncommitted work; the line above the list takes a commit or ``A..B``."""
+
+    PLACEHOLDER = "/ for since HEAD~3, or v2.6.0..v2.7.0; empty: uncommitted work"
+
+    _asked: str | None = None
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context, "affected")
+
+    def begin(self) -> None:
+        self._ask_for("")
+
+    def entered(self, text: str) -> None:
+        if text != self._asked:
+            self._ask_for(text)
+        self.screen.set_focus(self.places)
+
+    def _ask_for(self, commits: str) -> None:
+        index = self.context.index
+        if index is None:
+            self.show_message(f"nothing can be followed: {REASON}")
+            return
+        self._asked = commits
+        what = one_line(commits) if commits else "uncommitted work"
+        self.show_message(f"following {what} …")
+        self.ask(lambda: affected(index, commits or None), self._show)
+
+    def _show(self, found: Affected) -> None:
+        self.places.message = "no changes"
+        self.show_rows(list(self._rows_of(found)), folded=True)
+
+    def _rows_of(self, found: Affected) -> Iterator[PlaceRow]:
+        yield from change_rows(found)
+        if found.checks:
+            yield PlaceRow(f"Documentation: commands that build and check it ({len(found.checks)})")
+        for check in found.checks:
+            row = PlaceRow(check.command, check.location, check.purpose, comment=check.note)
+            yield self.with_command(row, check.command)
+        if found.changes:
+            yield from reached_rows(found.impact)
+            for row, command in test_rows(found.impact):
+                yield self.with_command(row, command)
+
+    def failed(self, error: TorchnavError) -> None:
+        self._asked = None
+        super().failed(error)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 
-from indexes.model.errors import TorchnavError
+from indexes.model.errors import Progress, TorchnavError
 from indexes.model.vocabulary import SourceInfo
 from navigator.tui.asking import ask, complain
 from navigator.tui.context import Context
@@ -19,9 +19,6 @@ from navigator.tui.session import Session
 from navigator.tui.source.highlight import prepare
 from navigator.tui.text import one_line
 from navigator.tui.widgets.bars import Bar
-
-if TYPE_CHECKING:
-    from indexes.model.errors import Progress
 
 _OFTEN_S = 0.05
 """Seconds between two reports of progress."""

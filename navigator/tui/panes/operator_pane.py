@@ -17,8 +17,7 @@ from navigator.tui.asking import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.debounce import Pause
-from navigator.tui.named import Named, named
-from navigator.tui.place_rows import PlaceRow, of_summary
+from navigator.tui.place_rows import Named, PlaceRow, named, of_summary
 from navigator.tui.session import Session
 from navigator.tui.text import one_line, place
 from navigator.tui.widgets.bars import Bar

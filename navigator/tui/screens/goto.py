@@ -13,11 +13,9 @@ from textual.screen import ModalScreen
 from indexes.model.vocabulary import Location
 from navigator.tui.asking import ask
 from navigator.tui.context import Context
-from navigator.tui.debounce import Debounce, Pause
+from navigator.tui.debounce import Debounce, Pause, TypeAhead
 from navigator.tui.history import Visit
-from navigator.tui.named import Named, named
-from navigator.tui.place_rows import PlaceRow, target_of
-from navigator.tui.type_ahead import TypeAhead
+from navigator.tui.place_rows import Named, PlaceRow, named, target_of
 from navigator.tui.widgets.comment import Comment
 from navigator.tui.widgets.filter_input import EarlyKeys, FilterInput
 from navigator.tui.widgets.place_list import PlaceList

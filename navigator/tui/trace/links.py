@@ -1,26 +1,34 @@
-"""From a row of a trace to the chain that the screen shows for it. Work for threads."""
+"""From a row of a trace to the chain that the screen shows for it, and what the pane asks of a
+trace. Work for threads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from textual.worker import get_current_worker
 
 from indexes.queries.dispatch_path.recorded import DispatchPath
 from indexes.queries.index import Index
 from navigator.trace.compiling.words import compiled_words
-from navigator.trace.groups import line_totals
+from navigator.trace.filters import matching, parse_filter
+from navigator.trace.groups import GROUPS, hottest, line_totals
 from navigator.trace.link import Linker
 from navigator.trace.links import NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.program_code import RULE
 from navigator.trace.storages.tensors import RecordedTensor, recorded_tensors
+from navigator.trace.table import OP
 from navigator.trace.trace import Trace
 from navigator.trace.versions import schema_index
+from navigator.trace.views import VIEWS, Links, View
+from navigator.trace.views.times import time_view
 from navigator.trace.wording import duration
 from navigator.tui.chain.route_rows import Ran
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 from navigator.tui.trace.detail import Launched
+from navigator.tui.trace.view_table import Sheet, sheet_of
 
 _MOST_ROWS = 400
 _MOST_KERNELS = 8
@@ -190,3 +198,31 @@ def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
     ]
     longest = max(map(len, notes), default=0)
     return [note.rjust(longest) for note in notes] if longest else []
+
+
+def first_look(trace: Trace) -> int | None:
+    """The innermost operator in which the program died, or else where the time goes."""
+    running = trace.table.unfinished
+    return max(running, key=trace.table.start.__getitem__) if running else hottest(trace)
+
+
+def matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:
+    """The rows that a filter leaves."""
+    kinds = trace.table.kind
+    rows = matching(trace, parse_filter(text), lambda: get_current_worker().is_cancelled)
+    return [row for row in rows if not only_operators or kinds[row] == OP]
+
+
+def sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) -> Sheet:
+    """A view of the rows that a filter leaves; where it is no sum of rows, what of it has the
+    filter's words."""
+    wanted = parse_filter(text)
+    for by in GROUPS:
+        if by == name and wanted:
+            rows = matching(trace, wanted, lambda: get_current_worker().is_cancelled)
+            return sheet_of(time_view(trace, links, by, rows))
+    view = made or VIEWS[name](trace, links)
+    if wanted.terms:
+        note = "the filter applies to rows of the trace, not to this view"
+        view = replace(view, notes=(note, *view.notes))
+    return sheet_of(view, " ".join(wanted.words))

@@ -18,9 +18,9 @@ from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Links, View, no_links
 from navigator.tui.asking import ask
 from navigator.tui.debounce import Debounce
-from navigator.tui.trace.answers import first_look, matched, sheet
 from navigator.tui.trace.detail import TraceDetail
 from navigator.tui.trace.lane_view import LaneView
+from navigator.tui.trace.links import first_look, matched, sheet
 from navigator.tui.trace.timeline_bar import TimelineBar
 from navigator.tui.trace.tree import TraceTree
 from navigator.tui.trace.view_table import Sheet, ViewHead, ViewTable

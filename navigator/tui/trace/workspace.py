@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -14,8 +14,10 @@ from indexes.model.vocabulary import Location
 from indexes.queries.dispatch_path.recorded import DispatchPath
 from navigator.trace.compiling.graphs import compiled_from
 from navigator.trace.figures.pairs import pairs_of
+from navigator.trace.model import TraceOp
 from navigator.trace.storages.tensors import RecordedMember, RecordedTensor
 from navigator.trace.storages.uses import Use
+from navigator.trace.trace import Trace
 from navigator.trace.views import Row
 from navigator.tui.asking import ask, say
 from navigator.tui.context import Context
@@ -29,10 +31,6 @@ from navigator.tui.trace.links import Linked, TraceLinks, line_notes
 from navigator.tui.trace.output_log import OutputLog
 from navigator.tui.trace.pane import TracePane
 from navigator.tui.widgets.line_list import LineList
-
-if TYPE_CHECKING:
-    from navigator.trace.model import TraceOp
-    from navigator.trace.trace import Trace
 
 
 class TraceWorkspace(ChainWorkspace):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from navigator.cli.report import without_secrets
+from navigator.cli.doctor import without_secrets
 
 TREE = Path(__file__).parents[2] / "tree"
 _DEFECT = """

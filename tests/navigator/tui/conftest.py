@@ -16,7 +16,7 @@ from textual.widget import Widget
 from navigator.tui.app import TorchnavApp
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
-from navigator.tui.last_places import LastPlaces
+from navigator.tui.history import LastPlaces
 from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.processes.preview import Preview

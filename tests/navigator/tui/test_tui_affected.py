@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from navigator.tui.lists.affected import AffectedPane
+from navigator.tui.lists.impact import AffectedPane
 from navigator.tui.widgets.filter_input import FilterInput
 from tests.indexing import opened
 from tests.navigator.tui.conftest import Sit

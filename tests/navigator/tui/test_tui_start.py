@@ -10,8 +10,7 @@ from textual.widgets import Static
 from indexes.model.errors import SourceError
 from indexes.source.source import Source
 from indexes.source.torch_install import choose_python
-from navigator.cli import first_source
-from navigator.tui.start import Start, StartApp
+from navigator.tui.start import Start, StartApp, _source
 
 
 def check(start: Start) -> object:
@@ -64,6 +63,6 @@ def test_a_python_without_torch_is_refused(tmp_path: Path) -> None:
     python.chmod(0o755)
     try:
         with pytest.raises(SourceError, match="has no torch"):
-            first_source._source(None, Start("python", str(python)))
+            _source(None, Start("python", str(python)))
     finally:
         choose_python("", "")

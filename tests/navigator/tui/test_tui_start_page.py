@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navigator.tui.history import Visit
-from navigator.tui.last_places import LastPlaces
+from navigator.tui.history import LastPlaces, Visit
 from navigator.tui.lists.gaps import GapsPane
 from navigator.tui.screens.places import PlacesScreen
 from tests.navigator.tui.conftest import Person, Sit
