@@ -120,8 +120,13 @@ def _now(one: Contribution) -> dict[str, Selection]:
 
 def _tests(one: Contribution, now: Mapping[str, Selection]) -> Iterator[Row]:
     """The OpInfos, the few tests to run now, then those for CI."""
+    is_tested = one.kind == "operator" and any(tests.opinfos for _, tests in one.tests)
+    operators = (one.name,) if one.kind == "operator" else one.operators
     for op, tests in one.tests:
-        yield from _opinfos(op, tests)
+        yield from _opinfos(tests)
+        if op in operators and not (tests.opinfos or tests.missing or is_tested):
+            what = "add one, so that the tests of all operators cover it"
+            yield Row(f"no OpInfo for {op}", None, what)
     if now:
         yield Row("to run now:")
     for found in now.values():
@@ -140,13 +145,9 @@ def _for_ci(tests: OperatorTests, now: Mapping[str, Selection]) -> Iterator[Row]
         yield Row(f"{more} more files with tests of its name")
 
 
-def _opinfos(op: str, tests: OperatorTests) -> Iterator[Row]:
+def _opinfos(tests: OperatorTests) -> Iterator[Row]:
     for entry in tests.opinfos:
         yield Row(f"OpInfo {entry.name}", entry.location, f"{entry.rule}; in {entry.database}")
-    if not tests.opinfos and not tests.missing and not op.startswith("test/"):
-        yield Row(
-            f"no OpInfo for {op}", None, "add one, so that the tests of all operators cover it"
-        )
 
 
 def _selection(found: Selection) -> Row:

@@ -20,7 +20,7 @@ from indexes.queries.gaps.tree import Tree
 
 _EXPECTING = ("test/functorch/test_%.py", "functorch/test/test_%.py")
 _AUTOGRAD = "test/test_autograd.py"
-_GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager)")
+_GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager|aot)")
 
 
 class Mode(NamedTuple):

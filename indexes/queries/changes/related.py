@@ -24,7 +24,7 @@ def related(tree: Tree, op: str, known: Iterable[str]) -> tuple[Step, ...]:
     """The places of an operator in further files, one of each file, in the order of work."""
     name = tree.natives[op].name
     overloads = [op, *(one for one in tree.overloads[name] if one != op)]
-    places = OperatorPlaces(tree.index, tree.corpus).of(overloads)
+    places = OperatorPlaces(tree, tree.corpus).of(overloads)
     return tuple(islice(_first_of_files(places, set(known)), _MOST))
 
 

@@ -8,15 +8,18 @@ from dataclasses import replace
 
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.related import neighbour
+from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import with_mentions
 
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:
-    """The tests of an overload: those made from its OpInfos, then those written for it."""
+    """The tests of an overload: those made from its OpInfos, then those written for it; of one
+    without OpInfo also those of operators that need it."""
     tests = covering(tree, op, device)
-    return tuple(run_of(one) for one in (*tests.files, *tests.named))
+    others = (covering(tree, one, device) for one in (() if tests.opinfos else needing(tree, op)))
+    return tuple(run_of(s) for one in (tests, *others) for s in (*one.files, *one.named))
 
 
 def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:

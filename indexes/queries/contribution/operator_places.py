@@ -24,10 +24,12 @@ from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.likely import defines
 from indexes.queries.contribution.pages import pages_naming
-from indexes.queries.contribution.python_beside import namesakes, types_of
+from indexes.queries.contribution.python_beside import namesakes, of_its_name, types_of
 from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
+from indexes.queries.gaps.kernels.dependents import needing
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
 from indexes.store.registrations import StoredPython
 
@@ -81,8 +83,9 @@ _FORMULA_TEMPLATES = tuple(f"tools/autograd/templates/Functions.{end}" for end i
 class OperatorPlaces:
     """The places of operators of one tree."""
 
-    def __init__(self, index: Index, corpus: Corpus) -> None:
-        self._index = index
+    def __init__(self, tree: Tree, corpus: Corpus) -> None:
+        self._tree = tree
+        self._index = tree.index
         self._corpus = corpus
 
     def of(self, overloads: Sequence[str]) -> list[Step]:
@@ -102,7 +105,7 @@ class OperatorPlaces:
         steps += self._in_libraries(names, {step.location.path for step in steps})
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
-            steps += self._test_rows(overloads[0])
+            steps += [*self._test_rows(overloads[0]), *self._opinfos_around(overloads[0])]
         kernels = [step.location.path for step in steps if step.role == "kernel"]
         for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_"), kernels):
             rule = f"calls it on {_lines(row.lines)}: a test in C++"
@@ -127,6 +130,8 @@ class OperatorPlaces:
         beside = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
         paths += [one.location.path for one in beside]
+        for ref in (step for step in steps if step.role == "ref"):
+            beside += of_its_name(index, ref.location, _last(ref.symbol.replace(".", "::")))
         yield from (Step("python", *one) for one in beside)
         for path in filter(defines, dict.fromkeys(paths)):
             yield from self.of_module(path, name)
@@ -153,6 +158,19 @@ class OperatorPlaces:
         for row in test_rows(self._corpus, overload.partition(".")[0], public):
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
+
+    def _opinfos_around(self, overload: str) -> Iterator[Step]:
+        """Without an OpInfo: those of operators that need it, else the file for one of its own."""
+        tree, found = self._tree, needing(self._tree, overload)
+        for op in found:
+            for path, fact in tree.opinfos(op)[:1]:
+                where = Location(path, fact.line, fact.end_line)
+                yield Step("opinfo", fact.symbol, where, f"{op} needs it, and has this OpInfo")
+        paths = Counter(one for one, _ in StoredPython(tree.store).of_kinds("opinfo"))
+        if not found and overload in tree.public_set:
+            for path, count in paths.most_common(1):
+                rule = f"{count:,} OpInfos are here, and none for it: tests of operators need one"
+                yield Step("opinfo", PurePosixPath(path).name, Location(path, 1), rule)
 
     def _in_libraries(self, names: Sequence[str], there: set[str]) -> Iterator[Step]:
         """The kernels that blocks of further files register, as back ends without entries in the

@@ -25,6 +25,8 @@ from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.contribution.steps import Step, by_interest, each_place, first_of_files
 from indexes.queries.corpus import Corpus
+from indexes.queries.gaps.kernels.dependents import needing
+from indexes.queries.gaps.tree import Tree
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.index import Index
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
@@ -126,7 +128,11 @@ class Contributions:
 
     @cached_property
     def _places_of_operators(self) -> OperatorPlaces:
-        return OperatorPlaces(self._index, self._corpus)
+        return OperatorPlaces(self._tree, self._corpus)
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return Tree(self._index)
 
     @cached_property
     def mentions(self) -> TestMentions:
@@ -269,7 +275,7 @@ class Contributions:
             self.history.missing,
             (
                 *self._own_tests(subject),
-                *(self._tests_of(n, device) for n in natives),
+                *self._tested(natives, device),
                 *self._of_files(steps),
                 *self._of_exporters(name, steps),
             ),
@@ -277,6 +283,15 @@ class Contributions:
             self.guides.conventions(files),
             self._missing(),
         )
+
+    def _tested(
+        self, natives: Iterable[NativeFunction], device: str
+    ) -> Iterator[tuple[str, OperatorTests]]:
+        """The tests of operators; of one without an OpInfo those of operators that need it too."""
+        for one in natives:
+            yield (own := self._tests_of(one, device))
+            for op in () if own[1].opinfos else needing(self._tree, one.full_name):
+                yield self._tests_of(self._tree.natives[op], device)
 
     def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
         names = names_of(op, StoredPython(self._index.facts.store))

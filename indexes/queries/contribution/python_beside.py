@@ -3,6 +3,7 @@ say the types of what others define."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,10 @@ from indexes.store.registrations import StoredPython
 
 _TYPES = ("i", "i.in")
 """What is added to the path of a module for the file with its types: ``functional.pyi.in``."""
+
+
+_STATEMENT = 3
+"""Lines of a statement by which a helper makes a function."""
 
 
 class Beside(NamedTuple):
@@ -29,6 +34,21 @@ def namesakes(index: Index, name: str) -> Iterator[Beside]:
     for public, where in definitions(named, index).items():
         if where:
             yield Beside(public, where, f"{public} bears the name of the operator")
+
+
+def of_its_name(index: Index, where: Location, name: str) -> Iterator[Beside]:
+    """What a function calls by a name in a module that its file imports: ``prims.acos``."""
+    lines = index.source.text(where.path).splitlines()
+    last = max(where.end_line, where.line + _STATEMENT)
+    called = re.search(rf"\b(\w+)\.{name}\b", "\n".join(lines[where.line - 1 : last]))
+    imported = re.compile(rf"import (\S+) as {called[1]}\b" if called else r"(?!)")
+    for match in filter(None, map(imported.match, lines)):
+        module = match[1].replace(".", "/")
+        for path in filter(index.source.holds, (f"{module}.py", f"{module}/__init__.py")):
+            defined = re.compile(rf"(?:def |class )?{name}\b(?=\(| = )")
+            found = enumerate(index.source.text(path).splitlines(), 1)
+            for at in (number for number, text in found if defined.match(text)):
+                yield Beside(f"{match[1]}.{name}", Location(path, at), f"{where} calls it")
 
 
 def types_of(index: Index, paths: Iterable[str]) -> Iterator[Beside]:

@@ -179,7 +179,11 @@ class Renaming:
         return text
 
     def function(self, name: str) -> str:
-        """What a function is called: ``meta_gcd`` where the neighbour's is ``meta_lcm``."""
+        """What a function is called: ``meta_gcd`` where the neighbour's is ``meta_lcm``; in the
+        module that both are named after without that: ``svdvals`` of ``linalg_svdvals``."""
+        module, _, plain = self.old.partition("_")
+        if name == plain and self.new.startswith(f"{module}_"):
+            return self.new.partition("_")[2]
         return name.replace(self.old, self.new) if self.old in name else self.new
 
 

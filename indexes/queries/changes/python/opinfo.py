@@ -51,6 +51,29 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
 
 
+def python_ref(tree: Tree, change: Change, near: Near) -> Iterator[ChangeStep]:
+    """The entry by which a ref is tested against the operator, after the neighbour's."""
+    mine, theirs = (list(filter(_is_of_ref, tree.opinfos(op))) for op in (change.op or "", near.op))
+    for path, fact in () if mine else theirs[:1]:
+        cls, where = unpack(fact.detail)["cls"], place_of((path, fact))
+        indent, module = margin(tree.line(where)), fact.symbol.rpartition(".")[0]
+        names = tree.opinfo_names(change.op or "")
+        lines = [indent + line for name in dict(names) for line in _ref_entry(cls, module, name)]
+        what = f"Add the {cls} of {change.name}, after that of {near.name}."
+        why = "the tests of refs run for what python_ref_db lists"
+        code = inserted(tree, where, lines) if lines else ()
+        yield ChangeStep("add", Location(path, where.end_line), what, code, why, where)
+
+
+def _is_of_ref(found: Found) -> bool:
+    return "ref_of" in unpack(found[1].detail)
+
+
+def _ref_entry(cls: str, module: str, name: str) -> Iterator[str]:
+    last = name.rpartition(".")[2]
+    yield from (f"{cls}(", f'    "{module}.{last}",', f'    torch_opinfo_name="{name}",', "),")
+
+
 def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     assert change.op
     native = tree.natives[change.op]

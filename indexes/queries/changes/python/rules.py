@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import dedent
 
-from indexes.linking.python.paths import Found
+from indexes.linking.python.paths import Found, place_of
 from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
@@ -28,9 +28,11 @@ from indexes.queries.changes.python.drafts import (
 from indexes.queries.changes.python.lists import NamedRow
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.python.nearest import Near, nearest
+from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import neighbour
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.contribution.python_beside import Beside, of_its_name
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
 
@@ -109,8 +111,9 @@ class RulePlan:
         self._native = tree.natives[change.op]
         self._name = self._native.name
         self._rule = rule
+        tested = [place_of(one) for one in tree.opinfos(change.op)]
         places = change.gap.evidence if change.gap else ()
-        shown = frozenset((one.path, one.line) for one in places)
+        shown = frozenset((one.path, one.line) for one in places if one not in tested)
         self._subject = replace(rule.subject, shown=shown)
         self._lists = Memberships(tree)
         having = self._lists.traits.having(rule.kind)
@@ -127,7 +130,7 @@ class RulePlan:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
             left = (edit, *self._list_steps(rows))
             return Parts(left, tests=tuple(self._tests()), title=title, there=there)
-        writing = (*self._ref_to_register(), *self._to_write(), *self._elsewhere())
+        writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
         steps = (*self._to_read(), *writing, *self._list_steps(rows))
         return Parts(
             steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
@@ -204,6 +207,27 @@ class RulePlan:
             what = f"Register the ref of {self._name}, or write a decomposition of its own."
             yield ChangeStep("edit", place(refs[0]), what, why="many refs are decompositions too")
 
+    def _of_ref(self) -> Iterator[ChangeStep]:
+        """What goes with a ref: the prim that it calls, and the entry by which it is tested."""
+        near = self._near[0] if self._rule.kind == REF.kind and self._near else None
+        if near and not self._is_made_of_another(near):
+            last = self._registered(near)[1].symbol.rpartition(".")[2]
+            for prim in of_its_name(self._tree.index, self._place(near), last):
+                yield from self._prim(near, prim, last)
+            yield from python_ref(self._tree, self._change, near)
+
+    def _prim(self, near: Near, theirs: Beside, last: str) -> Iterator[ChangeStep]:
+        where, ours = theirs.location, self._renaming(near.name).function(last)
+        end = Location(where.path, self._end(where._replace(end_line=where.line)))
+        there = rf"(?m)^(?:def )?{ours}\b(?=\(| = )"
+        if not re.search(there, self._tree.text(where.path)):
+            lines = self._tree.lines(where.path, where.line, end.line)
+            added = ["", *(re.sub(rf"\b{last}\b", ours, line) for line in lines)]
+            is_plain = lines[0].startswith(f"{last} = ") and f"_{last}" not in "".join(lines)
+            code = inserted(self._tree, end, added) if is_plain else ()
+            what = f"Add {theirs.name.rpartition('.')[0]}.{ours}, unless other prims compute it."
+            yield ChangeStep("add", end, what, code, f"the ref of {near.name} calls its own", where)
+
     def _elsewhere(self) -> Iterator[ChangeStep]:
         """The other file in which such functions of like operators stand."""
         places = [(one, self._place(one)) for one in self._near]
@@ -274,7 +298,8 @@ class RulePlan:
             for one in self._lists.joined(kind, self._own, self._near, rows)
             if words.search(f"{one.row.list.path} {one.row.list.title}")
         ]
-        joined = [one for one in found if one.usual]
+        entries = {place_of(f)[:2] for near in self._near for f in self._tree.opinfos(near.op)}
+        joined = [one for one in found if one.usual and one.row.location[:2] not in entries]
         left = list(self._lists.left(subject, self._own, rows))
         yield from (self._join(one) for one in joined if not _is_written(one.row))
         yield from map(self._leave, _near_each_other([r for r in left if not _is_written(r)]))

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 from indexes.queries.gaps.tree import Tree
 
+_NEEDING = 2
+"""So many operators stand for all that need one."""
 _CALL = regex(r"(?<![.\w>])(?:at::)?(\w+)(?=\()")
 
 
@@ -83,6 +85,19 @@ class Dependents:
         for place, name, _ in self._tree.remarks("internal call"):
             found.setdefault(name, set()).add(place.path)
         return found
+
+
+def needing(tree: Tree, op: str) -> list[str]:
+    """Operators with OpInfos by which one without is tested: those made of it, those whose gradient
+    it is, or what is made of these."""
+    if op not in tree.natives:
+        return []
+    known = Dependents(tree)
+    found = known.of(tree.overloads[tree.natives[op].name])
+    above = known.of(one for name in found.gradients for one in tree.overloads.get(name, ()))
+    names = (*found.composites, *found.gradients, *above.composites)
+    ops = (one for name in dict.fromkeys(names) for one in tree.overloads.get(name, ())[:1])
+    return [one for one in ops if one != op and tree.opinfos(one)][:_NEEDING]
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import NotFound
-from indexes.queries.contribution.plan import Contributions
+from indexes.queries.contribution.plan import Contribution, Contributions
 from indexes.queries.contribution.steps import first_of_files
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json
 from indexes.source.source import Source
+from navigator.text.contribution import sections
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -233,3 +234,25 @@ def test_what_computes_will_change_and_what_lists_may(contributions: Contributio
     assert 1 <= len(found.will_change) <= 3
     named = contributions.of("torch/_torch_docs.py", histories=0)
     assert named.will_change == ("torch/_torch_docs.py",)
+
+
+def test_what_no_opinfo_tests_has_the_tests_of_those_that_need_it(
+    contributions: Contributions,
+) -> None:
+    below = contributions.of("_softmax", histories=0)
+    assert [op for op, _ in below.tests] == ["_softmax", "softmax.int"]
+    assert [found.opinfos[0].name for _, found in below.tests[1:]] == ["softmax"]
+    assert not _said(below, "no OpInfo")
+
+
+def test_what_nothing_tests_has_the_file_for_an_opinfo(contributions: Contributions) -> None:
+    found = contributions.of("clamp_min", histories=0)
+    (place,) = [step.location.path for step in found.steps if step.role == "opinfo"]
+    assert place == "torch/testing/_internal/common_methods_invocations.py"
+    assert _said(found, "no OpInfo for clamp_min")
+    of_file = contributions.of("torch/functional.py", histories=0)
+    assert not _said(of_file, "no OpInfo for torch/")
+
+
+def _said(found: Contribution, words: str) -> bool:
+    return any(words in row.text for one in sections(found) for row in one.rows)

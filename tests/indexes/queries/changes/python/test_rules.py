@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
 from indexes.queries.changes.model import ChangeStep, Plan
 from indexes.queries.changes.planning import Changes
+from indexes.queries.contribution.plan import Contributions
+from indexes.queries.index import Index
+from indexes.source.source import Source
 from tests.tree_marks import TREE
 
 
@@ -58,3 +68,47 @@ def test_what_is_there_is_said(changes: Changes) -> None:
     assert plan.steps[0].action == "edit"
     assert plan.steps[0].location == plan.there
     assert plan.tests
+
+
+def test_a_ref_takes_no_opinfo_away(changes: Changes) -> None:
+    plan = changes.of_id("ref/lonely")
+    assert plan is not None
+    assert plan.change.gap is not None
+    (tested,) = [one for one in plan.change.gap.evidence if "common_methods" in one.path]
+    assert not [one for one in plan.steps if one.location == tested or one.action == "remove"]
+
+
+@pytest.fixture
+def with_prims(tmp_path: Path) -> Iterator[Index]:
+    """A tree whose refs call a prim each, and are tested by entries of their own."""
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    refs, prims = root / "torch/_refs/__init__.py", root / "torch/_prims/__init__.py"
+    text = refs.read_text().replace("torch.ops.prims.", "prims.")
+    refs.write_text(text.replace("import torch\n", "import torch\nimport torch._prims as prims\n"))
+    infos = root / "torch/testing/_internal/common_methods_invocations.py"
+    for name in ("abs", "sin", "ceil"):
+        with prims.open("a") as one:
+            one.write(f'{name} = _make_unary(\n    "{name}",\n    impl_aten=torch.{name},\n)\n\n')
+    entry = (
+        '    UnaryPythonRefInfo(\n        "_refs.{0}",\n        torch_opinfo_name="{0}",\n    ),\n'
+    )
+    entries = "".join(map(entry.format, ("abs", "sin", "ceil")))
+    rows = '    UnaryUfuncInfo("sigmoid"),\n    UnaryUfuncInfo("ceil"),\n'
+    infos.write_text(
+        infos.read_text().replace("op_db: list[OpInfo] = [\n", f"op_db: list[OpInfo] = [\n{rows}")
+        + f"python_ref_db = [\n{entries}]\n"
+    )
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        yield index
+
+
+def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> None:
+    plan = Changes(with_prims).of_op("sigmoid", "ref")
+    near = plan.neighbours[0].name
+    (prim,) = _steps(plan, "torch/_prims/__init__.py")
+    assert '+    "sigmoid",' in prim.code
+    assert "+    impl_aten=torch.sigmoid," in prim.code
+    (entry,) = _steps(plan, "torch/testing/_internal/common_methods_invocations.py")
+    assert {'+        "_refs.sigmoid",', '+        torch_opinfo_name="sigmoid",'} <= {*entry.code}
+    (own,) = [one for one in Contributions(with_prims).of(near).steps if "_prims." in one.symbol]
+    assert own.location == prim.like
