@@ -15,6 +15,10 @@ from indexes.queries.changes.kernel_source import has_word
 from indexes.queries.changes.model import ChangeStep, TestRun
 from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.kernels.dependents import needing
+
+_MOST_MADE = 8
+"""Operators made of one whose rows are looked for."""
 
 
 def steps(new: NewKernel) -> Iterator[ChangeStep]:
@@ -73,11 +77,22 @@ def _opinfo_names(new: NewKernel, op: str) -> list[str]:
 
 
 def _tables(new: NewKernel) -> Iterator[ChangeStep]:
-    names = _opinfo_names(new, new.op)
+    """The rows of its OpInfos; where it has none, of those of operators that are made of it."""
+    names, made = _opinfo_names(new, new.op), list[str]()
+    if not names:
+        made = needing(new.tree, new.op, _MOST_MADE)
+        names = [name for op in made for name in _opinfo_names(new, op)]
     for path in _paths(new):
         for row in backends.rows_naming(new.tree, path, names):
             if not row.passing:
-                yield _row_step(new, row)
+                yield _row_of_made(new, row) if made else _row_step(new, row)
+
+
+def _row_of_made(new: NewKernel, row: backends.TableRow) -> ChangeStep:
+    what = f"remove the row of {row.table} if its tests pass now: {row.text}"
+    why = f"it expects an operator to fail that needs {new.base}: an unexpected pass is an error"
+    code = removed(new.tree, row.place) if row.whole else ()
+    return ChangeStep("edit", row.place, what, code, why)
 
 
 def _row_step(new: NewKernel, row: backends.TableRow) -> ChangeStep:

@@ -87,7 +87,7 @@ class Dependents:
         return found
 
 
-def needing(tree: Tree, op: str) -> list[str]:
+def needing(tree: Tree, op: str, most: int = _NEEDING) -> list[str]:
     """Operators with OpInfos by which one without is tested: those made of it, those whose gradient
     it is, or what is made of these."""
     if op not in tree.natives:
@@ -97,7 +97,7 @@ def needing(tree: Tree, op: str) -> list[str]:
     above = known.of(one for name in found.gradients for one in tree.overloads.get(name, ()))
     names = (*found.composites, *found.gradients, *above.composites)
     ops = (one for name in dict.fromkeys(names) for one in tree.overloads.get(name, ())[:1])
-    return [one for one in ops if one != op and tree.opinfos(one)][:_NEEDING]
+    return [one for one in ops if one != op and tree.opinfos(one)][:most]
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

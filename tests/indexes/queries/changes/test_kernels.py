@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -18,7 +20,8 @@ from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from tests.tree_marks import YAML
+from indexes.source.source import Source
+from tests.tree_marks import TREE, YAML
 
 NATIVE = "aten/src/ATen/native"
 
@@ -201,3 +204,15 @@ def test_a_drafted_head_has_the_arguments_of_its_own_schema() -> None:
         "Tensor norm_q(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,"
         " bool keep) {"
     )
+
+
+def test_rows_that_expect_what_is_made_of_it_to_fail(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    rows = "UNIMPLEMENTED_XFAILLIST = {\n    'abs': None,\n    'softmax': None,\n}\n"
+    (root / "test/test_mps.py").write_text(rows)
+    entries = (root / YAML).read_text().splitlines(keepends=True)
+    (root / YAML).write_text("".join(one for one in entries if "softmax_mps_out" not in one))
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        (step,) = [s for s in planned(Tree(index), "_softmax", "MPS").steps if "row of" in s.what]
+    assert (step.action, step.location.line) == ("edit", 3)
+    assert "-    'softmax': None," in step.code
