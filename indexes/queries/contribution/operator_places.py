@@ -71,6 +71,7 @@ _MAX_AROUND = 3
 _MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
 _MAX_INPLACE = 2
+_MAX_PARTS = 2
 _FORMULAS_ASKED = 60
 _COMPATIBILITY = (
     "test/forward_backward_compatibility/check_forward_backward_compatibility.py",
@@ -93,6 +94,7 @@ class OperatorPlaces:
         what their kernels and formulas use; at last the operators that they call."""
         names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [_own(self._index.chain(op)) for op in names]
+        walks += [_own(self._index.chain(op)) for op in _unwalked(walks, names)]
         walks += [_own(self._index.chain(op)) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
@@ -320,6 +322,16 @@ def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
         else:
             own.append(hop)
     return own, called
+
+
+def _unwalked(walks: Sequence[tuple[list[Hop], list[Hop]]], names: Sequence[str]) -> list[str]:
+    """The operators that are parts of others of whose kernels a chain has none: it has those for
+    ordinary tensors, and ``_coalesce`` is for sparse ones alone."""
+    found = []
+    for hops, _ in walks:
+        walked = {hop.parent for hop in hops if hop.role in ("kernel", "delegate")}
+        found += [h.symbol for h in hops if h.role == "schema" and h.id not in walked]
+    return [one for one in dict.fromkeys(found) if one not in names][:_MAX_PARTS]
 
 
 def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:

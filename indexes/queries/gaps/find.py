@@ -113,7 +113,7 @@ def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
     counts: Counter[str] = Counter()
     found = []
     gaps = sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line))
-    uses = tree.index.facts.popularity({_name(tree, gap) for gap in gaps})
+    uses = tree.index.facts.popularity(filter(str.isidentifier, {_name(tree, g) for g in gaps}))
     for gap in gaps:
         placed = _placed(tree, kind, gap, uses)
         counts[placed.id] += 1
@@ -141,7 +141,7 @@ def _placed(tree: Tree, kind: Kind, gap: Gap, uses: Mapping[str, int]) -> Gap:
         kind=kind.name,
         name=gap.name or name,
         module=(native.python_module or "") if native else "",
-        uses=uses.get(name, 0) if name.isidentifier() else 0,
+        uses=uses.get(name, 0),
         needs=needed,
         difficulty=grade(gap, kind, needed),
         effort=effort(gap, kind, needed),

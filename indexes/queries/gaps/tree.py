@@ -58,6 +58,8 @@ class Tree:
         """The text of a file; empty when there is none."""
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
+        self.paths = cache(self._paths)
+        """The indexed files that fit a pattern of SQL's LIKE."""
         self.keys = cache(self._keys)
         """The dispatch keys that an overload has kernels for."""
 
@@ -104,8 +106,7 @@ class Tree:
         there = any(path.endswith(".cpp") for path in self.native_files)
         return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
 
-    def paths(self, like: str) -> tuple[str, ...]:
-        """The indexed files that fit a pattern of SQL's LIKE."""
+    def _paths(self, like: str) -> tuple[str, ...]:
         return self.index.facts.paths(like=like)
 
     @cached_property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from pathlib import Path
+import shutil
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -16,6 +17,7 @@ from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json
 from indexes.source.source import Source
 from navigator.text.contribution import sections
+from tests.tree_marks import TREE
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -256,3 +258,18 @@ def test_what_nothing_tests_has_the_file_for_an_opinfo(contributions: Contributi
 
 def _said(found: Contribution, words: str) -> bool:
     return any(words in row.text for one in sections(found) for row in one.rows)
+
+
+def test_a_part_that_only_sparse_tensors_have_is_followed(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    with (root / YAML).open("a") as one:
+        one.write("\n- func: clump(Tensor self) -> Tensor\n  variants: method\n")
+        one.write("\n- func: _clump(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: of_clump\n")
+    text = "namespace at::native {{\nTensor {0}(const Tensor& self) {{\n  return {1};\n}}\n}}\n"
+    native = root / "aten/src/ATen/native"
+    (native / "Clump.cpp").write_text(text.format("clump", "at::_clump(self)"))
+    (native / "sparse/ClumpSparse.cpp").write_text(text.format("of_clump", "at::cumsum(self, 0)"))
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        steps = Contributions(index).of("clump", histories=0).steps
+    kernels = [PurePosixPath(s.location.path).name for s in steps if s.role == "kernel"]
+    assert kernels == ["Clump.cpp", "ClumpSparse.cpp"]
