@@ -78,7 +78,14 @@ def commits(root: Path, since: str, until: str = "", most: int = MOST_FILES) -> 
     days = {"since": since, "until": until}
     range_ = [f"--{word}={day}T00:00:00Z" for word, day in days.items() if day]
     log = git(
-        root, "log", "--all", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s"
+        root,
+        "log",
+        "--all",
+        "--no-merges",
+        *range_,
+        "--no-renames",
+        "--name-only",
+        "--format=%x00%H%x01%as%x01%s",
     )
     found = []
     for block in log.split("\0")[1:]:

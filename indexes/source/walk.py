@@ -96,7 +96,8 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
         _Part("tools/autograd", {**_PYTHON, **_YAML, **_TEMPLATES}),
         _Part("torchgen", _PYTHON),
         _Part("functorch/test", _PYTHON, tests=True),
-        _Part("functorch", _PYTHON, frozenset({"functorch/test"})),
+        # Until 1.13 its batch rules stood here too; first-class dimensions have no operators.
+        _Part("functorch", {**_CPP, **_PYTHON}, frozenset({"functorch/test", "functorch/csrc/dim"})),
         _Part("test", _PYTHON, tests=True),
         _Part("docs/source", _PAGES),
     ),

@@ -11,7 +11,8 @@ from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.statements import Statement, about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
-_FOLDER = "aten/src/ATen/functorch/%.cpp"
+_FOLDER = "%functorch/%.cpp"
+"""ATen's, and that of functorch while it had a folder of its own."""
 _FALLBACK = "aten/src/ATen/functorch/BatchedFallback.cpp"
 _WARNING = "we have not yet implemented"
 _TESTS = ("test/functorch/test_vmap.py", "functorch/test/test_vmap.py")

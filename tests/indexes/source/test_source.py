@@ -257,6 +257,7 @@ class TestFiles:
             "tools/autograd/derivatives.yaml": "yaml",
             "tools/autograd/templates/Functions.cpp": "other",
             "torchgen/gen.py": "python",
+            "functorch/csrc/BatchRules.cpp": "cpp",
             "test/nn/test_loss.py": "test",
             "CODEOWNERS": "other",
         }
@@ -269,6 +270,7 @@ class TestFiles:
             "test/expect/x.py",
             "third_party/eigen/x.h",
             "venv/lib/torch/x.py",
+            "functorch/csrc/dim/dim.cpp",
             "aten/README.md",
         ]
         for path in [*wanted, *unwanted]:
