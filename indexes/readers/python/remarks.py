@@ -277,8 +277,11 @@ def read_internal_calls(text: str, path: str) -> Iterator[RemarkFact]:
 
 _FUNCTION = regex(r"def[ \t]+(\w+)[ \t]*(\((?:[^()]|\([^()]*\))*\))?")
 _CLASS_HEAD = regex(r"class[ \t]+(\w+)(?:\(([^)]*)\))?")
-_ATTRIBUTE = regex(r"\n[ \t]*(\w+)[ \t]*[:=](?!=)")
-_PARAMETER = regex(r"([A-Za-z_]\w*)\s*[:=,)]")
+_CLASS_BODY = regex(r"(?m)^class .*(?:\n(?:[ \t].*)?)*")
+_ATTRIBUTE = regex(r"\n(?: {4}|\t)(\w+)[ \t]*[:=](?!=)")
+"""One of a class at the top of a file: most lines further in are of functions."""
+_VARIABLE = regex(r"(?m)^(\w+)[ \t]*[:=](?!=)")
+_PARAMETER = regex(r"[(,*\n]\s*([A-Za-z_]\w*)\s*(?=[:=,)])")
 _BASE = regex(r"(\w+)(?:\[[^\]]*\])?[ \t]*(?:,|\Z)")
 
 
@@ -289,7 +292,8 @@ def read_names(text: str) -> Iterator[RemarkFact]:
     functions, classes = _FUNCTION.findall(text), _CLASS_HEAD.findall(text)
     names = {name for name, _ in (*functions, *classes)}
     names.update(*(_PARAMETER.findall(parameters) for _, parameters in functions if parameters))
-    names.update(_ATTRIBUTE.findall(text))
+    names.update(*(_ATTRIBUTE.findall(body[0]) for body in _CLASS_BODY.finditer(text)))
+    names.update(_VARIABLE.findall(text))
     if names:
         yield RemarkFact("names", " ".join(sorted(names)), 0)
     if bases := [base for _, listed in classes for base in _BASE.findall(listed)]:
