@@ -97,7 +97,9 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
         _Part("torchgen", _PYTHON),
         _Part("functorch/test", _PYTHON, tests=True),
         # Until 1.13 its batch rules stood here too; first-class dimensions have no operators.
-        _Part("functorch", {**_CPP, **_PYTHON}, frozenset({"functorch/test", "functorch/csrc/dim"})),
+        _Part(
+            "functorch", {**_CPP, **_PYTHON}, frozenset({"functorch/test", "functorch/csrc/dim"})
+        ),
         _Part("test", _PYTHON, tests=True),
         _Part("docs/source", _PAGES),
     ),
