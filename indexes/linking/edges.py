@@ -144,7 +144,7 @@ class EdgeResolver:
         if call.kind == SCHEMA:
             return [self._by_name(call)]
         if call.kind == SHADER:
-            return [_shaderedge_to(call, one) for one in self._shaders.of(call, caller)]
+            return [_shader_edge(call, one) for one in self._shaders.of(call, caller)]
         is_stub = self.facts.is_stub(call.name)
         if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
@@ -364,7 +364,7 @@ def _is_launch(edge: Edge) -> bool:
     return edge.kind == "unknown" and str(edge.target).startswith(_LAUNCHED)
 
 
-def _shaderedge_to(call: Call, shader: Shader) -> Meaning:
+def _shader_edge(call: Call, shader: Shader) -> Meaning:
     """A string leads to a kernel: it says the name, as far as it is no type's."""
     said = call._replace(name=call.name.partition("{")[0])
     return edge_to(said, "shader", shader.known.id, shader.confidence, shader.candidates)

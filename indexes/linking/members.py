@@ -48,6 +48,7 @@ def edge_to(
     confidence: Confidence = "exact",
     candidates: int = 1,
 ) -> Meaning:
+    """The edge of a call to one thing that it means."""
     within = call.qualifier.removesuffix("::")
     symbol = f"{within}::{call.name}" if call.qualifier else call.name
     return Meaning(kind, symbol, target, confidence, candidates)

@@ -86,6 +86,8 @@ class Include(NamedTuple):
 
 PACK = "..."
 """Stands for any number of arguments: ``args...``."""
+GIVEN_SEPARATOR = ","
+"""Stands between what the arguments of a call are."""
 
 
 class Call(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from indexes.linking.visible import is_header
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
@@ -28,7 +29,7 @@ def find_alias(symbol: str, index: IndexedTree) -> NameMatch | None:
     )
     rows = index.facts.store.query(sql, (name,)) if name.isidentifier() else ()
     fitting = [row for row in rows if _is_scope(row[1], scope, index)]
-    fitting = [row for row in fitting if scope or row[2].endswith(_HEADERS)]
+    fitting = [row for row in fitting if scope or is_header(row[2])]
     core = [row for row in fitting if row[1] in CORE]
     hits = tuple(
         Hit("class", f"{inside}::{name}", Location(path, line), f"another name of {target}")
@@ -43,9 +44,6 @@ def _is_scope(inside: str, scope: str, index: IndexedTree) -> bool:
     if scope:
         return f"::{inside}".endswith(f"::{scope}")
     return bool(inside) and "anonymous" not in inside and not any(_classes(inside, index))
-
-
-_HEADERS = (".h", ".cuh", ".hpp")
 
 
 def _classes(qualified: str, index: IndexedTree) -> Iterator[Hit]:

@@ -135,10 +135,16 @@ def _lines(
         text = data.decode("latin-1") if any(word in data for word in words) else ""
         pages = triple_quoted(data) if text and path.endswith(".py") else None
         for one in wanted.finditer(text):
-            start = text.rfind("\n", 0, one.start() + 1) + 1
-            said = text[start : text.find("\n", one.end())].strip()
+            said = _line(data, one.start())
             if not said.startswith(_COMMENTS) and not (pages and pages.end_at(one.start())):
                 yield Hit(kind, name, _place(path, text, one), said)
+
+
+def _line(data: bytes, at: int) -> str:
+    """The line around an offset, of a match that may begin with the end of the line before."""
+    start = data.rfind(b"\n", 0, at + 1) + 1
+    stop = data.find(b"\n", start)
+    return data[start : stop if stop >= 0 else None].decode("utf-8", "replace").strip()
 
 
 _COMMENTS = ("//", "# ", "* ")

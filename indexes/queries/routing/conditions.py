@@ -23,6 +23,7 @@ from indexes.linking.usual import (
     taken,
     value_of,
 )
+from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -59,7 +60,6 @@ _FALLBACK = "slow"
 _CAPITALISED = regex(r"[A-Z][a-z]+")
 """The words of ``SlowTranspose2d``."""
 _WORDS = regex(r"[a-z]{6,}")
-_SEPARATOR = ","
 _Values = Sequence[str | None]
 
 
@@ -231,7 +231,7 @@ class Given:
         marks = arguments_of(call) if call else None
         if call is None or marks is None or call.kind == "name":
             return None
-        written = call.given.split(_SEPARATOR) if call.given else []
+        written = call.given.split(GIVEN_SEPARATOR) if call.given else []
         values = [value_of(one, device, here) if one else None for one in written]
         return call, values + [None] * (len(marks) - len(values))
 

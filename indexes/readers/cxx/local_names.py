@@ -9,6 +9,7 @@ from functools import cached_property
 from re import Match
 from typing import NamedTuple
 
+from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.branches import Directive
@@ -25,7 +26,6 @@ _IN_PLACE = "operator()"
 _RUNS = (_IN_PLACE, "run")
 _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
 
-SEPARATOR = ","
 _LONGEST = 60
 """Characters of an argument that is kept."""
 _LONGEST_CONDITION = 300
@@ -173,7 +173,7 @@ class LocalValues:
     def given(self, parts: Iterable[tuple[int, int]]) -> str:
         """What arguments are, as far as a literal or a name says it; empty where none does."""
         values = (_value(self._text(*part), self) for part in parts)
-        return SEPARATOR.join(values).rstrip(SEPARATOR)
+        return GIVEN_SEPARATOR.join(values).rstrip(GIVEN_SEPARATOR)
 
     def _text(self, start: int, end: int) -> str:
         text = self._plain[start:end].strip()

@@ -27,7 +27,7 @@ FILES = {
         "void lower(Node* n) { switch (n->kind()) { case prim::If: return; } }\n"
         "}\n"
     ),
-    "torch/csrc/cuda/nccl.cpp": "void scatter() { CHECK(ncclScatter(0)); }\n",
+    "torch/csrc/cuda/nccl.cpp": "void scatter() { CHECK(ncclScatter(0)); } // naïve",
     "c10/core/Pool.h": (
         "namespace c10::pool {\n"
         "constexpr int kBlock = 64;\n"
@@ -139,6 +139,11 @@ def test_a_node_of_torchscript_leads_to_what_handles_it_too(held: Index) -> None
         ("c10/core/kinds.h", "_(prim, "),
         (HALVE, "void low"),
     ]
+
+
+def test_a_line_is_told_whole_as_it_is_written(held: Index) -> None:
+    (hit,) = held.resolve("ncclScatter").hits
+    assert hit.detail == "void scatter() { CHECK(ncclScatter(0)); } // naïve"
 
 
 def test_a_namespace_tells_how_much_it_holds(held: Index) -> None:
