@@ -25,13 +25,14 @@ _PASSED = "name"
 def cpp_rows(file: int, facts: CppFacts, made: int = 0) -> Rows:
     """The facts of a C++ file, or (``made`` 1) what macros make in it."""
     here = {one.name for one in facts.definitions}
+    own = {one.name for one in facts.macros}
     numbered = list(enumerate(facts.definitions, first_number(file, made)))
     names = "\n".join(f"{'q' if one.quoted else 's'}{one.name}" for one in facts.includes)
     return {
         "definitions": [(number, *one[:-2]) for number, one in numbered],
         "calls": [row for number, one in numbered for row in _call_rows(number, one, here)],
         "branches": [(number, *branch) for number, one in numbered for branch in one.branches],
-        "uses": [(file, *use, _stub(use), made) for use in facts.uses],
+        "uses": [(file, *use, None if use.name in own else _stub(use), made) for use in facts.uses],
         "macros": [(file, m.name, _stored(m.parameters), *m[2:]) for m in facts.macros],
         "libraries": [(file, *one, _operator(one), made) for one in facts.libraries],
         "includes": [(file, names)] if names else [],

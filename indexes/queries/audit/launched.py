@@ -113,13 +113,18 @@ class Unreached:
         seen, called = set(pending), set()
         while pending:
             node = pending.pop()
-            above = {step.upper for step in self._graph.up(node)}
+            uppers = {step.upper for step in self._graph.up(node)}
+            above = {upper for upper in uppers if not self._is_of_test(upper)}
             if above:
                 called.add(node.what)
             pending += above - seen
             seen |= above
         numbers = {node.what for node in seen if isinstance(node.what, int)} - called
         yield from filter(None, map(self._facts.by_id, sorted(numbers)))
+
+    def _is_of_test(self, node: Node) -> bool:
+        known = self._facts.by_id(node.what) if isinstance(node.what, int) else None
+        return known is not None and bool(_TEST.search(known.definition.location.path))
 
     def _is_named(self, top: Known) -> bool:
         """Whether any text names it but where it, or a namesake, is defined, and where a namesake

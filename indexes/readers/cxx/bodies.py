@@ -90,7 +90,7 @@ class Site(NamedTuple):
     template: str
 
 
-# ``f<num_threads(), (k)>(x)``, ``f<g()><<<1, 2>>>(x)``: parentheses among template arguments.
+# Parentheses among template arguments: ``f<g(), (k)>(x)``, ``f<g(), (k) ? 1 : 2><<<1, 2>>>(x)``.
 _NESTED = regex(
     r"<(?! )(?=[^;{}]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<))"
 )
@@ -100,7 +100,7 @@ _SHIELDED = str.maketrans("\x01\x02", "()")
 
 def _shielded(body: str) -> str:
     """A body in which parentheses among template arguments are no calls."""
-    if ")>" not in body and ")," not in body and ") >" not in body:
+    if not any(sign in body for sign in (")>", "),", ") >", ") ?")):
         return body
     return _NESTED.sub(lambda found: found[0].translate(_SHIELDS), body)
 

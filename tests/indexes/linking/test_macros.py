@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.model.idioms import split_arguments
 from indexes.readers.cxx.facts import CppFacts, read_cpp
+from indexes.store.rows import cpp_rows
 
 KERNELS = "aten/src/ATen/native/Kernels.cpp"
 HEADER = "aten/src/ATen/native/Macros.h"
@@ -138,3 +139,16 @@ def test_a_wrong_number_of_arguments_makes_nothing() -> None:
 def test_arguments_split_at_top_level_only() -> None:
     assert split_arguments('f(a, b), "x,y", {1, 2}') == ["f(a, b)", '"x,y"', "{1, 2}"]
     assert split_arguments("  ") == []
+
+
+def test_only_what_a_macro_of_the_file_makes_is_a_registration() -> None:
+    text = """namespace at::native {
+#define REGISTER_UNARY_TI_DISPATCH(NAME) \\
+  static void NAME##_kernel_mps(TensorIteratorBase& iter) { run(iter, #NAME); } \\
+  REGISTER_DISPATCH(NAME##_stub, NAME##_kernel_mps)
+REGISTER_UNARY_TI_DISPATCH(exp);
+}
+"""
+    written, expanded = read(text), expand(text)
+    stubs = [(row[1], row[-2]) for f in (written, expanded) for row in cpp_rows(1, f)["uses"]]
+    assert stubs == [("REGISTER_UNARY_TI_DISPATCH", None), ("REGISTER_DISPATCH", "exp_stub")]

@@ -62,9 +62,12 @@ def test_why_a_launched_function_does_not_lead_back_is_said(tree_copy: Path, cac
     module = tree_copy / "torch/csrc/cuda/Module.cpp"
     module.parent.mkdir(parents=True, exist_ok=True)
     module.write_text("PyObject* THCPModule_doze(PyObject* n) {\n  at::cuda::doze(1);\n}\n")
+    test = tree_copy / "aten/src/ATen/test/cuda_event_test.cpp"
+    test.parent.mkdir(parents=True, exist_ok=True)
+    test.write_text("TEST(Event, Waits) {\n  at::cuda::doze(1);\n}\n")
     with opened(tree_copy, cache) as index:
         told = [one.partition(": ")[2] for one in led_back(index).reasons if "Sleep.cu" in one]
     assert told == [
-        "spin_kernel: only THCPModule_doze calls doze",
+        "spin_kernel: only TEST, THCPModule_doze calls doze",
         "unused_kernel: nothing calls never_run",
     ]

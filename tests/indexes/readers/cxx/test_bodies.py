@@ -261,6 +261,11 @@ def test_functions_that_are_passed_on_by_name(body: str, passed: list[str]) -> N
     assert [name + end for name, end in zip(spelled, ends, strict=True)] == passed
 
 
+def test_a_choice_among_template_arguments_is_no_call() -> None:
+    (launch,) = calls("fill<scalar_t, 1, (IS_MAJOR) ? 4 : 1>\n  <<<grid, block>>>(self);")
+    assert (launch.kind, launch.name, launch.arguments) == ("launch", "fill", "T")
+
+
 def test_launches_through_names_of_any_kind() -> None:
     body = """
   kernel<scalar_t, 4><<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>(self, dim);
