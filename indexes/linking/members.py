@@ -103,13 +103,18 @@ class Members:
     def _front_end(self, call: Call, mark: str, caller: Known) -> str:
         """The library whose object runs what it holds: that of the folder, or whose functions the
         body calls to make it; empty for another call."""
-        if call.name != RUNS or mark != "?":
+        if call.name != RUNS or not (mark == "?" or self._is_foreign(call, caller, mark)):
             return ""
         path = caller.definition.location.path
         of_folder = (library for folder, library in _FRONT_ENDS if folder in path)
         called = (library_of(one) for one in self.facts.calls(caller) if one.qualifier)
         held = (one for one in called if any(one == library for _, library in _FRONT_ENDS))
         return next(chain(of_folder, held), "")
+
+    def _is_foreign(self, call: Call, caller: Known, mark: str) -> bool:
+        """Whether an object's class is named, and no class of that name in the tree has the
+        method: ``const fe::graph::Graph& graph``."""
+        return len(mark) > 1 and not self._classes.methods(call, caller, mark)
 
     def _is_parameter(self, mark: str, caller: Known) -> bool:
         """Whether a type is one that a template of a source file takes: nothing in the tree bears

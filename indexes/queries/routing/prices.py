@@ -73,7 +73,7 @@ _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
 _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
 """In the classes of which one has the method that is called."""
 _FLOAT = regex(r"\bfloat\b")
-_DOUBLE = regex(r"\bdouble\s*[*&]")
+_OTHER_NUMBERS = regex(r"\bdouble\s*[*&]|\bconst\s+u?int\d+_t\s*\*")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
 _WORD = 1.0
 """What it is worth that a class whose method may be meant has a word of an operator's name."""
@@ -333,7 +333,7 @@ class Prices:
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
                 price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
-                price += 0.5 * bool(_DOUBLE.search(found.parameters))
+                price += 0.5 * bool(_OTHER_NUMBERS.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * _words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):

@@ -320,8 +320,10 @@ class Search:
             for edge in self.facts.edges(known.id):
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
                 if target and target.definition.name in made and self._is_made(target):
-                    helps = HELP * is_helper(target.definition.name)
-                    yield _WEAK + helps, End(kind, target, edge, self.prices.choices(edge), True)
+                    choices = self.prices.choices(edge)
+                    price = _WEAK + HELP * is_helper(target.definition.name)
+                    price += sum(self.prices.conditions.price(c, walk, known.id) for c in choices)
+                    yield price, End(kind, target, edge, choices, True)
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
         elif is_of_operator(known, walk.base[node]) and (
             self._is_leaf(known) or not _BLOCKS.isdisjoint(call.name for call in calls)

@@ -40,7 +40,8 @@ _WRAPPED = regex(
     r"(?:std::move|(?:c10::|at::)?(?:SymInt|Scalar)|static_cast<\w+>)\((\w+)\)$", ASCII
 )
 _ASSIGNED = regex(
-    r"(?<![\w.>:])(\w+)\s*(?:(\+\+|--)|((?:[-+*/%|&^]|<<|>>)?=)(?!=))|(?:\+\+|--)(\w+)", ASCII
+    r"(?<![\w.>:])(\w+)\s*(?:(\+\+|--)|((?:[-+*/%|&^]|<<|>>)?=)(?!=))|(?:\+\+|--|[(,]\s*&)(\w+)",
+    ASCII,
 )
 _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
@@ -126,7 +127,8 @@ class LocalValues:
 
     @cached_property
     def _assigned(self) -> dict[str, list[int]]:
-        """Where a body sets each name by ``=``; 0 for where it counts it up, or adds to it."""
+        """Where a body sets each name by ``=``; 0 for where it counts it up, adds to it, or gives
+        away its address."""
         places: dict[str, list[int]] = {}
         for found in _ASSIGNED.finditer(self._plain, self._start, self._end):
             place = found.end(3) if found[3] == "=" else 0

@@ -202,6 +202,10 @@ void edges_of_choosers(const Tensor& x) {
     f"{NATIVE}/cudnn/Edges.cpp": """
 namespace at::native {
 void edges_of_front_ends(const Tensor& x) { auto plan = cached(x); plan->execute(x); }
+void edges_of_typed_front_ends(const Tensor& x) {
+  const fe::graph::Graph& graph = *cached(x);
+  graph.execute(x);
+}
 } // namespace at::native
 """,
     f"{NATIVE}/mps/kernels/Edges.metal": """
@@ -725,6 +729,7 @@ def test_what_is_brought_into_the_global_scope_is_one_of_several(index: Index) -
 
 def test_a_vendors_object_executes(index: Index) -> None:
     assert ("library", "execute", "cuDNN") in said(index, "edges_of_front_ends")
+    assert ("library", "execute", "cuDNN") in said(index, "edges_of_typed_front_ends")
     assert ("library", "execute", "oneDNN") in said(index, "edges_of_held_results")
     assert said(index, "edges_of_plain_results") == []
 

@@ -43,6 +43,8 @@ def test_literals_and_names_that_a_call_is_given(arguments: str, values: str) ->
         ("auto upper = flag.value_or(false);", "flag.value_or(false)"),
         ("bool upper = flag;\n  upper = !upper;", ""),  # set again
         ("int64_t upper = 0;\n  upper++;", ""),
+        ("int upper = 0;\n  count(t, &upper);", ""),  # set by what it is given to
+        ("int upper = 0;\n  const auto &lower = t && upper;", "0"),
         ("bool upper = t.dim() == 2;", ""),
         ("bool upper = flag, lower = false;", ""),
         ("upper = true;", ""),  # no declaration: of somewhere else
