@@ -62,7 +62,7 @@ class Shaders:
         path = caller.definition.location.path
         is_told = call.receiver != HANDED and not call.name.startswith(_OPEN)
         own = self._by_string(path).get(call.name) if is_told else None
-        hosts = own or list(self._put_in(call.name, caller))
+        hosts = own or [*self._put_in(call.name, caller)] or [*self._handed_on(call.name, caller)]
         found = {one.id: one for host in hosts for one in self._run_by(host)}
         if _is_open(call.name) and len({one.definition.name for one in found.values()}) > 1:
             return [Shader(one, "ambiguous", len(found)) for one in found.values()]
@@ -95,6 +95,20 @@ class Shaders:
                 for host in hosts or ():
                     if text in {filled[one] for one in _longest(patterns, host.definition.name)}:
                         yield host
+
+    def _handed_on(self, text: str, caller: Known) -> Iterator[Known]:
+        """The names that begin with a string, in the shader library of a file that gets it through
+        a function beside the caller: ``add_sub_template(x, "add")`` gives it to another file's."""
+        path = caller.definition.location.path
+        called = (one for call in self.facts.calls(caller) for one in self.facts.named(call.name))
+        beside = (one for one in called if one.definition.location.path == path)
+        there = (where for one in beside for where, _ in self._called(one) if where != path)
+        for where in () if _is_open(text) else dict.fromkeys(there):
+            whole = (one for _, one in self.facts.shaders_asked(where) if not _is_open(one))
+            patterns = list(map(_Pattern.of, {text, *whole}))
+            for host in self.facts.shaders_of(where):
+                if text in _longest(patterns, host.definition.name):
+                    yield host
 
     def _called(self, caller: Known) -> Iterator[tuple[str, set[str]]]:
         """What may hold a string that others are put into: of the caller's file the caller and what

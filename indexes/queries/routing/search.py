@@ -322,7 +322,8 @@ class Search:
                 if target and target.definition.name in made and self._is_made(target):
                     choices = self.prices.choices(edge)
                     price = _WEAK + HELP * is_helper(target.definition.name)
-                    price += sum(self.prices.conditions.price(c, walk, known.id) for c in choices)
+                    prices = (self.prices.conditions.price(c, walk, known.id) for c in choices)
+                    price += UNUSUAL * any(one >= UNUSUAL for one in prices)
                     yield price, End(kind, target, edge, choices, True)
             yield _WEAK + 1.0, End(kind, known, None, guessed=True)
         elif is_of_operator(known, walk.base[node]) and (

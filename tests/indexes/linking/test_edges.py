@@ -323,6 +323,8 @@ void edges_of_handed_names(const Tensor& x, bool up) {
   const std::string name = up ? "rise" : "fall";
   mps::scan_by_name(x, name);
 }
+static void handing(const Tensor& x, std::string name) { mps::scan_by_name(x, name); }
+void edges_of_names_handed_on(const Tensor& x) { handing(x, "leap"); }
 } // namespace at::native
 """,
     f"{NATIVE}/mps/operations/ByName.mm": """
@@ -337,7 +339,9 @@ void scan_by_name(const Tensor& x, const std::string& name) { run_by_name(x, nam
     f"{NATIVE}/mps/kernels/ByName.metal": """
 template <typename T> kernel void rise(device T* out [[buffer(0)]]) {}
 template <typename T> kernel void fall(device T* out [[buffer(0)]]) {}
+template <typename T> kernel void leap(device T* out [[buffer(0)]]) {}
 template [[host_name("rise_inner_float")]] kernel void rise<float>(device float* out);
+template [[host_name("leap_inner_float")]] kernel void leap<float>(device float* out);
 template [[host_name("fall_inner_float")]] kernel void fall<float>(device float* out);
 """,
     f"{NATIVE}/mps/kernels/Attributes.metal": """
@@ -591,6 +595,11 @@ def test_a_name_is_handed_to_a_file_with_a_shader_library(index: Index) -> None:
     ]
     shown = [one for one in said(index, "edges_of_handed_names") if one[0] == "shader"]
     assert [one[2].partition(":")[0] for one in shown] == ["rise", "fall"]
+
+
+def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
+    found = [one for one in edges(index, "edges_of_names_handed_on") if one.kind == "shader"]
+    assert [(one.symbol, one.confidence) for one in found] == [("leap", "by rule")]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
