@@ -18,7 +18,15 @@ from indexes.model.answers import RouteKind
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
 from indexes.queries.routing.conditions import UNUSUAL, Walk, defaults_of
-from indexes.queries.routing.prices import DATA, FILLS, HELP, Prices, is_helper, is_of_operator
+from indexes.queries.routing.prices import (
+    ASIDE,
+    DATA,
+    FILLS,
+    HELP,
+    Prices,
+    is_helper,
+    is_of_operator,
+)
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -119,6 +127,7 @@ class Search:
         start = Node("operator", native.full_name, device)
         walk, order = Walk(device, native, defaults=defaults_of(native)), count()
         self.missing, self.always_missing = {}, ""
+        aside = ASIDE.get(self.works.operator(native.full_name), 0.0)
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
         seen: set[object] = set()
@@ -138,7 +147,9 @@ class Search:
             walk.before[node] = before
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
-            if cost < UNUSUAL and self._has_none(node, device):
+            if cost < UNUSUAL + aside * _is_overload_of(node, native) and self._has_none(
+                node, device
+            ):
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
@@ -363,6 +374,10 @@ class Search:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
+
+
+def _is_overload_of(node: Node, native: NativeFunction) -> bool:
+    return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
 
 
 def _is_of_overload(known: Known, native: NativeFunction) -> bool:

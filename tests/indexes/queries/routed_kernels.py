@@ -172,6 +172,18 @@ YAML = """
 - func: spaced.Tensor(Tensor start, *, OPTIONS) -> Tensor
 
 - func: from_parts(Tensor parts, Tensor values, *, OPTIONS) -> Tensor
+
+- func: ramp(Scalar start, int steps, *, OPTIONS) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: ramp
+
+- func: ramp.out(Scalar start, int steps, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: ramp_cpu_out
+
+- func: by_width(Tensor self) -> Tensor
+  dispatch:
+    CPU: by_width_cpu
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
@@ -475,6 +487,24 @@ Tensor spaced(const Tensor& start, const TensorOptions& options) {
 }
 Tensor from_parts(const Tensor& parts, const Tensor& values, const TensorOptions& options) {
   return at::sum(parts);
+}
+Tensor ramp(const Scalar& start, int64_t steps, const TensorOptions& options) {
+  Tensor result = at::empty({steps}, options);
+  return at::ramp_out(result, start, steps);
+}
+Tensor& ramp_cpu_out(const Scalar& start, int64_t steps, Tensor& out) {
+  at::parallel_for(0, steps, 1, [&](int64_t i, int64_t n) { write(out, i, n); });
+  return out;
+}
+template <typename scalar_t> static void wide_part(const Tensor& self) { use(self); }
+template <typename scalar_t> static void narrow_part(const Tensor& self) { use(self); }
+Tensor by_width_cpu(const Tensor& self) {
+  if (self.scalar_type() == at::kHalf) {
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "wide", [&] { wide_part<scalar_t>(self); });
+  } else {
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "narrow", [&] { narrow_part<scalar_t>(self); });
+  }
+  return self;
 }
 }
 """

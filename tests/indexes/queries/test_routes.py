@@ -201,6 +201,9 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert usual(index, "turned.Tensor", "MPS").symbol == "turn_left_tensor"
         parts = usual(index, "from_parts", "CPU")
         assert parts.note == "a new tensor: computes nothing"
+        assert usual(index, "ramp", "CPU").symbol.endswith("ramp_cpu_out")
+        assert usual(index, "ramp", "MPS").note == "no kernel: ramp.out has none for MPS"
+        assert usual(index, "by_width", "CPU").symbol.endswith("narrow_part")  # of float
         assert usual(index, "routed::packed_4", "CPU").symbol.endswith("packed_cpu")  # of a header
         assert usual(index, "routed::deep", "CPU").kind == "loop"  # and no copy, for all its ifs
         lacking = usual(index, "routed::lacks", "CUDA")  # which seldom calls what has no kernel
