@@ -75,6 +75,10 @@ _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
 _FLOAT = regex(r"\bfloat\b")
 _OTHER_NUMBERS = regex(r"\bdouble\s*[*&]|\bconst\s+u?int\d+_t\s*\*")
 """In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+ROCM = "/hip/"
+"""The folder of what is built in the place of CUDA's own, for AMD."""
+_OTHER_BUILD = 2.0
+"""What a function costs there: less than what only stands aside in CUDA's build."""
 _WORD = 1.0
 """What it is worth that a class whose method may be meant has a word of an operator's name."""
 _WORDS = regex(r"[a-z]{6,}")
@@ -322,6 +326,7 @@ class Prices:
         found, price = known.definition, 0.0
         if not is_special(walk.native.name):
             price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
+            price += _OTHER_BUILD * (ROCM in found.location.path)
             price += _RARE * is_special(found.name)
         price += HELP * is_helper(found.name)
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)

@@ -16,7 +16,7 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.conditions import Walk
-from indexes.queries.routing.prices import ASIDE
+from indexes.queries.routing.prices import ASIDE, ROCM
 from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
 
 _MOST = 12
@@ -27,6 +27,7 @@ _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
+_ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
@@ -290,6 +291,7 @@ class _Finder:
             via = [self._place(node, None)]
         words = _said(self._conditions(walk, node, end), walk.device)
         found = end.known.definition
+        words += (_ROCM_BUILD,) * (ROCM in found.location.path)
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
             edges = sorted([end.edge, *self._joined(end)], key=lambda one: one.line)

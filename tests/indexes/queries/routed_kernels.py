@@ -181,6 +181,14 @@ YAML = """
   dispatch:
     CPU: ramp_cpu_out
 
+- func: of_either_build(Tensor self) -> Tensor
+  dispatch:
+    CUDA: of_either_build_cuda
+
+- func: of_rocm(Tensor self) -> Tensor
+  dispatch:
+    CUDA: of_rocm_cuda
+
 - func: by_width(Tensor self) -> Tensor
   dispatch:
     CPU: by_width_cpu
@@ -578,6 +586,24 @@ kernel void turn_left_scalar(device float* out [[buffer(0)]]) {}
 kernel void turn_left_tensor(device float* out [[buffer(0)]]) {}
 template [[host_name("spread_set_float")]] kernel void spread_set<float>(device float* out);
 template [[host_name("spread_add_float")]] kernel void spread_add<float>(device float* out);
+""",
+    "hip/Builds.hip": """
+namespace at::native {
+__global__ void rocm_kernel(float* out) {}
+void attend_alike(const Tensor& self) { rocm_kernel<<<1, 1>>>(self.data_ptr<float>()); }
+void attend(const Tensor& self) { rocm_kernel<<<1, 1>>>(self.data_ptr<float>()); }
+}
+""",
+    "cuda/Builds.cu": """
+namespace at::native {
+__global__ void cuda_kernel(float* out) {}
+static void started(const Tensor& self) { cuda_kernel<<<1, 1>>>(self.data_ptr<float>()); }
+Tensor of_either_build_cuda(const Tensor& self) {
+  if (on_rocm()) { attend(self); } else { started(self); }
+  return self;
+}
+Tensor of_rocm_cuda(const Tensor& self) { attend_alike(self); return self; }
+}
 """,
     "mps/Spread.mm": """
 #include <ATen/native/mps/Spread_metallib.h>

@@ -123,6 +123,7 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         file.write(YAML.replace("OPTIONS", OPTIONS))
     (native / "Factor.cpp").write_text(KERNELS)
     for path, text in SHADERS.items():
+        (native / path).parent.mkdir(exist_ok=True)
         (native / path).write_text(text)
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
         route = usual(index, "factor", "CPU")
@@ -203,6 +204,8 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert parts.note == "a new tensor: computes nothing"
         assert usual(index, "ramp", "CPU").symbol.endswith("ramp_cpu_out")
         assert usual(index, "ramp", "MPS").note == "no kernel: ramp.out has none for MPS"
+        assert names(usual(index, "of_either_build", "CUDA"))[-1] == "started"
+        assert usual(index, "of_rocm", "CUDA").conditions == ("built for ROCm",)
         assert usual(index, "by_width", "CPU").symbol.endswith("narrow_part")  # of float
         assert usual(index, "routed::packed_4", "CPU").symbol.endswith("packed_cpu")  # of a header
         assert usual(index, "routed::deep", "CPU").kind == "loop"  # and no copy, for all its ifs
