@@ -63,6 +63,8 @@ COMPOSITE = (
 _IMPLICIT = {"CompositeImplicitAutograd"}
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
+_ANSWERS = frozenset("biIsDO")
+"""The marks of what functions return that only answer: sizes, a dtype, options."""
 _STRIDES = frozenset(("stride", "strides"))
 """What is asked by who goes from element to element."""
 _LAYOUTS = {
@@ -360,6 +362,8 @@ class Search:
         """Whether a function of a source file calls nothing of the tree."""
         found, edges = known.definition, self.facts.edges(known.id)
         if is_header(found.location.path) or not DATA.search(found.parameters):
+            return False
+        if found.returns in _ANSWERS:
             return False
         if self.only_checks(known):
             return False

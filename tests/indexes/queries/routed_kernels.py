@@ -189,6 +189,10 @@ YAML = """
   dispatch:
     CUDA: of_rocm_cuda
 
+- func: sloped(Tensor self) -> Tensor
+  dispatch:
+    CPU: sloped_cpu
+
 - func: by_width(Tensor self) -> Tensor
   dispatch:
     CPU: by_width_cpu
@@ -506,6 +510,12 @@ Tensor& ramp_cpu_out(const Scalar& start, int64_t steps, Tensor& out) {
 }
 template <typename scalar_t> static void wide_part(const Tensor& self) { use(self); }
 template <typename scalar_t> static void narrow_part(const Tensor& self) { use(self); }
+static std::vector<int64_t> sloped_dims(const Tensor& self) { return answered(self); }
+Tensor sloped_cpu(const Tensor& self) {
+  auto dims = sloped_dims(self);
+  if (self.is_complex()) { return at::factor(self); }
+  return self;
+}
 Tensor by_width_cpu(const Tensor& self) {
   if (self.scalar_type() == at::kHalf) {
     AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "wide", [&] { wide_part<scalar_t>(self); });

@@ -206,6 +206,7 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
         assert usual(index, "ramp", "MPS").note == "no kernel: ramp.out has none for MPS"
         assert names(usual(index, "of_either_build", "CUDA"))[-1] == "started"
         assert usual(index, "of_rocm", "CUDA").conditions == ("built for ROCm",)
+        assert "factor" in names(usual(index, "sloped", "CPU"))  # and not what tells dimensions
         assert usual(index, "by_width", "CPU").symbol.endswith("narrow_part")  # of float
         assert usual(index, "routed::packed_4", "CPU").symbol.endswith("packed_cpu")  # of a header
         assert usual(index, "routed::deep", "CPU").kind == "loop"  # and no copy, for all its ifs
