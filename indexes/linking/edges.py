@@ -44,6 +44,9 @@ class EdgeFacts(MemberQuestions, FunctorQuestions, ShaderQuestions, Protocol):
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
 
+    def headers_missing(self, path: str) -> Sequence[str]:
+        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
+
     def folders_included(self, path: str) -> Collection[str]:
         """The first folders of what a file includes with ``<...>``."""
 
@@ -193,8 +196,18 @@ class EdgeResolver:
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
             return [edge_to(call, "library", library, sure)]
-        copied = _copied_library(found, caller)
-        return [edge_to(call, "library", copied)] if copied else []
+        if copied := _copied_library(found, caller):
+            return [edge_to(call, "library", copied)]
+        header = "" if found else self._missing_header(call, caller)
+        return [edge_to(call, "library", header, "by rule")] if header else []
+
+    def _missing_header(self, call: Call, caller: Known) -> str:
+        """The header that must declare a template which nothing in the tree defines: the first
+        that the file includes and the tree lacks, as that of a submodule not checked out."""
+        is_template = call.kind == "call" and call.template and call.name[0].islower()
+        if not is_template or call.qualifier or self.facts.named(call.name):
+            return ""
+        return next(iter(self.facts.headers_missing(caller.definition.location.path)), "")
 
     def _included(self, call: Call, caller: Known, found: Sequence[Known]) -> str:
         """The library whose function a namespace that is none of the tree's names, and whose

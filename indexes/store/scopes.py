@@ -137,6 +137,16 @@ class ScopeFacts(Lookup):
         first = (one.name.partition("/")[0] for one in found if not one.quoted)
         return frozenset(one.partition(".")[0] for one in first)
 
+    def headers_missing(self, path: str) -> Sequence[str]:
+        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
+        names = (one.name for one in self._all_includes.get(path, ()) if not one.quoted)
+        alone = [one for one in names if "/" not in one and one.endswith((".h", ".hpp"))]
+        return [one for one in alone if one not in self._file_names]
+
+    @cached_property
+    def _file_names(self) -> frozenset[str]:
+        return frozenset(path.rpartition("/")[2] for path in self._paths.values())
+
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""
         return self._asked.get(path, ())

@@ -208,6 +208,18 @@ void edges_of_typed_front_ends(const Tensor& x) {
 }
 } // namespace at::native
 """,
+    f"{NATIVE}/cuda/Submodule.cu": """
+#include <cutlass/types.h>
+#include <fast_attention.h>
+#include <Submodule.cuh>
+namespace at::native {
+void edges_of_a_submodule(const Tensor& x) {
+  Pair<int> pair(x);
+  run_attention_<scalar_t, 64>(x);
+  run_plain(x);
+}
+} // namespace at::native
+""",
     f"{NATIVE}/mps/kernels/Edges.metal": """
 float edge_shader(float x) { return ::metal::mul(x, x); }
 float edges_of_shaders(float x) { return edge_shader(mul(x, x)); }
@@ -741,6 +753,12 @@ def test_a_vendors_object_executes(index: Index) -> None:
     assert ("library", "execute", "cuDNN") in said(index, "edges_of_typed_front_ends")
     assert ("library", "execute", "oneDNN") in said(index, "edges_of_held_results")
     assert said(index, "edges_of_plain_results") == []
+
+
+def test_a_template_that_only_a_missing_header_can_declare(index: Index) -> None:
+    assert said(index, "edges_of_a_submodule") == [
+        ("library", "run_attention_", "fast_attention.h")
+    ]
 
 
 def test_a_library_whose_header_is_in_no_folder(index: Index) -> None:
