@@ -104,7 +104,8 @@ class Messages:
             if here := _best(asked, list(there)):
                 return _raised_from(here, asked)
         found = _best(asked, list(self._found(asked.text)))
-        found = found or _best(asked, list(self._found(asked.text, loosely=True)))
+        if all(one.is_alike for one in found):  # another may share more words with the text
+            found = _best(asked, list(self._found(asked.text, loosely=True))) or found
         return _raised_from(found, asked)
 
     def errors(self) -> Iterator[Message]:
@@ -141,7 +142,7 @@ class Messages:
             if within and not within.endswith(f"/{row.path}"):
                 continue
             said = _bare(row.said)
-            if may_say(said, text):
+            if (" " in text or text == said) and may_say(said, text):
                 match = Match(text, said, loosely=loosely)
                 if match.covered * 2 < letters(text) and text in said:
                     yield _Found(row, letters(text), ((0, len(text)),), False, True, True, ())
@@ -275,7 +276,7 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
 def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int | str, ...]:
     """Smaller is likelier; ``most`` letters of the text are the most that any explains."""
     path, line, _, kind, said = one.row
-    named = any(place.endswith(_tail(path)) for place, _ in asked.places)
+    named = any(place.endswith(_tail(path)) for place, *_ in asked.places)
     aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
     characters = sum(end - start for start, end in one.spans)
     nested = path.count("/")  # what many call stands nearer to the top

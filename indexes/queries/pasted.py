@@ -29,7 +29,9 @@ _AFTER = regex(
 )
 """What c10::Error, warnings and compilers write behind it."""
 _PLACE = regex(
-    r"(?:File \"|\bat |^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|mm))(?:\", line |:)(\d+)", MULTILINE
+    r"(?:File \"|\bat +|^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))(?:\", line |:)(\d+)"
+    r"(?:, in (\w+))?",
+    MULTILINE,
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
@@ -48,8 +50,8 @@ ON_STACK = "on the C++ stack"
 """How answers call such operators."""
 _WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
 """What the checks of cuBLAS, cuSPARSE and cuSOLVER say of their argument, which is a call."""
-Places = tuple[tuple[str, int], ...]
-"""Files and lines."""
+Places = tuple[tuple[str, int, str], ...]
+"""Files and lines, with the function where that is named."""
 
 
 class Pasted(NamedTuple):
@@ -57,12 +59,17 @@ class Pasted(NamedTuple):
 
     text: str
     """The message alone, on one line."""
-    raised: str
-    """``ValueError``, where it is named."""
+    exception: str
+    """``ValueError``, where it is named, with the module that is printed before it."""
     places: Places
     """Files and lines that the traceback names, the last one first."""
     raised_from: tuple[str, int] | None = None
     """The file and line of C++ that raised it, of the torch that ran."""
+
+    @property
+    def raised(self) -> str:
+        """The exception without its module."""
+        return self.exception.rpartition(".")[2]
 
     @property
     def line(self) -> str:
@@ -80,19 +87,20 @@ def all_pasted(text: str) -> list[Pasted]:
     that were raised around it."""
     bare = _MARGIN.sub("", text)
     raised = list(_RAISED.finditer(bare))
-    places = [(path.replace("\\", "/"), int(line)) for path, line in _PLACE.findall(text)]
+    found = _PLACE.findall(text)
+    places = [(path.replace("\\", "/"), int(line), name) for path, line, name in found]
     places.reverse()
-    places += [(one[1], int(one[2])) for one in _MARGIN.finditer(text) if one[1]]
+    places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
-    found = [
+    errors = [
         _one_pasted(bare[one.end() : end], one, tuple(places))
         for one, end in zip(raised, ends, strict=True)
     ]
-    return found[::-1] or [_one_pasted(bare, None, tuple(places))]
+    return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
 
 
 def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
-    name = (head[1] or "").rpartition(".")[2] if head else ""
+    name = head[1] or "" if head else ""
     from_line = _RAISED_FROM.search(said)
     raised_from = (from_line[1], int(from_line[2])) if from_line else None
     return Pasted(plain(_AFTER.split(said)[0]), name, places, raised_from)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from indexes.linking.python.modules import Found, Module
 from indexes.readers.python.scope import Function, dotted
 
 STANDING_IN = ("classmethod", "staticmethod", "property")
@@ -24,6 +25,12 @@ def is_property(node: Function) -> bool:
     return any(name.endswith("property") for name in named)
 
 
+def metaclass(node: ast.AST | None) -> ast.expr | None:
+    """``Meta`` of ``class A(metaclass=Meta)``."""
+    keywords = node.keywords if isinstance(node, ast.ClassDef) else ()
+    return next((one.value for one in keywords if one.arg == "metaclass"), None)
+
+
 def taken(head: Function, call: ast.Call) -> dict[str, ast.expr]:
     """The arguments of a call by the parameters that they are for."""
     named = {one.arg: one.value for one in call.keywords if one.arg}
@@ -38,8 +45,17 @@ def returned(head: Function) -> Iterator[str]:
             yield node.value.id
 
 
-def wrapped(made: Function) -> Iterator[str]:
+def _wrapped(made: Function) -> Iterator[str]:
     """What ``@functools.wraps(x)`` above it names."""
     for one in made.decorator_list:
         if isinstance(one, ast.Call) and dotted(one.func).endswith("wraps"):
             yield from filter(None, map(dotted, one.args[:1]))
+
+
+def closure(home: Module, made: ast.FunctionDef, name: str, given: dict[str, Found]) -> Found:
+    """The function that another makes of what it is given; one that wraps another is that one."""
+    if around := next((given[one] for one in _wrapped(made) if one in given), None):
+        return around
+    end = home.ends.get(made.lineno, made.lineno)
+    functions = tuple(one for one in given.values() if one.kind == "function")
+    return Found("function", name, home.path, made.lineno, end, made, made_from=functions)

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from indexes.linking.python.functions import (
     STANDING_IN,
+    closure,
     inside,
     is_property,
+    metaclass,
     returned,
     taken,
-    wrapped,
 )
 from indexes.linking.python.modules import Found, Kind, Module, merged, module_of
 from indexes.model.regex import regex
@@ -262,7 +263,7 @@ class Names:
             if name in given:
                 return given[name]
             if made := inner.get(name):
-                return _closure(home, made, f"{maker.name}.{name}", given)
+                return closure(home, made, f"{maker.name}.{name}", given)
         return None
 
     # ----------------------------------------------------------------------- classes
@@ -284,7 +285,14 @@ class Names:
             for base in bases:
                 if found := look(base, name):
                     return found
-        return None
+        made_by = filter(None, map(self._metaclass, bases))
+        return next(filter(None, (self.attribute(one, name) for one in made_by)), None)
+
+    def _metaclass(self, owner: Found) -> Found | None:
+        """The class of a class, of which that has the members: ``group.WORLD``."""
+        module, named = self.home(owner), metaclass(owner.node)
+        found = self._of_value(module, named) if module else None
+        return found if found and found.kind == "class" else None
 
     def _member(self, owner: Found, name: str) -> Found | None:
         """What a class itself binds a name to."""
@@ -391,12 +399,3 @@ class Names:
             return replace(found, assigned=own)
         full = f"{module.scope.module}.{name}"
         return Found("attribute", full, own.path, own.line, own.end_line, value)
-
-
-def _closure(home: Module, made: ast.FunctionDef, name: str, given: dict[str, Found]) -> Found:
-    """The function that another makes of what it is given; one that wraps another is that one."""
-    if around := next((given[one] for one in wrapped(made) if one in given), None):
-        return around
-    end = home.ends.get(made.lineno, made.lineno)
-    functions = tuple(one for one in given.values() if one.kind == "function")
-    return Found("function", name, home.path, made.lineno, end, made, made_from=functions)

@@ -90,7 +90,8 @@ def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
     scope, _, name = symbol.rpartition("::")
     if not scope or not name.isidentifier():
         return None
-    hits = tuple(_in_classes(scope, name, index)) or tuple(_in_headers(scope, name, index))
+    looks = (look(scope, name, index) for look in (_in_classes, _in_headers, _joined))
+    hits = next(filter(None, map(tuple, looks)), ())
     return NameMatch("symbol", symbol, hits=hits, confidence="by rule") if hits else None
 
 
@@ -125,6 +126,23 @@ def _in_headers(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
             spaces = re.findall(r"\bnamespace\s+([\w:]+)\s*\{", text[: found.start()])
             if _CONSTANT.match(found[0]) and spaces[-1:] == [scope]:
                 yield _declaration(f"{scope}::{name}", path, 1, text, found)
+
+
+def _joined(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
+    """``at::kFloat``, whose name a macro joins, ``k##name``, for each row of a list."""
+    sql = (
+        "SELECT f.path,m.line,m.body,l.body,u.scope FROM macros m JOIN files f ON f.id=m.file"
+        " JOIN uses u ON u.file=m.file AND u.arguments=m.name JOIN macros l ON l.name=u.name"
+        " WHERE f.path LIKE '%.h' AND instr(m.body,'##')"
+    )
+    for path, line, body, rows, inside in index.facts.store.query(sql):
+        begin = _JOINED.search(body) if inside in (CORE if scope in CORE else (scope,)) else None
+        row = name.removeprefix(begin[1]) if begin else name
+        if row != name and re.search(rf"\b{row}\b", rows):
+            yield Hit("member", f"{inside}::{name}", Location(path, line), body)
+
+
+_JOINED = regex(r"\b(\w+)##\w+\s*=(?!=)")
 
 
 def _declaration(name: str, path: str, first: int, text: str, found: re.Match[str]) -> Hit:

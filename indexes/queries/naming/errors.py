@@ -10,6 +10,8 @@ from itertools import chain, zip_longest
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
+from indexes.model.python import PythonAnswer
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
@@ -19,6 +21,7 @@ from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import (
     ON_STACK,
+    Pasted,
     asserted,
     called_when,
     dispatch_name,
@@ -84,11 +87,16 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
 
 def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     """The class that was raised, where the text is kept apart from what raises it."""
-    raised = "" if one.kind.startswith(_RAISES) else pasted(text).raised
-    answer = python_names.find(raised, index) if raised else None
+    answer = None if one.kind.startswith(_RAISES) else exception_of(pasted(text), index)
     if answer is None or answer.kind != "class" or answer.location is None:
         return []
     return [Hit("class", answer.defined, answer.location, "the exception that was raised")]
+
+
+def exception_of(error: Pasted, index: IndexedTree) -> PythonAnswer | None:
+    """The class of an exception, by its module too, where that still has it."""
+    names = dict.fromkeys(filter(None, (error.exception, error.raised)))
+    return next(filter(None, (python_names.find(name, index) for name in names)), None)
 
 
 _RAISES = ("raise ", "throw ", "TORCH_")
@@ -127,7 +135,7 @@ def find_dispatch(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
     """The line of a failed assertion; by its condition, since files change between versions."""
-    paths = files_named(re.sub(r"^(?:\.\.?/)+", "", path), index)
+    paths = files_named(path, index)
     if len(paths) != 1:
         return None
     lines = _lines_asserting(condition, index.source.read(paths[0]).decode("utf-8", "replace"))
@@ -151,7 +159,7 @@ def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     if kernel := failing_kernel(text):
         own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
         return _match_checks(condition, own) or _of_kernel(condition, kernel, index) or match
-    named = [path for path, _ in pasted(text).places]
+    named = [path for path, *_ in pasted(text).places]
     own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]
     return _match_checks(condition, own) or match
 
@@ -269,6 +277,15 @@ def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     called = [value for value in one.values if value.startswith("aten::")]
     called += [value for value in one.values[:1] if f"{value}():" in text]
     return named_hits(index, (name.removeprefix("aten::") for name in called))
+
+
+_OF_ATEN = regex(r"\baten(?:::|\.)(\w+(?:\.\w+)?)")
+
+
+def operators_in(text: str, index: IndexedTree) -> list[Hit]:
+    """The operators that a text names: ``aten::add.out``, ``aten.add.default``."""
+    names = (name.removesuffix(".default") for name in _OF_ATEN.findall(text))
+    return named_hits(index, names)
 
 
 def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
+from indexes.model.files import module_name
+from indexes.model.python import PythonAnswer
 from indexes.model.vocabulary import Location
+from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
+from indexes.queries.pasted import pasted
 from indexes.queries.places import at
 
 
@@ -24,6 +29,36 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The files that are named so, whatever their ending."""
     return _match(query.base, index.facts.paths_with_stem(query.base), query, index)
+
+
+def find_named(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The line that a text names whose words no line says, as warnings, stacks and lists of
+    registrations do; of a frame of Python the function, since lines differ between versions."""
+    for path, line, function in pasted(query.raw).places:
+        paths = tuple(one for one in files_named(path, index) if _is_same_file(path, one))
+        if len(paths) == 1:
+            called = f"{module_name(paths[0])}.{function}"
+            frame = python_names.find(called, index) if function else None
+            place = NameQuery(query.raw, "place", path, line=line)
+            there = line <= index.read(paths[0]).count("\n") + 1
+            match = _match(path, paths, place, index) if there and not frame else None
+            if hits := match.hits if match else _of_frame(frame):
+                return NameMatch("error", path, hits=hits, note=_NAMED, confidence="by rule")
+    return None
+
+
+def _of_frame(answer: PythonAnswer | None) -> tuple[Hit, ...]:
+    places = answer.places if answer else ()
+    return tuple(Hit(one.kind, one.name, one.location) for one in places)
+
+
+_NAMED = "no line of this source says the text; it names this place, of a torch that may differ"
+
+
+def _is_same_file(written: str, path: str) -> bool:
+    """Whether a path is that of a file of the tree, wherever it was built or installed; loggers
+    write the name alone."""
+    return f"/{written}".endswith(f"/{path}") or "/" not in written
 
 
 def _match(
@@ -69,7 +104,8 @@ def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
 def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
     """The indexed files with this path, or whose path ends so, the shortest first; of a path in
     another checkout or in an installed torch, as in a traceback, the file that it ends like."""
-    written = path.replace("\\", "/").removeprefix(f"{index.info.root}/")
+    written = re.sub(r"\A(?:\.\.?/)+", "", path.replace("\\", "/"))
+    written = written.removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):
         found = index.facts.paths_ending(written)
         return tuple(path for path in found if path.endswith(written)) or found

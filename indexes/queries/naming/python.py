@@ -133,6 +133,12 @@ def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return NameMatch("symbol", query.base, hits=tuple(hits[:_MOST]), note=note, confidence=sure)
 
 
+def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A function in another, of a module or of a method."""
+    answer = finding.find_inner(query.paths[-1], index) if query.paths else None
+    return _match(answer, query, index) if answer else None
+
+
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``optimizer.zero_grad``, of the class ``Optimizer``, where no operator is written so."""
     owner, name = _split(query)

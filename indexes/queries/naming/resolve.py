@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
+from indexes.model.regex import regex
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming import (
     cxx,
@@ -92,16 +93,46 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
     return near(query.base, first, 5) or near(query.base, (*operators, *facts.node_names), 5)
 
 
-def _find_exception(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The class of an exception whose text no line says, and the operator that the text is."""
+def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The class of an exception whose text no line says, and the operators that the text names."""
     error = pasted(query.raw)
-    found = python.find(parse_name(error.raised), index) if error.raised else None
-    if found is None:
+    found = errors.exception_of(error, index)
+    named = operators.find(parse_name(error.text), index) if found else None
+    by_name = errors.named_hits(index, named.overloads) if named else ()
+    ops = tuple(by_name or errors.operators_in(error.text, index))
+    raised = tuple(Hit(one.kind, one.name, one.location) for one in found.places) if found else ()
+    if not (raised or ops):
         return None
-    named = operators.find(parse_name(error.text), index)
-    note = "no line of this source says the text; this is the exception that was raised"
-    hits = (*found.hits, *errors.named_hits(index, named.overloads if named else ()))
-    return NameMatch("error", error.raised, hits=hits, note=note, confidence="by rule")
+    told = "this is the exception that was raised" if raised else "it names this operator"
+    note = f"no line of this source says the text; {told}"
+    hits = (*raised, *ops)
+    return NameMatch(
+        "error", error.raised or error.text, hits=hits, note=note, confidence="by rule"
+    )
+
+
+_NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
+
+
+def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``layer_norm_2`` and ``mm_default``: nodes of a graph of FX, which bear the name of an
+    operator or of one overload."""
+    numbered = _NUMBERED.fullmatch(query.base)
+    name = numbered[1] if numbered else query.base
+    base, _, overload = name.rpartition("_")
+    known = index.facts.overloads(base) if base else ()
+    named = [one.full_name for one in known if (one.overload or "default").lower() == overload]
+    for one in (*named, *([name] if numbered else [])):
+        if found := operators.find(parse_name(one), index):
+            note = f"a node of a graph, which FX names after what it calls: {one}"
+            return replace(found, note=note, confidence="by rule")
+    return None
+
+
+def _find_numbered(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``__compiled_fn_3``: the lines that say how such names begin."""
+    numbered = _NUMBERED.fullmatch(query.base)
+    return texts.find_beginning(numbered[1], query, index) if numbered else None
 
 
 def _find_member_of_python(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -152,6 +183,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         keys.find,
         python.find_documented,
         python.find_initials,
+        _find_node,
         python.find,
         operators.find_library_operator,
         variables.find,
@@ -166,6 +198,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find_member,
         places.find_stem,
         python.find_parameter,
+        _find_numbered,
         texts.find_setting,
     ),
     "operator": (operators.find, cxx.find, texts.find_literal),
@@ -185,6 +218,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         places.find,
         errors.find_dispatch,
         python.find_member,
+        python.find_inner,
         texts.find_literal,
     ),
     "grad_fn": (operators.find_node, python.find, cxx.find, _find_function_of_node),
@@ -209,7 +243,8 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         errors.find,
         operators.find,
         cxx.find,
-        _find_exception,
+        _find_unsaid,
+        places.find_named,
         cxx.of_library,
     ),
 }

@@ -69,6 +69,19 @@ def _is_said(text: str) -> bool:
     return sum(1 for word in outside.split() if _PLAIN_WORD.match(word)) >= _PROSE
 
 
+_LINKED = regex(
+    r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace))"
+    r"\s+[`'\"(]?_?(_Z\w+|[^\s`'\",]+(?:\([^`'\"]*\))?)"
+)
+"""What linkers and loaders say of a symbol that no library has."""
+
+
+def _linked(raw: str, name: str) -> NameQuery | None:
+    """The symbol itself: its error says where it is missing."""
+    found = _LINKED.search(raw)
+    return parse_name(found[1]) if found else None
+
+
 # ------------------------------------------------------------------ what stands around it
 
 _GRAD_FN = regex(r"grad_fn=<\s*([A-Za-z_][\w:]*)")
@@ -89,7 +102,7 @@ _LIST_ITEM = regex(r"-\s*func:\s*")
 
 def _unwrap(text: str) -> str:
     """The name itself: without quotes, object notation, assignment and list markers; demangled."""
-    name = text.strip(QUOTES)
+    name = text.strip(QUOTES).replace(".<locals>", "")
     for pattern in (_ENGINE, _LIST_ITEM):
         if found := pattern.match(name):
             name = name[found.end() :]
@@ -148,6 +161,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
 
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
+    _linked,
     _error,
     _place,
     _message,

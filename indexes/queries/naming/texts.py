@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
@@ -54,6 +55,23 @@ def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 _ROW = regex(r"([^\s#*]{4,})(#|\*\Z)\S*")
+
+
+def find_beginning(name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``__resume_at`` of ``__resume_at_164_2``, ``torch_dynamo_resume_in`` of the name of what goes
+    on in a function: the lines that say the most of how a name begins."""
+    words = name.split("_")
+    begins = [name] if len(name) >= _LONG else []
+    begins += ["_".join(words[:end]) for end in range(len(words) - 1, _WORDS - 1, -1)]
+    for begin in begins:
+        if found := _said(rf"[\"']{begin}_?[\"'{{%]", (begin,), query, index):
+            note = "programs number such names; these lines say how it begins"
+            return replace(found, note=note)
+    return None
+
+
+_LONG, _WORDS = 7, 3
+"""Letters of a name that tells enough as a whole, words of a part of one that does."""
 
 
 def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:

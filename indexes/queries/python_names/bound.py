@@ -129,7 +129,20 @@ class Bound:
                 return [_place(name, path, data, one.start())]
             if _is_home(path, data, module, owner):
                 found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
-        return found
+        return found or self._in_tables(name)
+
+    def _in_tables(self, name: str) -> list[PythonPlace]:
+        """The rows of tables of functions, of whatever module, that have a name of ``torch._C``."""
+        module, owner, last = _parts(name)
+        row = re.compile(rb'\{\s*"%s"' % re.escape(last.encode()))
+        tables = ((path, self._data(path)) for path in self._sources(owner, last))
+        return [
+            _place(name, path, data, found.end())
+            for path, data in tables
+            if module == "torch._C" and not owner
+            for found in row.finditer(data)
+            if _given_to(data, found.start()) is None
+        ]
 
     def _dtype(self, name: str) -> list[PythonPlace]:
         """The line of ``getDtypeNames`` that gives a dtype its name."""

@@ -173,6 +173,19 @@ def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAn
     yield from inner
 
 
+def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:
+    """``torch._dynamo.eval_frame._fn``, as a stack names it, and ``Context.__call__._fn``: what
+    functions define, by the module alone, or by what it stands in."""
+    owner, _, last = name.rpartition(".")
+    found = [one for one in _defined(last, index, Finder(index)) if one]
+    fitting = (
+        one
+        for one in found
+        if f".{one.defined}".endswith(f".{name}") or one.defined.startswith(f"{owner}.")
+    )
+    return together(list(fitting)[:_MOST])
+
+
 def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
     """The first answer with the places of the others, each once."""
     answers: dict[tuple[str, int], PythonAnswer] = {}

@@ -51,8 +51,8 @@ _BEGINS = regex(
     r"|import|from)\b|([\w.]+)\s*(?::[^=\n]*)?\+?=(?!=)(?![^\n]*,[ \t]*\n))"
 )
 _AROUND = frozenset(("format", "join", "str", "dedent", "lambda", "repr"))
-_NO_MESSAGES = frozenset(
-    ("add_docstr", "_add_docstr", "parser.add_argument", "def", "class", "if", "elif", "while")
+_NO_MESSAGES = regex(
+    r"[\w.]*(?:docstr\w*|_doc(?:__)?)(?: =)?|parser\.add_argument|def|class|if|elif|while"
 )
 """What is given texts that no error has: documentation, and what others are compared with."""
 _TESTED = regex(r"\s+(?:not\s+)?in\b|\s*[=!]=")
@@ -143,7 +143,7 @@ def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | Non
     start, end = group[0][0], group[-1][1]
     place, name = _told_by(text, start)
     said = joined(_parts(text, group)).encode("latin-1").decode("utf-8", "replace")
-    if len(said) < SHORTEST or name in _NO_MESSAGES or _TESTED.match(text, end):
+    if len(said) < SHORTEST or _NO_MESSAGES.fullmatch(name) or _TESTED.match(text, end):
         return None
     return MessageFact(line(place), line(end - 1), name, said)
 

@@ -87,7 +87,7 @@ def test_operators_on_a_stack() -> None:
 def test_what_is_pasted() -> None:
     text = "E   ValueError: one of\nE   two\n\ntorch/nn/functional.py:29: ValueError"
     assert pasted(text).raised == "ValueError"
-    assert pasted(text).places == (("torch/nn/functional.py", 29),)
+    assert pasted(text).places == (("torch/nn/functional.py", 29, ""),)
     assert pasted("one is {x}").text == "one is {x}"
 
 
@@ -102,7 +102,7 @@ def test_what_is_pasted() -> None:
 def test_what_loggers_write_before_a_message_tells_its_file(head: str) -> None:
     text = f"{head}self must be a matrix"
     assert pasted(text).text == "self must be a matrix"
-    assert pasted(text).places == (("reducer.cpp", 12),)
+    assert pasted(text).places == (("reducer.cpp", 12, ""),)
 
 
 def test_a_message_with_other_words_is_told_as_such(tree_index: Index) -> None:

@@ -27,6 +27,27 @@ FILES = {
         "void lower(Node* n) { switch (n->kind()) { case prim::If: return; } }\n"
         "}\n"
     ),
+    "c10/core/Types.h": (
+        "#define FORALL_TYPES(_) _(float, Single) _(int, Whole)\n"
+        "#define DEFINE_TYPE(_, name) constexpr int k##name = 1;\n"
+        "namespace c10 {\nFORALL_TYPES(DEFINE_TYPE)\n}\n"
+    ),
+    "torch/csrc/Module.cpp": (
+        'static PyMethodDef methods[] = {\n  {"_halve_now", halve_now, METH_NOARGS, nullptr},\n};\n'
+    ),
+    "torch/_C/__init__.pyi": "def _halve_now() -> None: ...\n",
+    "torch/frames.py": (
+        "class _Meta(type):\n    @property\n    def WORLD(cls):\n        return 1\n\n\n"
+        "class group(metaclass=_Meta):\n    pass\n\n\n"
+        "class Refused(Exception):\n    pass\n\n\n"
+        "class Context:\n    def __call__(self, fn):\n"
+        "        def _halved():\n"
+        '            raise ValueError(f"Trying to halve {fn} but no rule is known. Give one.")\n\n'
+        '        name = unique_id("__halved_fn")\n'
+        "        return _halved\n\n\n"
+        'TWICE = "Trying to halve the tensor a second time (or what is gone). Values are freed."\n'
+    ),
+    "torch/deep/exc.py": "class Refused(Exception):\n    pass\n",
     "torch/csrc/cuda/nccl.cpp": "void scatter() { CHECK(ncclScatter(0)); } // naïve",
     "c10/core/Pool.h": (
         "namespace c10::pool {\n"
@@ -96,6 +117,8 @@ def place(index: Index, name: str) -> str:
 
 
 POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
+SCATTER, GEMM = "caller torch/csrc/cuda/nccl.cpp:1", f"file {HALVE}:4"
+EXPORT = "function torch/deep/__init__.py:1"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +150,22 @@ POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
         ("ncclGather", f"caller {HALVE}:5"),
         ("ncclScatter", "caller torch/csrc/cuda/nccl.cpp:1"),
         ("device_check", "attribute torchgen/model.py:2"),
+        ("at::kSingle", "member c10/core/Types.h:2"),
+        ("torch.frames.group.WORLD", "property torch/frames.py:3"),
+        ("torch._C._halve_now", "attribute torch/csrc/Module.cpp:2"),
+        ("torch.frames._halved", "function torch/frames.py:17"),
+        ("<function Context.__call__.<locals>._halved at 0x7f0e>", "function torch/frames.py:17"),
+        ("__halved_fn_3", "text torch/frames.py:20"),
+        ("__halved_fn_in_forward_at_3", "text torch/frames.py:20"),
+        ("ImportError: /x/libtorch.so: undefined symbol: ncclScatter", SCATTER),
+        ("ld: undefined reference to `c10::pool::blocks()'", f"function {POOL}:10"),
+        ("symbol not found in flat namespace '__ZN3c104pool6blocksEv'", f"function {POOL}:10"),
+        ("Negative: fallthrough registered at ../aten/src/ATen/native/Halve.cpp:4 [kernel]", GEMM),
+        ("UserWarning: old. (Triggered internally at  /x/aten/src/ATen/native/Halve.cpp:4.)", GEMM),
+        ('KeyError: 1\n  File "/x/torch/deep/__init__.py", line 9, in export', EXPORT),
+        ("torch.frames.Refused: no words", "class torch/frames.py:11"),
+        ("torch.deep.exc.Refused: no words", "class torch/deep/exc.py:1"),
+        ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:24"),
     ],
 )
 def test_a_name_leads_to_its_line(held: Index, name: str, expected: str) -> None:
@@ -146,6 +185,30 @@ def test_a_line_is_told_whole_as_it_is_written(held: Index) -> None:
     assert hit.detail == "void scatter() { CHECK(ncclScatter(0)); } // naïve"
 
 
+@pytest.mark.parametrize("name", ["halve_2", "halve_default", "halve_default_1"])
+def test_a_node_of_a_graph_leads_to_the_operator_that_it_calls(held: Index, name: str) -> None:
+    match = held.resolve(name)
+    assert (match.overloads, match.confidence) == (("halve",), "by rule")
+    assert match.note == "a node of a graph, which FX names after what it calls: halve"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NotImplementedError: Can't run 'aten::halve' on this",
+        "torch.frames.Refused: aten.halve.default",
+    ],
+)
+def test_a_text_that_nothing_says_leads_to_the_operator_in_it(held: Index, text: str) -> None:
+    match = held.resolve(text)
+    assert [hit.name for hit in match.hits if hit.kind == "operator"] == ["halve"]
+    assert match.confidence == "by rule"
+
+
+def test_an_exception_with_its_module_is_no_other_of_that_name(held: Index) -> None:
+    assert len(held.resolve("torch.frames.Refused: no words").hits) == 1
+
+
 def test_a_namespace_tells_how_much_it_holds(held: Index) -> None:
     note = held.resolve("c10::pool").note
     assert note == "a namespace: 4 definitions in 1 file, most of them in c10/core"
@@ -160,7 +223,20 @@ def test_a_function_of_a_vendor_is_no_device_kernel(held: Index, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["c10::pool::kBlocks", "c10::pool::Pool::f", "c10::poo", "at::pool", "a#b"]
+    "name",
+    [
+        *(
+            "c10::pool::kBlocks",
+            "c10::pool::Pool::f",
+            "c10::poo",
+            "at::pool",
+            "a#b",
+            "c10::kDouble",
+        ),
+        *("group.PLANET", "torch.frames._other", "halved_2", "unknown_halve_1"),
+        'KeyError: 1\n  File "/home/me/halve/deep/__init__.py", line 9, in export',
+        "KeyError: (Triggered internally at aten/src/ATen/native/Halve.cpp:400)",
+    ],
 )
 def test_what_is_not_there_leads_nowhere(held: Index, name: str) -> None:
     assert held.resolve(name).kind == "none"

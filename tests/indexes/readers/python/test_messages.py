@@ -54,6 +54,19 @@ def test_docstrings_and_comments_tell_nothing() -> None:
 @pytest.mark.parametrize(
     "code",
     [
+        "add_docstr_all('halve', r'one of two')",
+        "torch._C._add_docstr(f, 'one of two')",
+        "Halve.__doc__ = f'one of {two}'",
+        "_halve_doc = 'one of two'",
+    ],
+)
+def test_documentation_is_no_message(code: str) -> None:
+    assert told(f"\n{code}\n") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
         "if 'one of two' in text:\n    pass\n",
         "elif 'one of two' == text:\n    pass\n",
         "assert 'one of two' in str(e)\n",
