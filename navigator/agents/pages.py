@@ -89,5 +89,5 @@ def _bare(value: object) -> object:
 
 
 def spot(location: Location | None) -> str:
-    """``path:line``; empty for none."""
-    return f"{location.path}:{location.line}" if location else ""
+    """``path:line``; empty for none, the path alone for a whole file."""
+    return str(location) if location else ""

@@ -10,11 +10,11 @@ from threading import Lock
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from indexes.model.errors import Progress, SourceError, TorchnavError, UsageError
+from indexes.model.errors import Progress, SourceError, TorchnavError
 from indexes.queries.index import Index
 from navigator import __version__
 from navigator.agents.answers import Answers, Direction
@@ -155,9 +155,12 @@ def _add_source(server: MCPServer, opened: OpenedIndex) -> None:
         """A file of the tree, or its lines A-B, numbered."""
         first, _, last = lines.partition("-")
         if lines and not (first.isdecimal() and (last or first).isdecimal()):
-            raise UsageError(f"lines are A-B, not {lines!r}")
-        with opened as index:
-            text = printable(index.read(path)).split("\n")
+            raise ResourceError(f"lines are A-B, not {lines!r}")
+        try:
+            with opened as index:
+                text = printable(index.read(path)).split("\n")
+        except TorchnavError as error:
+            raise ResourceError(str(error)) from error
         start = max(int(first), 1) if lines else 1
         end = int(last or first) if lines else len(text)
         shown = enumerate(text[start - 1 : end], start)

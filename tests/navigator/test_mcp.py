@@ -192,6 +192,22 @@ async def test_source_is_a_resource(server: Any) -> None:
             await client.read_resource("torchnav://source/../../etc/passwd")
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("nosuch.cpp", "cannot read nosuch.cpp"), ("setup.py?lines=x", "lines are A-B, not 'x'")],
+)
+async def test_what_is_no_resource_says_why(server: Any, path: str, said: str) -> None:
+    async with mcp.Client(server) as client:
+        with pytest.raises(mcp.MCPError, match=said):
+            await client.read_resource(f"torchnav://source/{path}")
+
+
+async def test_a_template_has_no_line(server: Any) -> None:
+    async with mcp.Client(server) as client:
+        found = await asked(client, "locate", name="torch.add")
+        assert not [row for row in found["facts"]["rows"] if row["place"].endswith(":0")]
+
+
 async def test_prompts_name_what_is_asked(server: Any) -> None:
     async with mcp.Client(server) as client:
         prompts = {one.name for one in (await client.list_prompts()).prompts}

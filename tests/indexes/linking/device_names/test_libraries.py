@@ -41,6 +41,7 @@ from indexes.linking.visible import vendored
         ("void gemm_template_batched_tn_kernel<float, 16, 16>(int)", "MAGMA"),
         ("void pytorch_flash::flash_fwd_kernel<int>(int)", "FlashAttention"),
         ("void flash::flash_fwd_kernel<int>(int)", "FlashAttention package"),
+        ("flash_fwd_kernel", "FlashAttention"),  # without its scope it may be PyTorch's own
         ("fmha_cutlassF_bf16_aligned_64x64_rf_sm80(int)", "memory-efficient attention"),
         ("triton_per_fused_native_layer_norm_4", "Inductor"),
         ("void transformer_engine::scaled_softmax<float>(float*)", "TransformerEngine"),
