@@ -20,7 +20,7 @@ from indexes.queries.pasted import Pasted, all_pasted, dispatch_name
 from indexes.readers.messages import DISPATCH, HOLE, MAYBE, SHORTEST, VARIABLES, plain
 from indexes.store.index_file import Store
 
-_WARNS = regex(r"warn|WARN")
+_WARNS = regex(r"warn|WARN|[Dd]eprecated")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
 _WHOLE, _BEGINNING, _PART, _OPENING = 0.3, 0.45, 0.5, 0.1
@@ -190,7 +190,12 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
         return tuple(_as_message(one, one is not parts[0]) for one in parts)
     best = [one for one in telling if one.covered == most or _says_all(one, most)]
     best.sort(key=lambda one: _likeliness(one, asked, most))
-    return tuple(_as_message(one)._replace(is_alike=not one.fits) for one in best)
+    return tuple(_as_message(one)._replace(is_alike=_is_alike(one, text)) for one in best)
+
+
+def _is_alike(one: _Found, text: str) -> bool:
+    """Whether a message has other words than the text, or stands in it behind more words."""
+    return not one.fits or (not one.begins and 2 * one.covered < letters(text))
 
 
 def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:

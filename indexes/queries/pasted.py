@@ -16,11 +16,13 @@ _RAISED = regex(
 )
 """What Python and the C++ runtime write before a message."""
 _LOGGED = (
-    r"(?:\[?[IWEF](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d+)\] ?"
+    r"(?:\[?[CDEFIVW](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d+)\] ?"
     r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
+    r"(?:\[\d{4}-\d\d-\d\d [\d:,.]+\] (?:\[\d+/\d+\] )?[\w.]+: \[[A-Z]+\] )?"
 )
 """What c10's and Python's loggers write before one: ``[W501 21:01:27.1 reducer.cpp:12] Warning: ``,
-``W0501 21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``."""
+``W0501 21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``, and before PyTorch 2.2
+``[2023-11-20 15:52:39,304] [0/0] torch._dynamo.guards: [INFO] ``."""
 _MARGIN = regex(rf"^(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}", MULTILINE)
 _AFTER = regex(
     r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"

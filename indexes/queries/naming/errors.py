@@ -279,13 +279,14 @@ def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     return named_hits(index, (name.removeprefix("aten::") for name in called))
 
 
-_OF_ATEN = regex(r"\baten(?:::|\.)(\w+(?:\.\w+)?)")
+_NAMED_OPERATOR = regex(r"(?:\b(aten)(?:::|\.)|\btorch\.ops\.(\w+)\.)(\w+(?:\.\w+)?)")
 
 
 def operators_in(text: str, index: IndexedTree) -> list[Hit]:
     """The operators that a text names: ``aten::add.out``, ``aten.add.default``."""
-    names = (name.removesuffix(".default") for name in _OF_ATEN.findall(text))
-    return named_hits(index, names)
+    found = _NAMED_OPERATOR.findall(text)
+    names = (f"{space}::{name}".removesuffix(".default") for _, space, name in found)
+    return named_hits(index, (name.removeprefix("aten::").lstrip(":") for name in names))
 
 
 def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:

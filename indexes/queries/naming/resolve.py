@@ -123,7 +123,8 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     known = index.facts.overloads(base) if base else ()
     named = [one.full_name for one in known if (one.overload or "default").lower() == overload]
     for one in (*named, *([name] if numbered else [])):
-        if found := operators.find(parse_name(one), index):
+        node = parse_name(one)
+        if found := operators.find(node, index) or operators.find_library_operator(node, index):
             note = f"a node of a graph, which FX names after what it calls: {one}"
             return replace(found, note=note, confidence="by rule")
     return None

@@ -97,6 +97,8 @@ _ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
 _FRAME = regex(r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z")
 """A line of a C++ stack, as c10 prints it."""
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
+_NODE = regex(r"\w+(?:: \"[^\"\n]*\")? = (torch\.ops\.\w+\.\w+\.\w+)\(")
+"""A line of a graph of FX, as logs print it."""
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
 
@@ -108,6 +110,8 @@ def _unwrap(text: str) -> str:
             name = name[found.end() :]
     if found := _FRAME.match(name):
         name = found[1]
+    if found := _NODE.match(name):
+        return found[1]
     if found := _GRAD_FN.search(name):
         return found[1]
     if found := _OVERLOAD_OBJECT.match(name):

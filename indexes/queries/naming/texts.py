@@ -45,16 +45,16 @@ _NOT_DEFINED = "no definition has this name: it is a text that these lines say"
 
 
 def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``Optimizer.step#SGD.step`` and ``ProfilerStep*``: rows of a profile whose names are put
-    together, by the literals that they begin with."""
+    """``Optimizer.step#SGD.step``, ``ProfilerStep*`` and ``<eval_with_key>.3``: names of rows of a
+    profile and of generated files, by the literals that they begin with."""
     found = _ROW.fullmatch(query.raw.strip())
     if found is None:
         return None
-    begin, sign = found[1], "[#*]" if found[2] == "*" else "#"
+    begin, sign = found[1], {"*": "[#*]", ".": r"\."}.get(found[2], "#")
     return _said(rf"[\"']{re.escape(begin)}{sign}", (begin,), query, index)
 
 
-_ROW = regex(r"([^\s#*]{4,})(#|\*\Z)\S*")
+_ROW = regex(r"([^\s#*]{4,}?)(#|\*\Z|(?<=>)\.(?=\d+\Z))\S*")
 
 
 def find_beginning(name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:

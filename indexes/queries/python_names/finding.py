@@ -26,6 +26,7 @@ _AS = {
     "mp": "torch.multiprocessing",
     "dcp": "torch.distributed.checkpoint",
     "pytree": "torch.utils._pytree",
+    "fx_pytree": "torch.fx._pytree",
     "tnn": "torch.nn",
     "aten": "torch.ops.aten",
 }

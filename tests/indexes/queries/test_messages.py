@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
-from indexes.queries.messages import Messages
+from indexes.queries.messages import Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
 from tests.tree_marks import Mark, marks
 
@@ -105,6 +106,23 @@ def test_what_loggers_write_before_a_message_tells_its_file(head: str) -> None:
     assert pasted(text).places == (("reducer.cpp", 12, ""),)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "V0922 20:33:25.983000 679839 torch/x.py:12] [0/0] [__output_code] ",
+        "[2023-11-20 15:52:39,304] [0/0] torch._dynamo.guards: [INFO] ",
+    ],
+)
+def test_what_the_loggers_of_the_compiler_write_before_a_message(head: str) -> None:
+    assert pasted(f"{head}self must be a matrix").text == "self must be a matrix"
+
+
+def test_a_deprecation_is_a_warning(tree_index: Index) -> None:
+    kinds = ("deprecated", "warnings.warn", "TORCH_WARN", "TORCH_CHECK", "raise ValueError")
+    told = [Message(Location("a.py", 1), kind, "x", 1, True).does for kind in kinds]
+    assert told == ["warning"] * 3 + ["error"] * 2
+
+
 def test_a_message_with_other_words_is_told_as_such(tree_index: Index) -> None:
     said = Messages(tree_index.facts.store).said
     for text, alike in (
@@ -113,6 +131,7 @@ def test_a_message_with_other_words_is_told_as_such(tree_index: Index) -> None:
         ("self must be a", False),
         ("dropout probability has to be between 0 and 1, but is 3.5", True),
         ("dropout probability has to be between 0 and 1", False),
+        ("a library with words of its own: self must be a matrix", True),
     ):
         assert said(text)[0].is_alike == alike, text
 

@@ -45,6 +45,7 @@ FILES = {
         '            raise ValueError(f"Trying to halve {fn} but no rule is known. Give one.")\n\n'
         '        name = unique_id("__halved_fn")\n'
         "        return _halved\n\n\n"
+        'def _key(number):\n    return f"<halved_by_key>.{number}"\n\n\n'
         'TWICE = "Trying to halve the tensor a second time (or what is gone). Values are freed."\n'
     ),
     "torch/deep/exc.py": "class Refused(Exception):\n    pass\n",
@@ -155,6 +156,7 @@ EXPORT = "function torch/deep/__init__.py:1"
         ("torch._C._halve_now", "attribute torch/csrc/Module.cpp:2"),
         ("torch.frames._halved", "function torch/frames.py:17"),
         ("<function Context.__call__.<locals>._halved at 0x7f0e>", "function torch/frames.py:17"),
+        ("<halved_by_key>.3", "text torch/frames.py:25"),
         ("__halved_fn_3", "text torch/frames.py:20"),
         ("__halved_fn_in_forward_at_3", "text torch/frames.py:20"),
         ("ImportError: /x/libtorch.so: undefined symbol: ncclScatter", SCATTER),
@@ -165,7 +167,7 @@ EXPORT = "function torch/deep/__init__.py:1"
         ('KeyError: 1\n  File "/x/torch/deep/__init__.py", line 9, in export', EXPORT),
         ("torch.frames.Refused: no words", "class torch/frames.py:11"),
         ("torch.deep.exc.Refused: no words", "class torch/deep/exc.py:1"),
-        ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:24"),
+        ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:28"),
     ],
 )
 def test_a_name_leads_to_its_line(held: Index, name: str, expected: str) -> None:
@@ -190,6 +192,11 @@ def test_a_node_of_a_graph_leads_to_the_operator_that_it_calls(held: Index, name
     match = held.resolve(name)
     assert (match.overloads, match.confidence) == (("halve",), "by rule")
     assert match.note == "a node of a graph, which FX names after what it calls: halve"
+
+
+def test_a_line_of_a_graph_leads_to_the_operator_that_it_calls(held: Index) -> None:
+    line = 'halve_1: "f32[2, 3][3, 1]cpu" = torch.ops.aten.halve.default(x_1);  x_1 = None'
+    assert held.resolve(line).overloads == ("halve",)
 
 
 @pytest.mark.parametrize(
