@@ -194,8 +194,10 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
 
 
 def _is_alike(one: _Found, text: str) -> bool:
-    """Whether a message has other words than the text, or stands in it behind more words."""
-    return not one.fits or (not one.begins and 2 * one.covered < letters(text))
+    """Whether a message has other words than the text, or stands in it behind several words, of
+    which one may be a value."""
+    behind = " " in text[: one.spans[0][0]].strip()
+    return not one.fits or (behind and 2 * one.covered < letters(text))
 
 
 def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:

@@ -132,6 +132,7 @@ def test_a_message_with_other_words_is_told_as_such(tree_index: Index) -> None:
         ("dropout probability has to be between 0 and 1, but is 3.5", True),
         ("dropout probability has to be between 0 and 1", False),
         ("a library with words of its own: self must be a matrix", True),
+        ("'SomeLongNameOfAClass' object has no attribute 'some_long_name_of_it'", False),
     ):
         assert said(text)[0].is_alike == alike, text
 
