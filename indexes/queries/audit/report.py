@@ -120,7 +120,7 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
     """Whether the answered lines hold the kernels, as their text says."""
     total, wrong = misplaced_kernels(rows, SourceLines(index))
-    return _lines("lines that hold what they are said to define", total, wrong)
+    return _lines("lines that hold the definition", total, wrong)
 
 
 def registrations(index: Index) -> Measure:

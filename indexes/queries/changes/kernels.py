@@ -99,14 +99,14 @@ def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
         return replace(own, steps=(note, *own.steps))
     first, *rest = below
     parts = _of_operator(homes, first, key)
-    said = f"{op} is composite: the {key} kernel that it lacks is that of {first}"
+    said = f"{op} is composite: {first}, which it calls, has no {key} kernel"
     also = ", ".join(rest[:_ALSO])
     more = [f"{op} also reaches {also}, which have no {key} kernel either"] if rest else []
     return replace(
         parts,
         steps=(ChangeStep("read", place, said), *parts.steps),
         missing=(*parts.missing, *more),
-        title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} is made of",
+        title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} calls",
     )
 
 

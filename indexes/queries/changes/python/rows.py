@@ -237,4 +237,4 @@ def duplicate(tree: Tree, change: Change) -> Parts:
 
 def _shared(gap: Gap) -> str:
     folders = {one.path.rpartition("/")[0] for one in gap.evidence}
-    return "" if len(folders) > 1 else f" A header of {folders.pop()} will do."
+    return "" if len(folders) > 1 else f" Put it in a header in {folders.pop()}."

@@ -1,5 +1,5 @@
-"""The dispatch keys whose kernels one can miss: those of each family (dense, Sparse, NestedTensor
-...) for each back end of the tree."""
+"""The dispatch keys for which a kernel can be missing: those of each family (dense, Sparse,
+NestedTensor ...) for each back end of the tree."""
 
 from __future__ import annotations
 
