@@ -139,6 +139,11 @@ def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _match(answer, query, index) if answer else None
 
 
+def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``f.<locals>.g``, which is nothing but a function in another."""
+    return find_inner(query, index) if ".<locals>." in query.raw else None
+
+
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``optimizer.zero_grad``, of the class ``Optimizer``, where no operator is written so."""
     owner, name = _split(query)

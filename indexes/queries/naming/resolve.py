@@ -212,6 +212,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_literal,
     ),
     "python": (
+        python.find_local,
         variables.find,
         python.find,
         python.find_of_class,

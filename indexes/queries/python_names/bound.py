@@ -35,6 +35,9 @@ _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(
 """A class of pybind11, and the name of a type."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
 """What gives a class a member: a row of a table, or a call behind ``class_<...>(...)``."""
+_FUNCTION = rb'(?:\{\s*|\.def\s*\(\s*)"%s"'
+_OPENS = re.compile(rb"\b(?:(\w+\.def)\s*\(|(?:class_|enum_)\s*<)")
+"""What begins a chain of definitions: of a module, or of a class of pybind11."""
 _GIVES = re.compile(
     rb"""\b(PyGetSetDef|PyMethodDef|PyMemberDef)\s+(\w+)\s*\[|^[ \t]*\#[ ]*define[ ]+(\w+)"""
     rb"""|\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\(\s*[\w.]+,\s*"(\w+)\"""",
@@ -132,16 +135,16 @@ class Bound:
         return found or self._in_tables(name)
 
     def _in_tables(self, name: str) -> list[PythonPlace]:
-        """The rows of tables of functions, of whatever module, that have a name of ``torch._C``."""
+        """The rows of tables of functions, and the calls that define functions of a module of
+        pybind11, of whatever module, that have a name of ``torch._C``."""
         module, owner, last = _parts(name)
-        row = re.compile(rb'\{\s*"%s"' % re.escape(last.encode()))
-        tables = ((path, self._data(path)) for path in self._sources(owner, last))
+        row = re.compile(_FUNCTION % re.escape(last.encode()))
+        sources = self._sources("", last) if module == "torch._C" and not owner else ()
         return [
             _place(name, path, data, found.end())
-            for path, data in tables
-            if module == "torch._C" and not owner
+            for path, data in ((path, self._data(path)) for path in sources)
             for found in row.finditer(data)
-            if _given_to(data, found.start()) is None
+            if _is_of_module(data, found)
         ]
 
     def _dtype(self, name: str) -> list[PythonPlace]:
@@ -210,6 +213,14 @@ def _given_to(data: bytes, at: int) -> str | None:
     if owner is None and kind == b"PyMethodDef":
         return None  # functions of a module
     return (owner[1] if owner else of_pybind or b"").decode()
+
+
+def _is_of_module(data: bytes, row: re.Match[bytes]) -> bool:
+    """Whether a row of a table, or a call of pybind11, is for a module and not for a class."""
+    if row[0].startswith(b"{"):
+        return _given_to(data, row.start()) is None
+    opening = list(_OPENS.finditer(data, 0, row.end()))
+    return bool(opening and opening[-1][1])
 
 
 def _place(name: str, path: str, data: bytes, at: int) -> PythonPlace:

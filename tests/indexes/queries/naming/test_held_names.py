@@ -35,7 +35,16 @@ FILES = {
     "torch/csrc/Module.cpp": (
         'static PyMethodDef methods[] = {\n  {"_halve_now", halve_now, METH_NOARGS, nullptr},\n};\n'
     ),
-    "torch/_C/__init__.pyi": "def _halve_now() -> None: ...\n",
+    "torch/csrc/bind.cpp": (
+        'void init(py::module m) {\n  py::class_<Halver>(m, "Halver")\n'
+        '      .def("_half", &half);\n'
+        '  m.def("_twice", &twice)\n      .def("_thrice", &thrice);\n}\n'
+    ),
+    "torch/_C/__init__.pyi": (
+        "def _halve_now() -> None: ...\ndef _half() -> None: ...\n"
+        "def _twice() -> None: ...\ndef _thrice() -> None: ...\n"
+    ),
+    "torch/_tensor.py": "class Tensor:\n    def backward(self):\n        pass\n",
     "torch/frames.py": (
         "class _Meta(type):\n    @property\n    def WORLD(cls):\n        return 1\n\n\n"
         "class group(metaclass=_Meta):\n    pass\n\n\n"
@@ -44,6 +53,7 @@ FILES = {
         "        def _halved():\n"
         '            raise ValueError(f"Trying to halve {fn} but no rule is known. Give one.")\n\n'
         '        name = unique_id("__halved_fn")\n'
+        "        def backward():\n            pass\n"
         "        return _halved\n\n\n"
         'def _key(number):\n    return f"<halved_by_key>.{number}"\n\n\n'
         'TWICE = "Trying to halve the tensor a second time (or what is gone). Values are freed."\n'
@@ -68,7 +78,7 @@ FILES = {
         "namespace at { using namespace c10; int none(); inline int none() { return 0; } }\n"
     ),
     "c10/core/kinds.h": "#define FORALL_KINDS(_) \\\n  _(prim, If) \\\n  _(prim, Loop)\n",
-    "torch/__init__.py": "",
+    "torch/__init__.py": "from torch._tensor import Tensor\n",
     "torch/optim.py": (
         "class Optimizer:\n"
         "    def step(self):\n"
@@ -155,8 +165,12 @@ EXPORT = "function torch/deep/__init__.py:1"
         ("torch.frames.group.WORLD", "property torch/frames.py:3"),
         ("torch._C._halve_now", "attribute torch/csrc/Module.cpp:2"),
         ("torch.frames._halved", "function torch/frames.py:17"),
+        ("<function Context.__call__.<locals>.backward at 0x7f0e>", "function torch/frames.py:21"),
+        ("torch._C._twice", "attribute torch/csrc/bind.cpp:4"),
+        ("torch._C._half", "attribute torch/_C/__init__.pyi:2"),
+        ("torch._C._thrice", "attribute torch/csrc/bind.cpp:5"),
         ("<function Context.__call__.<locals>._halved at 0x7f0e>", "function torch/frames.py:17"),
-        ("<halved_by_key>.3", "text torch/frames.py:25"),
+        ("<halved_by_key>.3", "text torch/frames.py:27"),
         ("__halved_fn_3", "text torch/frames.py:20"),
         ("__halved_fn_in_forward_at_3", "text torch/frames.py:20"),
         ("ImportError: /x/libtorch.so: undefined symbol: ncclScatter", SCATTER),
@@ -167,7 +181,7 @@ EXPORT = "function torch/deep/__init__.py:1"
         ('KeyError: 1\n  File "/x/torch/deep/__init__.py", line 9, in export', EXPORT),
         ("torch.frames.Refused: no words", "class torch/frames.py:11"),
         ("torch.deep.exc.Refused: no words", "class torch/deep/exc.py:1"),
-        ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:28"),
+        ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:30"),
     ],
 )
 def test_a_name_leads_to_its_line(held: Index, name: str, expected: str) -> None:
