@@ -119,9 +119,13 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     operator or of one overload."""
     numbered = _NUMBERED.fullmatch(query.base)
     name = numbered[1] if numbered else query.base
-    base, _, overload = name.rpartition("_")
-    known = index.facts.overloads(base) if base else ()
-    named = [one.full_name for one in known if (one.overload or "default").lower() == overload]
+    cuts = [at for at, sign in enumerate(name) if sign == "_" and at]
+    named = [
+        one.full_name
+        for at in reversed(cuts)
+        for one in index.facts.overloads(name[:at])
+        if (one.overload or "default").lower() == name[at + 1 :]
+    ]
     for one in (*named, *([name] if numbered else [])):
         node = parse_name(one)
         if found := operators.find(node, index) or operators.find_library_operator(node, index):

@@ -16,6 +16,8 @@ FILES = {
     "aten/src/ATen/native/native_functions.yaml": (
         "- func: halve(Tensor self) -> Tensor\n  device_check: NoCheck\n"
         "  dispatch:\n    CPU: halve_cpu\n"
+        "- func: fold.Times_out(Tensor self, int times, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  dispatch:\n    CPU: fold_cpu\n"
     ),
     "aten/src/ATen/native/Halve.cpp": (
         "namespace at::native {\n"
@@ -206,6 +208,10 @@ def test_a_node_of_a_graph_leads_to_the_operator_that_it_calls(held: Index, name
     match = held.resolve(name)
     assert (match.overloads, match.confidence) == (("halve",), "by rule")
     assert match.note == "a node of a graph, which FX names after what it calls: halve"
+
+
+def test_a_node_of_a_graph_may_be_named_after_one_overload(held: Index) -> None:
+    assert held.resolve("fold_times_out_3").overloads == ("fold.Times_out",)
 
 
 def test_a_line_of_a_graph_leads_to_the_operator_that_it_calls(held: Index) -> None:
