@@ -236,8 +236,9 @@ class Index(IndexedTree):
         if found.kind == "none":
             from indexes.queries.naming.resolve import not_found
 
-            version = self.info.version
-            raise not_found(found, f"nothing is named {text.strip()!r} in PyTorch {version}")
+            said = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
+            lacks = self.info.missing[:1] if self.info.kind == "wheel" else ()
+            raise not_found(found, "; not here: ".join((said, *lacks)))
         return found
 
     def python(self, name: str) -> PythonCard | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from indexes.model.errors import NotFound
 from indexes.queries.index import Index
 from tests.indexing import opened
 
@@ -267,6 +269,15 @@ def test_a_function_of_a_vendor_is_no_device_kernel(held: Index, name: str) -> N
 )
 def test_what_is_not_there_leads_nowhere(held: Index, name: str) -> None:
     assert held.resolve(name).kind == "none"
+
+
+def test_a_wheel_says_what_it_lacks_where_a_name_leads_nowhere(
+    held: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacks = ("kernels (.cpp): torchnav clone", "tests: torchnav clone")
+    monkeypatch.setattr(held, "info", replace(held.info, kind="wheel", missing=lacks))
+    with pytest.raises(NotFound, match=r"in PyTorch [^;]+; not here: kernels .*: torchnav clone$"):
+        held.meant("createNothing")
 
 
 def test_only_files_that_name_a_member_are_read(
