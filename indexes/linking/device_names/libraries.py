@@ -121,7 +121,7 @@ _SPELLINGS = {
     "rocSOLVER": "rocsolver_",
     "rocSPARSE": "rocsparse_ csrmvn_",
     "rocFFT": "rocfft_ fft_rtc_ fft_fwd_len fft_back_len transpose_kernel2_scheme",
-    "FlashAttention": "flash_(?:fwd|bwd)_",
+    "FlashAttention package": "flash_(?:fwd|bwd)_",
     "AOTriton": "attn_fwd$ attn_bwd$ bwd_kernel_d[kq] bwd_preprocess bwd_kernel_fuse",
     "cuDNN": r""".*cudnn (?:im|ex)plicit_convolve_ precomputed_convolve_ [dw]grad2?d?_
         fft[123]d_[rc]2[rc] winograd generateWinograd bn_(?:fw|bw)_ batchnorm_
@@ -295,6 +295,8 @@ def _spelled(parts: list[Part]) -> Known | None:
     if parts[0].cut:
         return None
     found = next((library for library, pattern in _SPELLED if pattern.match(name)), None)
+    if found and not parts[0].arguments:  # its scope may be left out, as that of PyTorch's own
+        found = found.removesuffix(" package")
     return Known(found, f"{found} spells its kernels this way") if found else None
 
 
