@@ -183,10 +183,10 @@ def mark_of_result(facts: Facts, name: str) -> str:
         return _declared_mark(facts, name.rpartition("::")[2], owner)
     if first and owner != "T":
         return UNKNOWN
-    name, _, place = name.partition("#")
-    overloads = facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
+    simple, _, place = name.partition("#")
+    overloads = facts.overloads(operator_base(Call(simple, "at", 0, "call", "")))
     if not overloads:
-        return UNKNOWN if first or place else _declared_mark(facts, name)
+        return UNKNOWN if first else _declared_mark(facts, name)
     returned = {
         tuple(one.type for one in parse_schema(overload.schema).returns) for overload in overloads
     }
@@ -201,7 +201,9 @@ def mark_of_result(facts: Facts, name: str) -> str:
 
 
 def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
-    """The mark that all functions of a name return, or all methods of it of classes of a name."""
+    """The mark that all functions of a name return, or all methods of it of classes of a name;
+    ``name#1`` for one of several."""
+    name, _, place = name.partition("#")
     found = (one.definition for one in facts.named(name))
     marks = {
         one.returns
@@ -209,7 +211,11 @@ def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
         if one.kind == "function"
         and (not owner or plain_scope(one.scope).rpartition("::")[2] == owner)
     }
-    return marks.pop() if len(marks) == 1 else UNKNOWN
+    mark = marks.pop() if len(marks) == 1 else UNKNOWN
+    parts = mark.split() if " " in mark else []
+    if place and int(place) < len(parts):
+        return parts[int(place)]
+    return UNKNOWN if place or parts else mark
 
 
 def fitting(

@@ -81,12 +81,17 @@ def type_mark(text: str) -> str:
 
 
 _QUALIFIERS = regex(r"(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
+_TUPLE = regex(r"(?:(?:static|inline)\s+)*std::(?:tuple|pair)\s*<(.*)>$")
 _NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
 
 
 def result_mark(before: str) -> str:
-    """The mark of what a function returns, from what stands in front of its name."""
-    return type_mark(_NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip())
+    """The mark of what a function returns, from what stands in front of its name; of a tuple the
+    marks of all that it holds, with spaces between."""
+    type_ = _NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip()
+    if parts := _TUPLE.match(type_):
+        return " ".join(one_letter(type_mark(part)) or UNKNOWN for part in split_list(parts[1]))
+    return type_mark(type_)
 
 
 def _template_mark(within: str, name: str, inner: str) -> str:
