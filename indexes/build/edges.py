@@ -21,7 +21,7 @@ from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.scopes import ScopeFacts
-from indexes.store.tables import FILE_BITS, numbers_of
+from indexes.store.tables import FILE_BITS, edge_row, numbers_of
 
 _WITH_EDGES = f"""
 SELECT DISTINCT definition>>{FILE_BITS} FROM calls
@@ -89,7 +89,7 @@ def _link_bodies(
     bodies: Sequence[tuple[Known, Sequence[Call]]],
 ) -> None:
     lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
-    store.insert("edges", [edge for body in bodies for edge in resolver.edges(*body)])
+    store.insert("edges", [edge_row(edge) for body in bodies for edge in resolver.edges(*body)])
 
 
 def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
@@ -119,7 +119,8 @@ def _link_formulas(
         given = ((-1 - position,) for position in gone | using)
         store.db.executemany("DELETE FROM edges WHERE caller=?", given)
     for position in sorted(wanted):
-        store.insert("edges", formula_edges(-1 - position, lookup.entry(position), lookup))
+        made = formula_edges(-1 - position, lookup.entry(position), lookup)
+        store.insert("edges", list(map(edge_row, made)))
 
 
 def _formulas_of(store: Store, owners: Collection[str]) -> Iterator[int]:

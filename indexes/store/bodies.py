@@ -18,6 +18,7 @@ from indexes.store.index_file import Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
+    EDGE,
     FILE_BITS,
     FILE_OF,
     IN_FILE,
@@ -187,7 +188,6 @@ _CALL = (
 _AHEAD = 1000
 """Bodies whose edges are read before they are asked for."""
 _USE_KIND = "macro_use"
-_EDGE = "caller,line,kind,symbol,target,confidence,candidates,branch,macro"
 
 
 class Bodies(Definitions):
@@ -304,7 +304,7 @@ class Bodies(Definitions):
         """The edges of a body. Those of what was reached so far, which a walk asks for next, are
         read with them."""
         callers = list(dict.fromkeys([caller, *list(self._reached)[-_AHEAD:]]))
-        sql = f"SELECT {_EDGE} FROM edges WHERE caller IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT {EDGE} FROM edges WHERE caller IN (SELECT value FROM json_each(?))"
         found: dict[int, list[Edge]] = {one: [] for one in callers}
         for row in self.store.query(f"{sql} ORDER BY rowid", (dumps(callers),)):
             edge = Edge(*row)
@@ -321,7 +321,7 @@ class Bodies(Definitions):
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""
         path = f"(SELECT path FROM files WHERE id=caller>>{FILE_BITS})"
-        sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
+        sql = f"SELECT {EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
     def files_using(self, target: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from indexes.linking.facts import Known
+from indexes.linking.facts import Edge, Known
 from indexes.model.answers import EngineFunction, Member
 from indexes.model.vocabulary import (
     TEMPLATE,
@@ -29,6 +29,8 @@ FIELD = "\x1f"
 
 PASSED = "passed"
 """The kind of what a body passes on by name where its file does not define it."""
+
+EXACT = "exact"
 
 FILE_BITS = 22
 """A definition's number is its file's, and its place in the file in so many bits: a C++ file
@@ -62,7 +64,7 @@ CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
 CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
   template TEXT, arguments TEXT, receiver TEXT, branch INTEGER, given TEXT);
 CREATE TABLE branches(definition INTEGER, number INTEGER, parent INTEGER, text TEXT, arm TEXT,
-  line INTEGER, means TEXT);
+  line INTEGER, means TEXT, PRIMARY KEY(definition, number)) WITHOUT ROWID;
 CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
   offset INTEGER, parameters TEXT, end_line INTEGER, stub TEXT, made INTEGER);
 CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line INTEGER,
@@ -120,7 +122,6 @@ OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 INDEXES = """
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
 CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
-CREATE INDEX IF NOT EXISTS branches_definition ON branches(definition);
 CREATE INDEX IF NOT EXISTS calls_name ON calls(name);
 CREATE INDEX IF NOT EXISTS edges_caller ON edges(caller);
 CREATE INDEX IF NOT EXISTS edges_target ON edges(target);
@@ -209,6 +210,20 @@ def load_known(rows: Iterable[tuple[Any, ...]]) -> list[Known]:
 def definition(row: tuple[Any, ...]) -> Definition:
     """The same without its number."""
     return known(row).definition
+
+
+# ------------------------------------------------------------------------------- edges
+
+EDGE = (
+    f"caller,line,kind,symbol,target,CASE confidence WHEN '' THEN '{EXACT}' ELSE confidence END,"
+    "candidates,branch,macro"
+)
+"""The columns of ``edges``, of which most have one confidence."""
+
+
+def edge_row(edge: Edge) -> tuple[Any, ...]:
+    """An edge as it is kept."""
+    return *edge[:5], "" if edge.confidence == EXACT else edge.confidence, *edge[6:]
 
 
 # ----------------------------------------------------------------------------- kernels
