@@ -12,24 +12,25 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from indexes.model.files import EMPTY_LIST
 from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
 
 _NEVER = regex(
-    r"[iI]s_?[cC]omplex|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
+    r"[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
+    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
     r"|\bbatchCount\([^()]*\)\s*>\s*1\b"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__"
     r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
+    r"defined\(\)|\bnumel\(\)$|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
     r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
@@ -89,6 +90,7 @@ _TURNED = regex(r"^(\d+)\s*([!=]=)\s*([^&|]+)$")
 """A comparison with the number first: ``0 == iter.numel()``."""
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 """``dim.has_value()``, ``has_out``."""
+_ASKS_EMPTY = regex(r"(\w+)\.empty\(\)$")
 _COMPARED = regex(r"(.+?)\s*([=!<>]=|(?<=\s)[<>](?=\s))\s*(.+)$")
 _LITERAL = regex(r"(?:(?:std::)?string_view\()?\"([^\"]*)\"\)?$|(-?\.?\d[\d.eE-]*)[fFlLuU]*$")
 _NAMED = regex(r"\*?((?:\w+::)*)(\w+)$")
@@ -116,7 +118,10 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
         return value == "True"
     if (asked := _ASKS_GIVEN.match(text)) and f"{asked[1]}?" in given:
         return given[f"{asked[1]}?"] == "True"
-    if not (found := _COMPARED.match(text)):
+    if (listed := _ASKS_EMPTY.match(text)) and given.get(listed[1]) == EMPTY_LIST:
+        return True
+    found = _COMPARED.match(text)
+    if not found or found[1].count("(") != found[1].count(")"):
         return None
     values = [value_of(found[side], device, defaults) for side in (1, 3)]
     sides = [_number(one or "") for one in values]
@@ -131,6 +136,8 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
 @lru_cache(8192)
 def value_of(text: str, device: str, defaults: Defaults) -> str | None:
     """What an expression is where arguments have some values; None where that is not known."""
+    if answered := text if text == EMPTY_LIST else _answered(text, defaults):
+        return answered
     text = unwrapped(_CONVERTED.sub("", text.strip()))
     if found := _ABSOLUTE.match(text):
         return (value_of(found[1], device, defaults) or "").lstrip("-") or None
@@ -154,6 +161,23 @@ def value_of(text: str, device: str, defaults: Defaults) -> str | None:
     if scope or (name not in given and f"{name}?" not in given):
         return _PLAIN.get(name, name if scope or _CONSTANT.match(name) else None)
     return _given(name, given)
+
+
+_CALL = regex(r"(?:[\w.]|::|->|\(\)(?=\.|->))*?(\w+)\(")
+
+
+def answer_of(name: str) -> str:
+    """What stands for the answer of a function among the values of arguments."""
+    return f"{name}()"
+
+
+def _answered(text: str, defaults: Defaults) -> str | None:
+    """What a call gives back that is all of a text."""
+    text = unwrapped(text.strip())
+    found = _CALL.match(text) if text[-1:] == ")" else None
+    if found is None or close(text, found.end() - 1) != len(text) - 1:
+        return None
+    return dict(defaults).get(answer_of(found[1]))
 
 
 _PLAIN = {"true": "True", "false": "False", "nullopt": NONE}
@@ -231,22 +255,6 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
     return name, (choice.arm not in ("else", "otherwise")) is not bool(found[1])
 
 
-_ASKED = regex(r"(?:\w+::)*(\w+)\s*\(")
-
-
-@lru_cache(8192)
-def asked_all(choice: Choice) -> tuple[str, ...]:
-    """The functions of which each has to answer yes where the condition of an arm holds."""
-    text = _asked(choice)
-    parts = (unwrapped(part.strip()) for part in _split(text, "&&"))
-    return tuple(found[1] for part in parts if (found := _ASKED.match(part)) and _is_one(part))
-
-
-def _is_one(text: str) -> bool:
-    """Whether a text is a call and nothing behind it."""
-    return text.endswith(")") and close(text, text.index("(")) == len(text) - 1
-
-
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
 _FEW = regex(r"[\w.()\s*]+<=?\s*\d{2,}$")
 
@@ -266,11 +274,18 @@ def _asked(choice: Choice) -> str:
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
 
+_GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
+"""What a function is given in words, as the name of an environment variable."""
 _DIFFERS = regex(r"!=")
 
 
+def is_unusual(name: str) -> bool:
+    """Whether a function asks, by its name, for what is not usual: ``isTensorSubclassLike``."""
+    return bool(_NEVER.search(name))
+
+
 def _atom(text: str, device: str) -> bool | None:
-    value: bool | None = None
+    value, text = None, _GIVEN_TEXT.sub("(", text)
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device
@@ -284,16 +299,20 @@ def _atom(text: str, device: str) -> bool | None:
 @lru_cache(8192)
 def taken(choice: Choice, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether an arm is taken in the usual case; None where that is not known."""
-    head, _, case = choice.text.partition(" case ") if choice.arm == "case" else ("", "", "")
     if choice.arm == "case":
-        switched = value_of(_HEAD.sub("", head), device, defaults) if defaults else None
+        head, _, case = choice.text.partition(" case ")
+        heads = (_HEAD.sub("", one) for one in (head, choice.means) if one and defaults)
+        switched = next(filter(None, (value_of(one, device, defaults) for one in heads)), None)
         labels = [one.rpartition("::")[2] for one in case.split(", ")]
         if switched is not None and "default" not in labels:
             return switched in labels
         return _atom(case or head, device)
-    held = holds(_HEAD.sub("", choice.text), device, defaults)
-    if held is None and choice.means:
-        held = holds(_HEAD.sub("", choice.means), device, defaults, given=False)
+    texts = [(_HEAD.sub("", choice.text), True), (_HEAD.sub("", choice.means), False)]
+    if any(name.endswith("()") and name[:-1] in choice.means for name, _ in defaults):
+        texts.reverse()  # what a function answers tells more than the name that keeps it
+    held = holds(texts[0][0], device, defaults, texts[0][1]) if texts[0][0] else None
+    if held is None and texts[1][0]:
+        held = holds(texts[1][0], device, defaults, texts[1][1])
     if held is None or choice.arm not in ("else", "otherwise"):
         return held
     return not held

@@ -86,6 +86,8 @@ class Include(NamedTuple):
 
 PACK = "..."
 """Stands for any number of arguments: ``args...``."""
+EMPTY_LIST = "{}"
+"""What an argument is that is a list of nothing: ``IntArrayRef{}``."""
 GIVEN_SEPARATOR = ","
 """Stands between what the arguments of a call are."""
 
@@ -111,16 +113,19 @@ class Call(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A part of a body that runs, or is compiled, only under a condition."""
+    """A part of a body that runs, or is compiled, only under a condition; or what a function
+    answers in one, which decides the branches of others."""
 
     number: int
     """From 1, in the order in which a body's calls need them."""
     parent: int
     """The branch around it; 0 for none."""
     text: str
-    """``if (x.is_cuda())``, ``switch (kind) case K::one``, of ``?:`` and ``#if`` the condition."""
+    """``if (x.is_cuda())``, ``switch (kind) case K::one``, of ``?:`` and ``#if`` the condition, of
+    an answer what stands behind ``return``."""
     arm: str
-    """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves) or ``#if``."""
+    """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves), ``#if`` or
+    ``returns``."""
     line: int
     """Of the condition."""
     means: str = ""

@@ -15,7 +15,16 @@ from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import KernelRow, NativeFunction
-from indexes.queries.routing.conditions import UNUSUAL, Conditions, Given, Order, Walk
+from indexes.queries.routing.conditions import UNUSUAL, Conditions, Order
+from indexes.queries.routing.given import Given, Walk
+from indexes.queries.routing.names import (
+    are_kin,
+    form_of,
+    is_helper,
+    is_of_operator,
+    is_stub_of,
+    words_in,
+)
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
@@ -29,20 +38,14 @@ _RARE = 4.0
 """What a library costs that a usual build does without."""
 HELP = 2.0
 """What a function costs whose name says that it prepares."""
-_HELPER = regex(
-    r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
-    r"|allocate|init|assert|warn|to|convert|will|unpack)_"
-)
 FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
 """In the name of what is launched, or called: it writes one value, or where others begin to
 write."""
-_STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd)(?:_|$)")
+_STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd|mean_var)(?:_|$)")
 """In the name of what computes the means and variances that a normalization then uses."""
 _FILL = 4.0
 """What it costs to write one value everywhere, beside what copies, or to compute statistics, beside
 what uses them."""
-_SHORTEST = 3
-"""Letters of a name by which functions are known to be of an operator."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
 _ELEMENTS = 10.0
@@ -55,6 +58,10 @@ _LAST = 3.0
 """What a reduction costs in another: often it sums up what something else computes."""
 _OF_RESULTS = 3.0
 """What an operator costs that is given only what one other has computed: it finishes that."""
+_FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
+"""What the forms of an operator for one, two and three dimensions cost: the usual is images."""
+_ASKS = 5.0
+"""What an operator costs that makes no tensor, ``item``: it tells what others compute."""
 _AGAIN = 4.0
 """What a reduction costs that another follows."""
 _SELECTION = 4.0
@@ -81,7 +88,6 @@ _OTHER_BUILD = 2.0
 """What a function costs there: less than what only stands aside in CUDA's build."""
 _WORD = 1.0
 """What it is worth that a class whose method may be meant has a word of an operator's name."""
-_WORDS = regex(r"[a-z]{6,}")
 _SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
@@ -104,6 +110,8 @@ class Prices:
             price += self._edge_price(step.why, walk)
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
+            form = form_of(str(lower.what), walk.native.name)
+            price = max(price + _FORMS.get(form, 0.0), 0.1)
         elif lower.kind == "stub":
             price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
             price += _BESIDE_STUB * self._is_beside_own(step, walk)
@@ -125,9 +133,9 @@ class Prices:
     def _is_own_named(self, stub: str, walk: Walk) -> float:
         """Whether a stub is named after the operator, and a little more: after its overload too."""
         name, overload = walk.native.name.strip("_"), walk.native.overload
-        if overload and _is_stub_of(stub, f"{name}_{overload}") and overload in stub:
+        if overload and is_stub_of(stub, f"{name}_{overload}") and overload in stub:
             return 1.1
-        return float(_is_stub_of(stub, name))
+        return float(is_stub_of(stub, name))
 
     def _operator_price(self, step: Step, walk: Walk) -> float:
         """What stands aside costs; so does arithmetic element by element, and an operator of
@@ -142,12 +150,20 @@ class Prices:
         price += _FILL * self._fills_before(lower.name, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         price += _OF_RESULTS * self._is_of_results(lower, step.why)
+        price += _ASKS * self.works.answers_alone(lower.full_name)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
         is_foreign = family not in (None, lower.python_module)
-        if is_foreign or not _are_kin(walk.base[step.upper], lower.name):
+        base = walk.base[step.upper]
+        if is_foreign or not are_kin(base, lower.name) or self._is_word_of(lower, base, walk):
             price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
+
+    def _is_word_of(self, lower: NativeFunction, base: str, walk: Walk) -> bool:
+        """Whether an operator of single elements is a word in the name of one that is none: what
+        ``rnn_relu_cell`` does with the products of matrices."""
+        is_part = base not in lower.name and self._is_pointwise(lower)
+        return is_part and not self._is_pointwise(walk.native)
 
     def _kernel_price(self, number: int, base: str, step: Step, walk: Walk) -> float:
         """What it costs that a kernel of other operators is called without their dispatch."""
@@ -155,7 +171,7 @@ class Prices:
         others = [one for one in names if one.partition(".")[0].strip("_") != base]
         price = max((ASIDE.get(self.works.operator(one), 0.0) for one in others), default=0.0)
         other = self.facts.native(others[0]) if len(others) == len(names) and others else None
-        if other is None or walk.operator[step.upper] in names or _are_kin(base, other.name):
+        if other is None or walk.operator[step.upper] in names or are_kin(base, other.name):
             return price
         return price + self._parts_price(other, step, walk)
 
@@ -204,7 +220,7 @@ class Prices:
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
         """Whether an operator works on single elements, and it was paid for that it does."""
-        if within is None or _are_kin(walk.native.name.strip("_"), within.name):
+        if within is None or are_kin(walk.native.name.strip("_"), within.name):
             return False
         return self._is_pointwise(within)
 
@@ -261,7 +277,7 @@ class Prices:
 
     def _is_own_stub(self, edge: Edge, walk: Walk) -> bool:
         stub = str(edge.target)
-        if _is_stub_of(stub, walk.native.name):
+        if is_stub_of(stub, walk.native.name):
             return True
         caller, last = self.facts.by_id(edge.caller), stub.rpartition("::")[2]
         path = caller.definition.location.path if caller else ""
@@ -340,7 +356,7 @@ class Prices:
                 price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
                 price += 0.5 * bool(_OTHER_NUMBERS.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
-                price -= _WORD * _words_in(found.scope, walk.native.name)
+                price -= _WORD * words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
             price += self._kernel_price(number, base, step, walk)
@@ -355,8 +371,8 @@ class Prices:
             return kind is not None
         same = (e for e in self.facts.edges(edge.caller) if _is_same(e, edge))
         found = (self.facts.by_id(e.target) for e in same if isinstance(e.target, int))
-        most = max((_words_in(one.definition.scope, name) for one in found if one), default=0)
-        return most > _words_in(scope, name)
+        most = max((words_in(one.definition.scope, name) for one in found if one), default=0)
+        return most > words_in(scope, name)
 
 
 def _is_same(one: Edge, other: Edge) -> bool:
@@ -368,33 +384,3 @@ def _makes_of_number(parameters: str) -> bool:
     """Whether a function is given a number and no tensor: it makes one of it, as
     ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
     return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)
-
-
-def _words_in(scope: str, name: str) -> int:
-    """How many words of an operator's name the class has whose method is called."""
-    owner = scope.rpartition("::")[2].lower()
-    return sum(word in owner for word in _WORDS.findall(name))
-
-
-def is_helper(name: str) -> bool:
-    """Whether a function prepares, by its name: ``get_buffer``, ``set_result``."""
-    return bool(_HELPER.match(name))
-
-
-def _are_kin(base: str, name: str) -> bool:
-    """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
-    name = name.strip("_")
-    return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
-
-
-def _is_stub_of(stub: str, name: str) -> bool:
-    """Whether a stub is named after an operator: ``cholesky_stub`` and ``linalg_cholesky_ex``."""
-    stem = stub.rpartition("::")[2].removesuffix("_stub")
-    return len(stem) >= _SHORTEST and f"_{stem}_" in f"_{name.strip('_')}_"
-
-
-def is_of_operator(known: Known, base: str) -> bool:
-    """Whether a function is named after an operator."""
-    found = known.definition
-    named = len(base) >= _SHORTEST and base in found.name
-    return named and not is_helper(found.name)

@@ -15,9 +15,9 @@ from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.routing.conditions import Walk
+from indexes.queries.routing.given import COMPOSITE, Walk
 from indexes.queries.routing.prices import ASIDE, ROCM
-from indexes.queries.routing.search import COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search
+from indexes.queries.routing.search import DEVICES, DTYPE_SWITCH, End, Search
 
 _MOST = 12
 """Routes of a device that are told."""

@@ -11,22 +11,17 @@ from itertools import count
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import Defaults, taken
+from indexes.linking.usual import Defaults, holds, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_check, is_generic
 from indexes.model.answers import RouteKind
+from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.conditions import UNUSUAL, Walk, defaults_of
-from indexes.queries.routing.prices import (
-    ASIDE,
-    DATA,
-    FILLS,
-    HELP,
-    Prices,
-    is_helper,
-    is_of_operator,
-)
+from indexes.queries.routing.conditions import UNUSUAL
+from indexes.queries.routing.given import COMPOSITE, Walk, defaults_of
+from indexes.queries.routing.names import is_helper, is_of_operator
+from indexes.queries.routing.prices import ASIDE, DATA, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -55,11 +50,8 @@ PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a kernel of a device computes that shows nothing of it."""
 _REACH = 10.0
 """How much more than the usual route another one may cost."""
-COMPOSITE = (
-    "CompositeExplicitAutogradNonFunctional",
-    "CompositeExplicitAutograd",
-    "CompositeImplicitAutograd",
-)
+_CHECKS = frozenset(("checkBackend", "checkDeviceType"))
+"""What ATen/TensorUtils.h has to check on which device tensors are."""
 _IMPLICIT = {"CompositeImplicitAutograd"}
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
@@ -197,12 +189,14 @@ class Search:
         return all(one.confidence == "exact" and one.kind in _CALLS for one in edges)
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
-        """Whether something computes only in the unusual case of a view or a new tensor on the
-        way, as ``empty`` fills where programs must be deterministic: that is not the answer."""
+        """Whether something computes only in the unusual case of a view, a copy or a new tensor on
+        the way, as ``empty`` fills where programs must be deterministic, and ``contiguous`` copies
+        what is not: that is not the answer."""
         passed = False
         for step in self.way(walk, node):
             passed = passed or self._gives_memory(step)
-            choices = self.prices.choices(step.why) if passed and isinstance(step.why, Edge) else ()
+            asked = passed or self._may_copy(step, walk)
+            choices = self.prices.choices(step.why) if asked and isinstance(step.why, Edge) else ()
             given = self.given(walk, step)
             if any(taken(one, walk.device, given) is False for one in choices):
                 return True
@@ -211,6 +205,14 @@ class Search:
     def _gives_memory(self, step: Step) -> bool:
         lower = step.lower
         return lower.kind == "operator" and self.works.operator(str(lower.what)) in _MEMORY
+
+    def _may_copy(self, step: Step, walk: Walk) -> bool:
+        """Whether a step leads from an operator that moves to the one by which it copies, within
+        one that does more."""
+        if step.lower.kind != "operator" or not isinstance(step.why, Edge):
+            return False
+        above, asked = map(self.works.operator, (walk.operator[step.upper], walk.native.full_name))
+        return above == "moves" != asked
 
     def _only_asks(self, step: Step, walk: Walk) -> bool:
         """Whether a step leads to an operator that makes and changes no tensor, ``item``, though
@@ -251,20 +253,30 @@ class Search:
                 yield step
 
     def _is_of_host(self, node: Node, walk: Walk) -> bool:
-        """Whether a function calls a library of the CPU itself, and the way is for another device:
-        the operators that it calls prepare for that, or finish."""
+        """Whether a function checks that its tensors are on another device; or calls a library of
+        the CPU itself, and the way is for another: the operators that it calls prepare for that,
+        or finish."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        if known is None or walk.device == "CPU" or self._is_of(known, walk.device):
+        if known is None or self._is_checked(known, walk.device):
+            return known is not None
+        if walk.device == "CPU" or self._is_of(known, walk.device):
             return False
         calls = (edge for edge, kind in self.works.computing_edges(known) if kind == "library")
         return any(not edge.branch for edge in calls)
+
+    def _is_checked(self, known: Known, device: str) -> bool:
+        """Whether a function lets no tensor of a device pass, as ``checkBackend(.., Backend::CPU)``
+        does none but the CPU's."""
+        checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
+        named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
+        return bool(named) and not named.isdisjoint(DEVICES) and device not in named
 
     # ------------------------------------------------------------------------ ends
 
     def _ends(self, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
         """What computes in a node itself."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        if known is None:
+        if known is None or self._is_checked(known, walk.device):
             return
         before = walk.before[node]
         if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
@@ -325,7 +337,8 @@ class Search:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
         calls = self.facts.calls(known)
-        if self._is_of_operators(known, node):
+        is_of_other_builds = holds(known.definition.guard or "true", walk.device) is False
+        if is_of_other_builds or self._is_of_operators(known, node):
             return
         if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
             kind: RouteKind = PLAIN.get(walk.device, "launch")

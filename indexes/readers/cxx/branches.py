@@ -25,6 +25,13 @@ _NEVER = "true"
 """The condition of which what nothing reaches is the other arm."""
 _SPACE = regex(r"\s*")
 _LONGEST = 300
+_LONGEST_ANSWER = 900
+_RETURN = regex(r"\breturn\b(?=[\s(!])\s*([^;{}]+);")
+_LAMBDA = regex(r"\[[&=\w,\s]*\]\s*(?:\(|\{|mutable\b)")
+_CONSTANT = regex(r"\s*(?:\w+::)+\w+\s*")
+_MOST_ANSWERS = 40
+RETURNS = "returns"
+"""The arm of what a function answers in a part of its body."""
 
 
 class Arm(NamedTuple):
@@ -89,6 +96,22 @@ def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
             open_.append((offset, conditions[-1]))
     for start, condition in open_:
         yield Arm(start, end, condition, "#if", start)
+
+
+def answers(
+    text: str, written: str, start: int, end: int, mark: str
+) -> list[tuple[int, str, str, str, str, str, str]]:
+    """What a function returns that answers yes or no, by the mark of its type, or with one of some
+    names, as rows like those of calls. A lambda in a body returns to that: such a body tells
+    nothing."""
+    if mark != "b" and (len(mark) == 1 or not mark.isidentifier()):
+        return []
+    found = list(_RETURN.finditer(text, start, end))
+    tells = mark == "b" or any(_CONSTANT.fullmatch(one[1]) for one in found)
+    if not tells or len(found) > _MOST_ANSWERS or _LAMBDA.search(text, start, end):
+        return []
+    said = (_short(written[one.start(1) : one.end(1)], _LONGEST_ANSWER) for one in found)
+    return [(f.start(), one, "", RETURNS, "", "", "") for f, one in zip(found, said, strict=True)]
 
 
 def _has_other(one: Arm, builds: Sequence[Arm]) -> bool:
@@ -276,16 +299,16 @@ def _is_name(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def _short(text: str) -> str:
+def _short(text: str, longest: int = _LONGEST) -> str:
     plain = flat(strip_comments(text))
-    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 3] + "..."
+    return plain if len(plain) <= longest else plain[: longest - 3] + "..."
 
 
 class Branches:
     """Numbers the branches of a body as its calls need them."""
 
     def __init__(
-        self, arms: Sequence[Arm], line: Callable[[int], int], meaning: Callable[[str], str]
+        self, arms: Sequence[Arm], line: Callable[[int], int], meaning: Callable[[str, int], str]
     ) -> None:
         """``meaning`` tells a condition with what the body's names stand for."""
         self._arms = arms
@@ -310,6 +333,12 @@ class Branches:
             around.pop()
         return self._number(len(around) - 1)
 
+    def answer(self, offset: int, text: str) -> None:
+        """Keeps what a function answers where it returns."""
+        parent, means = self.at(offset), self._meaning(text, _LONGEST_ANSWER)
+        made = (len(self.needed) + 1, parent, text, RETURNS, self._line(offset), means)
+        self.needed.append(Branch(*made))
+
     def _number(self, place: int) -> int:
         if place < 0:
             return 0
@@ -318,7 +347,8 @@ class Branches:
             parent = self._number(place - 1)
             number = len(self.needed) + 1
             line = self._line(one.offset)
-            means = "" if one.arm in ("case", "#if") else self._meaning(one.text)
+            asked = one.text.partition(" case ")[0] if one.arm == "case" else one.text
+            means = "" if one.arm == "#if" else self._meaning(asked, _LONGEST)
             self.needed.append(Branch(number, parent, one.text, one.arm, line, means))
             self._around[place] = (one, number)
         return number

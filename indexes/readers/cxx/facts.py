@@ -208,14 +208,13 @@ class _Assembler:
     def _define(self, found: Found, kind: str, name: str, macro: str = "") -> DefinitionFact:
         line = self.line(found.start)
         end_line = self.line(found.end) if found.end > found.body else line
-        body = Body()
+        body, declared = Body(), self._declared(found) if found.kind == "function" else ("", 0)
         if self._reader and kind not in self.unread:
-            body = self._reader.read(found.body, found.end, found.parameters)
+            body = self._reader.read(found.body, found.end, found.parameters, declared[0])
             self._directives(found)
         place = (found.scope, kind, line, end_line, flat(found.parameters))
         guard = self._guard(found.start)
         made = (name, *place, guard, found.is_global, found.base, macro, "", 0)
-        declared = self._declared(found) if found.kind == "function" else ("", 0)
         fact = DefinitionFact(*made, *declared, body.calls, body.branches)
         self.facts.definitions.append(fact)
         return fact

@@ -9,7 +9,7 @@ from functools import cached_property
 from re import Match
 from typing import NamedTuple
 
-from indexes.model.files import GIVEN_SEPARATOR
+from indexes.model.files import EMPTY_LIST, GIVEN_SEPARATOR
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.branches import Directive
@@ -29,12 +29,14 @@ _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
 _LONGEST = 60
 """Characters of an argument that is kept."""
 _LONGEST_CONDITION = 300
+_LONGEST_VALUE = 500
 _LITERAL = r"true|false|-?\.?\d[\w.]*|\"[\w.+-]*\"|(?:\w+::)*\w+"
 _VALUE = regex(
     rf"!?\*?(?:{_LITERAL})(?:\.(?:has_value\(\)|defined\(\)|value\(\)|value_or\((?:{_LITERAL})\)))?$",
     ASCII,
 )
 _NOTHING = regex(r"(?:(?:\w+::)*nullopt|\{\s*\}|(?:at::)?Tensor(?:\(\)|\{\}))$", ASCII)
+_EMPTY = regex(r"(?:\w+::)*\w+ArrayRef(?:\{\}|\(\))$", ASCII)
 NOTHING = "nullopt"
 _WRAPPED = regex(
     r"(?:std::move|(?:c10::|at::)?(?:SymInt|Scalar)|static_cast<\w+>)\((\w+)\)$", ASCII
@@ -43,6 +45,10 @@ _ASSIGNED = regex(
     r"(?<![\w.>:])(\w+)\s*(?:(\+\+|--)|((?:[-+*/%|&^]|<<|>>)?=)(?!=))|(?:\+\+|--|[(,]\s*&)(\w+)",
     ASCII,
 )
+_NARROWING = {"&=": "&&", "|=": "||"}
+_AGAIN = regex(r"\s*(\w+)\s*(&&|\|\|)", ASCII)
+_FURTHER = "..."
+"""What a name is joined with later on, of which nothing is said."""
 _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
 _NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
@@ -124,6 +130,8 @@ class LocalValues:
         self._directives = directives
         self._known: dict[str, str] = {}
         """What names stand for that were asked for."""
+        self._narrowed: dict[str, set[str]] = {}
+        """By which signs what names were is joined with something more."""
 
     @cached_property
     def _assigned(self) -> dict[str, list[int]]:
@@ -132,8 +140,20 @@ class LocalValues:
         places: dict[str, list[int]] = {}
         for found in _ASSIGNED.finditer(self._plain, self._start, self._end):
             place = found.end(3) if found[3] == "=" else 0
-            places.setdefault(found[1] or found[4], []).append(place)
+            name = found[1] or found[4]
+            if name in places and (sign := self._narrows(name, found)):
+                self._narrowed.setdefault(name, set()).add(sign)
+            else:
+                places.setdefault(name, []).append(place)
         return places
+
+    def _narrows(self, name: str, found: Match[str]) -> str:
+        """The sign by which a body only narrows, or only widens, what a name was: ``x = x && y``,
+        ``x |= y``; empty for another assignment."""
+        if (found[3] or "") in _NARROWING:
+            return _NARROWING[found[3]]
+        again = _AGAIN.match(self._plain, found.end(3), self._end) if found[3] == "=" else None
+        return again[2] if again and again[1] == name else ""
 
     def of(self, name: str) -> str | None:
         """What a name stands for; None for one that the body does not set, empty for one of which
@@ -142,7 +162,11 @@ class LocalValues:
             return None
         if name not in self._known:
             values = [self._initial(name, at) for at in self._assigned[name]]
-            self._known[name] = values[0] if len(values) == 1 else self._of_builds(name, values)
+            value = values[0] if len(values) == 1 else self._of_builds(name, values)
+            signs = self._narrowed.get(name)
+            if signs and value:
+                value = f"({value}) {signs.pop()} {_FURTHER}" if len(signs) == 1 else ""
+            self._known[name] = value
         return self._known[name]
 
     def _of_builds(self, name: str, values: Sequence[str]) -> str:
@@ -160,14 +184,14 @@ class LocalValues:
         if not at or stop < 0 or not _TYPED.search(before) or _NO_TYPE.search(before):
             return ""
         text = flat(strip_comments(self._written[at:stop]))
-        return text if len(text) < _LONGEST_CONDITION and _is_plain(text) else ""
+        return text if len(text) < _LONGEST_VALUE and _is_plain(text) else ""
 
-    def spelled_out(self, condition: str) -> str:
+    def spelled_out(self, condition: str, longest: int = _LONGEST_CONDITION) -> str:
         """A condition with what the body's names stand for; empty where it has none of them."""
         text = condition
         for _ in range(_NESTED):
             replaced = _NAME.sub(self._word, text)
-            if replaced == text or len(replaced) > _LONGEST_CONDITION:
+            if replaced == text or len(replaced) > longest:
                 break
             text = replaced
         return "" if text == condition else text
@@ -211,4 +235,6 @@ def _value(text: str, names: LocalValues) -> str:
         return ""
     if _NOTHING.match(text):
         return NOTHING
+    if _EMPTY.match(text):
+        return EMPTY_LIST
     return _SCOPE.sub("", text) if _VALUE.match(text) else ""

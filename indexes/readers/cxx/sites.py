@@ -15,7 +15,14 @@ from indexes.model.files import PACK, Branch, Call
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
-from indexes.readers.cxx.branches import Branches, Directive, choosing_calls, find_arms
+from indexes.readers.cxx.branches import (
+    RETURNS,
+    Branches,
+    Directive,
+    answers,
+    choosing_calls,
+    find_arms,
+)
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
@@ -85,35 +92,32 @@ class Reader:
         self.macros = macros
         self._offsets = [offset for offset, _, _ in text.directives]
 
-    def read(self, start: int, end: int, parameters: str = "") -> Body:
-        """What stands in the body between two offsets."""
+    def read(self, start: int, end: int, parameters: str = "", returned: str = "") -> Body:
+        """What stands in the body between two offsets; ``returned`` is the mark of its result."""
         if self.text.brief:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
-        if not (sites or self.text.messages or "Tensor" in parameters or self._makes(start, end)):
+        said = answers(self.text.plain, self.text.written, start, end, returned)
+        is_empty = not (said or sites or self.text.messages or "Tensor" in parameters)
+        if is_empty and not CALLED_OBJECT.search(self.text.plain, start, end):
             return Body()
         reading = _Reading(self, start, end, sites)
-        rows = reading.rows(parameters)
+        rows = [*reading.rows(parameters), *said]
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
             rows = [row for row in rows if not self._is_dead(row[0])]
-        if not rows:
-            return Body()
-        rows = self._as_declared(rows, start, end)
-        rows.sort(key=_OFFSET)
+        rows = sorted(self._as_declared(rows, start, end), key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
         rows = _with_choosers(rows, list(choosing_calls(text.plain, start, arms)))
-        branches, line = Branches(arms, text.line, reading.values.spelled_out), text.line
-        branch, given = branches.at, reading.given
-        calls = [
-            Call(name, qualifier, line(at), kind, types, marks, on, branch(at), given.get(at, ""))
-            for at, name, qualifier, kind, types, marks, on in rows
-        ]
+        branches = Branches(arms, text.line, reading.values.spelled_out)
+        line, branch, given, calls = text.line, branches.at, reading.given, []
+        for at, name, qualifier, kind, types, marks, on in rows:
+            if kind == RETURNS:
+                branches.answer(at, name)
+            else:
+                place = (line(at), kind, types, marks, on, branch(at), given.get(at, ""))
+                calls.append(Call(name, qualifier, *place))
         return Body(calls, branches.needed)
-
-    def _makes(self, start: int, end: int) -> bool:
-        """Whether an object may be made in braces and called."""
-        return CALLED_OBJECT.search(self.text.plain, start, end) is not None
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
         """Calls as the body's ``using`` says what their names stand for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual import asked_all, flag_of, holds, is_of_one_value, taken
+from indexes.linking.usual import flag_of, holds, is_of_one_value, taken
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -151,17 +151,51 @@ def test_the_flag_that_an_arm_depends_on(
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "held"),
     [
-        ("if (use_fast(a, b(c)))", ("use_fast",)),
-        ("if (heuristic && at::native::use_fast(a) && use_slow(b))", ("use_fast", "use_slow")),
-        ("if (use_fast(a) || use_slow(b))", ()),
-        ("if (size(a) > size(b))", ()),
-        ("if (!use_fast(a))", ()),
+        ("if (use_fast(a, b(c)))", True),
+        ("if (at::globalContext().use_fast() && use_slow(b))", False),
+        ("if (!use_slow(b) || heuristic)", True),
+        ("if (use_fast(a) == use_slow(a))", False),
+        ("if (use_fast(a) + 1)", None),
+        ("if (way_of(a) == Way::Plain)", True),
+        ("if (kind == Way::Wide)", None),
     ],
 )
-def test_the_functions_that_a_condition_asks(text: str, asked: tuple[str, ...]) -> None:
-    assert asked_all(Choice(text, "then", Location("a.cpp", 1))) == asked
+def test_what_functions_answer_decides_conditions(text: str, held: bool | None) -> None:
+    answers = (("use_fast()", "True"), ("use_slow()", "False"), ("way_of()", "Plain"))
+    assert taken(Choice(text, "then", Location("a.cpp", 1)), "CPU", answers) is held
+
+
+def test_what_a_function_answers_tells_more_than_the_name_that_keeps_it() -> None:
+    one = Choice("if (use_cudnn)", "then", Location("a.cpp", 1), "if (can_run(a))")
+    assert taken(one, "CUDA") is True
+    assert taken(one, "CUDA", (("can_run()", "False"),)) is False
+    assert taken(one, "CUDA", (("", "2"),)) is True  # of an argument without a name
+
+
+@pytest.mark.parametrize(
+    ("condition", "usual"),
+    [
+        ('check_env("NO_CUDNN_API") == 1', None),
+        ('(check_env("X") != true) == 1', None),
+        ("iter.num_reduce_dims() == 1", None),
+        ("x.numel() <= 1", False),
+        ("train && p > 0 && p < 1", None),
+        ("p > 0 && p < 1", True),
+        ("targets.scalar_type() == at::kInt", False),
+    ],
+)
+def test_words_that_tell_and_those_that_do_not(condition: str, usual: bool | None) -> None:
+    assert holds(condition, "CUDA") is usual
+
+
+def test_what_a_function_answers_decides_the_cases_of_a_switch() -> None:
+    answers = (("way_of()", "Plain"),)
+    for label, held in (("Way::Plain", True), ("Way::Wide", False)):
+        for text, means in (("switch (way_of(a))", ""), ("switch (way)", "switch (way_of(a))")):
+            one = Choice(f"{text} case {label}", "case", Location("a.cpp", 1), means)
+            assert taken(one, "CPU", answers) is held
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,44 @@ YAML = """
 
 - func: window_of(Tensor self) -> Tensor
 
+- func: by_answer(Tensor self) -> Tensor
+
+- func: by_kind(Tensor self, *, str way="plain") -> Tensor
+
+- func: by_other_kind(Tensor self, *, str way="wide") -> Tensor
+
+- func: by_asked(Tensor self) -> Tensor
+
+- func: _is_worth(Tensor self, int n) -> bool
+  dispatch:
+    CPU: is_worth_cpu
+
+- func: checked(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: checked
+
+- func: first_of(Tensor self, Tensor other) -> Tensor
+
+- func: first_of.Scalar(Tensor self, Scalar other) -> Tensor
+  dispatch:
+    CPU: first_of_cpu
+
+- func: by_tuple(Tensor self) -> Tensor
+
+- func: by_training(Tensor self, bool train) -> Tensor
+
+- func: sampled(Tensor self) -> Tensor
+
+- func: sampled_2d(Tensor self) -> Tensor
+  dispatch:
+    CPU: sampled_2d_cpu
+
+- func: sampled_3d(Tensor self) -> Tensor
+  dispatch:
+    CPU: sampled_3d_cpu
+
+- func: sine_of_cell(Tensor self) -> Tensor
+
 - func: by_back_end(Tensor self) -> Tensor
   dispatch:
     CUDA: by_back_end_cuda
@@ -130,6 +168,82 @@ Tensor rebuilt(const Tensor& self) {
   auto [a, b] = at::parts_of(self);
   return at::product_of(a, b);
 }
+static bool is_fit(const Tensor& x, double p) {
+  if (x.is_sparse()) {
+    return false;
+  }
+  return (x.device().is_cpu() || x.is_xpu()) && p > 0 && p < 1;
+}
+Tensor by_answer(const Tensor& self) {
+  if (is_fit(self, 0.5)) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+enum class Way { Plain, Wide };
+static Way way_of(std::string_view way) {
+  if (way == "plain") {
+    return Way::Plain;
+  }
+  return Way::Wide;
+}
+static Tensor by_way(const Tensor& self, std::string_view way) {
+  const auto kind = way_of(way);
+  if (kind == Way::Plain) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_kind(const Tensor& self, std::string_view way) { return by_way(self, way); }
+Tensor by_other_kind(const Tensor& self, std::string_view way) { return by_way(self, way); }
+bool is_worth_cpu(const Tensor& self, int64_t size) {
+  bool worth = size == 1;
+  for (auto one : self.sizes()) {
+    worth &= one > 3;
+  }
+  return worth;
+}
+Tensor by_asked(const Tensor& self) {
+  if (!at::_is_worth(self, 2)) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+static void run_checked(const Tensor& self) {
+  checkBackend("run_checked", {self}, Backend::CPU);
+  self.mul(self);
+}
+Tensor checked(const Tensor& self) { run_checked(self); return self; }
+static std::tuple<Tensor, Scalar> tensor_and_number(const Tensor& self) { return {self, 1}; }
+Tensor first_of(const Tensor& self, const Tensor& other) { fast_step(self); return self; }
+Tensor first_of_cpu(const Tensor& self, const Scalar& other) { slow_step(self); return self; }
+Tensor by_tuple(const Tensor& self) {
+  auto [a, b] = tensor_and_number(self);
+  return at::first_of(a, b);
+}
+Tensor by_training(const Tensor& self, bool train) {
+  if (train) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor sampled_2d_cpu(const Tensor& self) { fast_step(self); return self; }
+Tensor sampled_3d_cpu(const Tensor& self) { slow_step(self); return self; }
+Tensor sampled(const Tensor& self) {
+  if (self.dim() == 4) {
+    return at::sampled_2d(self);
+  }
+  return at::sampled_3d(self);
+}
+Tensor sine_of_cell(const Tensor& self) { return at::sine_of(at::product_of(self, self)); }
 static void sine_loop(const Tensor& self) { slow_step(self); }
 static void sine_deep(const Tensor& self) { sine_loop(self); }
 Tensor sine_of_cpu(const Tensor& self) { sine_deep(self); return self; }
@@ -197,12 +311,25 @@ def usual(index: Index, operator: str, device: str = "CPU") -> Route:
         ("by_stub", "fast_step"),
         ("by_case", "slow_loop"),
         ("by_local", "fast_step"),
+        ("by_answer", "fast_step"),  # what it asks says yes on the CPU
+        ("by_kind", "fast_step"),
+        ("by_other_kind", "slow_loop"),
+        ("by_asked", "fast_step"),  # of an operator, whatever more it asks
+        ("by_training", "fast_step"),  # as modules are until somebody evaluates
+        ("sampled", "fast_step"),  # images have two dimensions
+        ("by_tuple", "slow_loop"),  # of which the second is a number
     ],
 )
 def test_values_decide_the_conditions_of_what_is_called(
     index: Index, operator: str, function: str
 ) -> None:
     assert usual(index, operator).symbol.rpartition("::")[2] == function
+
+
+def test_what_checks_that_tensors_are_elsewhere_computes_nothing(index: Index) -> None:
+    assert usual(index, "checked").kind == "loop"
+    found = usual(index, "checked", "CUDA")
+    assert (found.kind, found.note) == ("none", "no code that computes was found below it")
 
 
 def test_a_condition_that_always_holds_on_a_way_is_none(index: Index) -> None:
@@ -213,6 +340,10 @@ def test_a_condition_that_always_holds_on_a_way_is_none(index: Index) -> None:
 
 def test_what_finishes_the_results_of_another_is_not_the_answer(index: Index) -> None:
     assert "parts_of" in [one.symbol for one in usual(index, "rebuilt").via]
+
+
+def test_what_is_named_among_others_is_not_the_answer(index: Index) -> None:
+    assert "product_of" in [one.symbol for one in usual(index, "sine_of_cell").via]
 
 
 def test_a_function_comes_before_the_arithmetic_around_it(index: Index) -> None:

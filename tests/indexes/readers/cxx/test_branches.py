@@ -146,3 +146,44 @@ def test_only_branches_with_calls_are_kept() -> None:
 def test_a_long_chain_of_branches_is_read() -> None:
     body = "if (x0) a0();\n" + "".join(f"else if (x{n}) a{n}x();\n" for n in range(1, 700))
     assert len(around(body, "a699x")) == 700
+
+
+def answers(head: str, body: str) -> list[tuple[str, str, str]]:
+    """What a function returns, what that means, and the conditions under which it does."""
+    facts, _ = read_cpp(f"{head} {{\n{body}\n}}".encode(), "aten/src/ATen/native/a.cpp")
+    (found,) = facts.definitions
+    said = []
+    for one in found.branches:
+        if one.arm == "returns":
+            around, number = [], one.parent
+            while number:
+                around.append(f"{found.branches[number - 1].arm} {found.branches[number - 1].text}")
+                number = found.branches[number - 1].parent
+            said.append((one.text, one.means, "; ".join(reversed(around))))
+    return said
+
+
+def test_what_a_function_answers_is_kept_with_its_conditions() -> None:
+    body = "if (!t.is_cuda()) return false;\nconst bool wide = t.dim() > 2;\nreturn wide && a(t);"
+    assert answers("static bool can_run(const Tensor& t)", body) == [
+        ("false", "", "then if (!t.is_cuda())"),
+        ("wide && a(t)", "(t.dim() > 2) && a(t)", "otherwise if (!t.is_cuda())"),
+    ]
+    body = 'if (s == "plain") { return Way::Plain; }\nreturn at::Way::Wide;'
+    assert answers("Way way_of(std::string_view s)", body) == [
+        ("Way::Plain", "", 'then if (s == "plain")'),
+        ("at::Way::Wide", "", 'otherwise if (s == "plain")'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ("Tensor run(const Tensor& t)", "return t.is_cuda();"),
+        ("bool run(const Tensor& t)", "auto f = [&](int i) { return i > 0; };\nreturn f(1);"),
+        ("bool run(const Tensor& t)", "#if 0\nreturn a(t);\n#endif"),
+        ("Context run(const Tensor& t)", "return t.context();"),
+    ],
+)
+def test_what_is_no_answer_is_not_kept(head: str, body: str) -> None:
+    assert answers(head, body) == []

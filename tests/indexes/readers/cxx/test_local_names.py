@@ -25,6 +25,7 @@ def given(body: str) -> str:
         ("t, /*upper=*/false", "t,false"),
         ("t, dim, -1, 2.5", "t,dim,-1,2.5"),
         ("t, std::nullopt, {}, Tensor()", "t,nullopt,nullopt,nullopt"),
+        ("t, IntArrayRef{}, c10::IntArrayRef{dim}", "t,{}"),
         ('t, "reduced"', 't,"reduced"'),
         ("t, at::Reduction::Mean, at::kLong", "t,Mean,kLong"),
         ("f(t), !flag, t.size(0)", ",!flag"),
@@ -64,6 +65,10 @@ def test_a_parameter_that_the_body_changes_is_not_known() -> None:
         ('auto way = name.value_or("qr");', 'way == "qr"', 'name.value_or("qr") == "qr"'),
         ("bool fast = t.is_cuda() && flag;", "!fast", "!(t.is_cuda() && flag)"),
         ("bool fast = flag;\n  bool best = fast && wide(t);", "best", "(flag && wide(t))"),
+        ("bool fast = flag;\n  fast = fast && wide(t);", "fast", "((flag) && ...)"),
+        ("bool fast = flag;\n  fast |= wide(t);", "fast", "((flag) || ...)"),
+        ("bool fast = flag;\n  fast |= wide(t);\n  fast &= x;", "fast", ""),
+        ("bool fast = flag;\n  fast = wide(t) && fast;", "fast", ""),
         ("auto run = [&] { return 1; };", "run", ""),
         ("auto n = t.numel();", "x.n > 2", ""),  # a member of that name
         (

@@ -1,0 +1,287 @@
+"""What the arguments of functions are on a way: what calls give, what schemas say of those that
+nobody gives; and what short functions answer to them whose results decide a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from indexes.linking.facts import TO_OPERATORS, Call, Edge, Known, StubEntry, arguments_of
+from indexes.linking.graph import Node, Step
+from indexes.linking.usual import NONE, Defaults, answer_of, holds, is_unusual, taken, value_of
+from indexes.model.files import GIVEN_SEPARATOR
+from indexes.model.idioms import split_outside
+from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
+from indexes.model.vocabulary import Choice, Location, NativeFunction
+from indexes.store.lookup import Lookup
+
+COMPOSITE = (
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeExplicitAutograd",
+    "CompositeImplicitAutograd",
+)
+_NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
+"""The name of a parameter."""
+_LINEAR = "linalg"
+"""Of its operators, which take a matrix or batches of them, the usual case is a matrix."""
+_LEFT_OUT = regex(
+    r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b|(?:float|bool|Generator|Layout|Device|MemoryFormat)\?$"
+)
+"""Types of arguments that most callers leave out where they can."""
+_TRAINS = ("train", "training")
+"""A flag that modules set, whose ``training`` is true until somebody evaluates."""
+_CALLED = regex(r"(\w+)\s*\(")
+_DEEPEST = 4
+"""Functions that ask others which ask others."""
+_CALLS = frozenset(("call", "chooser", *TO_OPERATORS))
+_RETURNS = "returns"
+_FORMAT = "ChannelsLast"
+"""In which format inputs are is their owner's choice: no usual answer follows from it."""
+_CUT = "..."
+"""The end of a condition that is not kept whole."""
+_LITERALS = ("true", "false")
+_Values = Sequence[str | None]
+
+
+@dataclass(slots=True)
+class Walk:
+    """The cheapest ways found so far from one operator, for one device."""
+
+    device: str
+    native: NativeFunction
+    before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
+    defaults: Defaults = ()
+    """What the operator's arguments are that nobody gives."""
+    base: dict[Node, str] = field(default_factory=dict)
+    """The name of the operator whose kernel a node is, by which its functions are often named."""
+    operator: dict[Node, str] = field(default_factory=dict)
+    """The full name of that operator."""
+    given: dict[tuple[Node, bool], Defaults] = field(default_factory=dict)
+    """What the arguments of functions are, as far as anybody asked; and what they always are."""
+    passed: dict[tuple[Node, bool], _Values] = field(default_factory=dict)
+    """What stubs are given, in order."""
+
+
+class Given:
+    """Tells what arguments are."""
+
+    def __init__(self, facts: Lookup) -> None:
+        self.facts = facts
+        self._answers = Answers(facts, self)
+
+    def inside(self, walk: Walk, caller: int, always: bool = False) -> Defaults:
+        """What a function on a way is given; ``always``, whatever a user gives the operator. If
+        not, also what those answer that it asks."""
+        node = Node("definition", caller, walk.device)
+        if always:
+            return self._of(walk, node, always) if node in walk.before else ()
+        here = self._of(walk, node, always) if node in walk.before else walk.defaults
+        return (*here, *self._answers.asked(caller, walk.device, here))
+
+    def passed_on(self, device: str, here: Defaults, edge: Edge, number: int) -> Defaults:
+        """What a function is given to which the call of a function or of its operator leads."""
+        values = self._values(device, here, edge)
+        if values is None:
+            return here
+        names = self._names(Node("definition", number))
+        native = self.facts.native(str(edge.target)) if edge.kind in TO_OPERATORS else None
+        if native is None:
+            return _assigned(here, names, values[1])
+        return _renamed(_asked(here, native, *values), native, names)
+
+    def _of(self, walk: Walk, node: Node, always: bool) -> Defaults:
+        if (node, always) not in walk.given:
+            before, given = walk.before[node], () if always else walk.defaults
+            walk.given[node, always] = self._behind(walk, *before, always) if before else given
+        return walk.given[node, always]
+
+    def _behind(self, walk: Walk, upper: Node, step: Step, always: bool) -> Defaults:
+        """What is given where a step leads."""
+        here, lower, why = self._of(walk, upper, always), step.lower, step.why
+        if isinstance(why, Edge):
+            values = self._values(walk.device, here, why)
+            if lower.kind == "stub" and values:
+                walk.passed[lower, always] = values[1][1:]  # behind the device
+            return self._called(here, lower, *values) if values else here
+        if isinstance(why, StubEntry):
+            passed = walk.passed.get((upper, always))
+            return here if passed is None else _assigned(here, self._names(lower), passed)
+        native = self.facts.native(why.op) if lower.kind == "definition" else None
+        return _renamed(here, native, self._names(lower)) if native else here
+
+    def _values(self, device: str, here: Defaults, edge: Edge) -> tuple[Call, _Values] | None:
+        """What a call gives; None where that is not known."""
+        call = self._site(edge) if not edge.macro and edge.kind != "functor" else None
+        marks = arguments_of(call) if call else None
+        if call is None or marks is None or call.kind == "name":
+            return None
+        written = call.given.split(GIVEN_SEPARATOR) if call.given else []
+        values = [value_of(one, device, here) if one else None for one in written]
+        return call, values + [None] * (len(marks) - len(values))
+
+    def _called(self, here: Defaults, lower: Node, call: Call, values: _Values) -> Defaults:
+        """What is known where a call leads."""
+        if lower.kind == "definition":
+            return _assigned(here, self._names(lower), values)
+        native = self.facts.native(str(lower.what)) if lower.kind == "operator" else None
+        return _asked(here, native, call, values) if native else here
+
+    def _site(self, edge: Edge) -> Call | None:
+        """The call that an edge is; None where several may be."""
+        caller, name = self.facts.by_id(edge.caller), edge.symbol.rpartition("::")[2]
+        sites = self.facts.sites(caller) if caller else ()
+        place = (name, edge.line, edge.branch)
+        found = [one for one in sites if (one.name, one.line, one.branch) == place]
+        return found[0] if len({(one.arguments, one.given) for one in found}) == 1 else None
+
+    def _names(self, node: Node) -> list[str]:
+        """What a function calls its parameters."""
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        parts = split_outside(known.definition.parameters, angles=True) if known else ()
+        return [found[0] if (found := _NAME.search(one)) else "" for one in parts]
+
+
+def _assigned(here: Defaults, names: Sequence[str], values: _Values) -> Defaults:
+    """What parameters are that are given some values; other names are as they were, and so is what
+    is given an expression: mostly that converts what bore the name before."""
+    given = {n: value for n, value in zip(names, values, strict=False) if value is not None}
+    kept = [one for one in here if one[0].removesuffix("?") not in given]
+    return (*kept, *(pair for name, value in given.items() for pair in _said(name, value)))
+
+
+def _said(name: str, value: str) -> Iterator[tuple[str, str]]:
+    yield name, value
+    yield f"{name}?", str(value != NONE)
+
+
+def _asked(here: Defaults, native: NativeFunction, call: Call, values: _Values) -> Defaults:
+    """What an operator is given; what its call leaves out is as the schema says."""
+    ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
+    found = list(_assigned(here, [one.name for one in ordered], values))
+    for one in ordered[len(values) :]:
+        if one.default is not None:
+            found += _said(one.name, one.default)
+    return tuple(found)
+
+
+def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> Defaults:
+    """What the kernel of an operator is given, under the names that it has for it."""
+    given = dict(here)
+    arguments = parse_schema(native.schema).arguments
+    pairs = [(one.name, name) for one, name in zip(arguments, names, strict=False)]
+    ends = [(one + end, name + end) for one, name in pairs if one != name for end in ("", "?")]
+    return (*here, *((name, given[one]) for one, name in ends if one in given))
+
+
+def defaults_of(native: NativeFunction) -> Defaults:
+    """What an operator's arguments are that a user does not give, and whether numbers and types
+    that it can do without are given, and what it writes into."""
+    schema = parse_schema(native.schema)
+    scalars = [one for one in schema.arguments if one.type == "Scalar?"]
+    single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
+    found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
+    found += [("batch_size", "1")] * _is_linear(native)
+    for one in schema.arguments:
+        if one.default is None and one.name in _TRAINS:
+            found.append((one.name, "True"))
+        if one.default is not None:
+            found.append((one.name, one.default))
+        if one.default == NONE and (_LEFT_OUT.match(one.type) or one.type == single):
+            found.append((f"{one.name}?", "False"))
+    return tuple(found)
+
+
+def _is_linear(native: NativeFunction) -> bool:
+    """Whether an operator is of linear algebra, by its module or its name."""
+    return _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
+
+
+class Answers:
+    """Evaluates functions that answer by a word. Answers are kept while it lives."""
+
+    def __init__(self, facts: Lookup, given: Given) -> None:
+        self.facts = facts
+        self.given = given
+        self.asked = lru_cache(8192)(self._find_asked)
+        self._asking = lru_cache(4096)(self._find_asking)
+        self._depth = 0
+
+    def _find_asked(self, caller: int, device: str, here: Defaults) -> Defaults:
+        """What those answer that a body asks, where its arguments have some values."""
+        if self._depth >= _DEEPEST:
+            return ()
+        self._depth += 1
+        said = ((name, self._joint(edges, device, here)) for name, edges in self._asking(caller))
+        found = tuple((answer_of(name), value) for name, value in said if value is not None)
+        self._depth -= 1
+        return found
+
+    def _find_asking(self, caller: int) -> Sequence[tuple[str, Sequence[Edge]]]:
+        """The functions that the conditions of a body ask, by their names."""
+        branches = self.facts.branches(caller)
+        names = {name for one in branches for name in _CALLED.findall(f"{one.text} {one.means}")}
+        edges: dict[str, list[Edge]] = {}
+        for edge in self.facts.edges(caller) if names else ():
+            name = edge.symbol.rpartition("::")[2]
+            if name in names and edge.kind in _CALLS and not is_unusual(name):
+                edges.setdefault(name, []).append(edge)
+        return tuple(edges.items())
+
+    def _joint(self, edges: Sequence[Edge], device: str, here: Defaults) -> str | None:
+        """What all that a name may mean answer; None where that is not the same."""
+        answers = {
+            self._of(known, edge, device, here) for edge, known in self._meant(edges, device)
+        }
+        return answers.pop() if len(answers) == 1 else None
+
+    def _meant(self, edges: Sequence[Edge], device: str) -> Iterator[tuple[Edge, Known]]:
+        """The functions to which edges lead, those of operators for a device."""
+        for edge in edges:
+            numbers = [edge.target] if isinstance(edge.target, int) else []
+            if edge.kind in TO_OPERATORS:
+                rows = self.facts.kernels(str(edge.target))
+                own = [row for row in rows if row.key == device]
+                rows = own or [row for row in rows if row.key in COMPOSITE]
+                places = (d for row in rows for d in row.definitions)
+                numbers = [one.id for one in map(self.facts.known, places) if one]
+            for known in filter(None, map(self.facts.by_id, numbers)):
+                if holds(known.definition.guard or "true", device) is not False:
+                    yield edge, known
+
+    def _of(self, known: Known, edge: Edge, device: str, here: Defaults) -> str | None:
+        """What a function answers where a call leads to it."""
+        given = self.given.passed_on(device, here, edge, known.id)
+        given = (*given, *self.asked(known.id, device, given))
+        found: set[str | None] = set()
+        for one in self.facts.branches(known.id):
+            if one.arm != _RETURNS:
+                continue
+            choices = self._around(known, one.parent)
+            passed = [None if c.text.endswith(_CUT) else taken(c, device, given) for c in choices]
+            if False not in passed:
+                said = one.means or one.text
+                found.add(None if _FORMAT in said else _value(said, device, given))
+                if None not in passed:
+                    break
+        return found.pop() if len(found) == 1 else None
+
+    def _around(self, known: Known, number: int) -> Iterator[Choice]:
+        """The conditions under which a function returns."""
+        while number:
+            one = self.facts.branches(known.id)[number - 1]
+            yield Choice(one.text, one.arm, Location("", one.line), one.means)
+            number = one.parent
+
+
+def without_answers(given: Defaults) -> Defaults:
+    """What arguments are, whatever functions answer."""
+    return tuple(one for one in given if not one[0].endswith(answer_of("")))
+
+
+def _value(text: str, device: str, given: Defaults) -> str | None:
+    """What an expression is; of a body's own name that is not known its letters tell nothing."""
+    is_local = text.isidentifier() and text not in _LITERALS
+    held = None if is_local else holds(text, device, given)
+    return value_of(text, device, given) if held is None else str(held)
