@@ -306,7 +306,10 @@ class Prices:
         return any(_POINTWISE in one.tags for one in self.facts.overloads("mul"))
 
     def _find_element_loops(self, name: str) -> bool:
-        """Whether a CPU kernel of an operator gives a function of single elements to a loop."""
+        """Whether a CPU kernel of an operator gives a function of single elements to a loop, as
+        torchgen makes those of ufuncs do."""
+        if any(row.kind == "ufunc" for row in self.facts.kernels(name)):
+            return True
         steps = self.works.graph.without_dispatch(Node("operator", name, "CPU"))
         called = (known for one in steps if (known := self._definition(one.lower)))
         return any(known.definition.name in ELEMENT_LOOPS for known in called)

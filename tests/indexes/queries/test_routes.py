@@ -45,6 +45,11 @@ def test_the_usual_way_ends_in_what_computes(
     assert names(route) == via
 
 
+def test_a_ufunc_works_on_single_elements(tree_index: Index) -> None:
+    prices = Search(tree_index.facts).prices  # which ask for it where no operator is tagged
+    assert [prices._loops_over_elements(one) for one in ("add.out", "addmm.out")] == [True, False]
+
+
 def test_a_composite_operator_leads_through_those_it_calls(tree_index: Index) -> None:
     route = usual(tree_index, "linear", "CPU")
     assert route.symbol.endswith("gemm")
