@@ -209,8 +209,10 @@ def _differs(words: str, default: ast.expr) -> bool:
 
 
 _ROLE = regex(
-    r":(?:py:)?(func|class|meth|mod|exc|data|attr):`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)(?:\(\))?>?`"
+    r"[:{](?:py:)?(func|class|meth|mod|exc|data|attr)[:}]`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)"
+    r"(?:\(\))?>?`"
 )
+"""``:func:`torch.add``` of reStructuredText, ``{func}`torch.add``` of MyST."""
 _FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./+-]*\w)")
 _RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
 _CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
-from indexes.model.regex import regex
+from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.python.modules import holds, split
@@ -16,6 +16,7 @@ from indexes.store.registrations import StoredPython
 
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``: made when torch is imported."""
+_LABEL = regex(r"^\(([\w.:-]+)\)=", MULTILINE)
 _TENSOR = "torch.Tensor"
 _STUBS = ("torch/_C/__init__.pyi.in", "tools/pyi/gen_pyi.py")
 
@@ -31,11 +32,13 @@ def find_names(tree: Tree) -> Iterator[Gap]:
     exists = _Names(tree)
     for place, name, role in tree.remarks("role"):
         if not exists.has(name):
-            yield _dead(place, name, role)
+            yield _dead(tree, place, name, role)
 
 
-def _dead(place: Location, name: str, role: str) -> Gap:
-    what = f":{role}:`{name}` is a dead link"
+def _dead(tree: Tree, place: Location, name: str, role: str) -> Gap:
+    myst = f"{{{role}}}"
+    written = myst if myst in tree.line(place) else f":{role}:"
+    what = f"{written}`{name}` is a dead link"
     rule = "no module, class, function or generated binding of this tree has that name"
     return Gap(place, what, rule, (place,), name=name)
 
@@ -46,12 +49,30 @@ def _dead(place: Location, name: str, role: str) -> Gap:
 def find_files(tree: Tree) -> Iterator[Gap]:
     """One gap for each link to a file of PyTorch that this tree does not have."""
     holds = cache(tree.source.holds)
+    labels = cache(partial(_labels, tree))
     indexed = ((place, target) for place, target, _ in tree.remarks("file link"))
     for place, target in (*_of_top(tree), *indexed):
-        if not holds(target):
+        if not (holds(target) or _is_left_out(target, holds) or _last(target) in labels()):
             what = f"a link leads to {target}, which does not exist"
             rule = f"no file or folder {target} is in this tree"
             yield Gap(place, what, rule, (place,), name=place.path)
+
+
+def _is_left_out(target: str, holds: Callable[[str], bool]) -> bool:
+    """Whether a file stands in a hidden folder that the tree is without: archives of releases
+    leave out ``.github`` and the like, and then nobody can tell."""
+    return target.startswith(".") and not holds(target.partition("/")[0])
+
+
+def _labels(tree: Tree) -> frozenset[str]:
+    """What links in Markdown lead to by name: pages, and their parts, ``(name)=``."""
+    pages = [path for path in tree.index.facts.paths("page") if path.endswith(".md")]
+    names = {_last(path).removesuffix(".md") for path in pages}
+    return frozenset(names.union(*(_LABEL.findall(tree.text(path)) for path in pages)))
+
+
+def _last(target: str) -> str:
+    return target.rpartition("/")[2]
 
 
 def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:

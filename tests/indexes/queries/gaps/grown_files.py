@@ -67,6 +67,11 @@ def write_expectations(root: Path) -> None:
         '# Owner(s): ["module: nn"]\nclass TestOld:\n    def test_it(self): pass\n',
     )
     append(root, "test/dynamo_expected_failures/TestOld.test_it", "")
+    bases = "class _Sets:\n    def test_len(self): pass\n\n\nclass TestOld(_Sets):\n    pass\n"
+    append(root, "test/dynamo/cpython/3_13/test_set.py", bases)
+    listed = "CPython313-test_set-TestOld.test_len"
+    append(root, f"test/dynamo_expected_failures/{listed}", "")
+    append(root, "test/inductor_expected_failures/TestOldCPU.test_it_cpu_float32", "")
     append(root, "test/dynamo_skips/TestOldCUDA.test_made_cuda_float32", "")
     append(
         root,
@@ -81,6 +86,13 @@ def write_expectations(root: Path) -> None:
     append(root, "torch/untyped.py", "# mypy: allow-untyped-defs\n\n\ndef one(x):\n    pass\n")
 
 
+_MYST = """\
+(again.parts)=
+
+See {func}`torch.never_there_either`, {class}`~torch.words.said.Said`, [a part](again.parts) and
+[the page of it](again.all), and
+[a workflow](https://github.com/pytorch/pytorch/blob/main/.github/workflows/left_out.yml).
+"""
 _DOCUMENTED = '''
 class Said:
     r"""A class.
@@ -192,6 +204,8 @@ def write_docs(root: Path) -> None:
     append(root, "torch/others/said.py", _REFERRING)
     append(root, "docs/source/conf.py", _CONF)
     append(root, "docs/source/said.rst", ".. autofunction:: torch.words.said.stars\n")
+    append(root, "docs/source/again.md", _MYST)
+    append(root, "docs/source/again.all.md", "# All\n")
     append(root, "torch/namesakes.py", 'def whole(size):\n    """Nothing of an operator."""\n')
     append(root, "docs/source/said.rst", ".. autofunction:: torch.namesakes.whole\n")
 

@@ -67,6 +67,6 @@ def test_the_names_of_a_file_are_those_that_it_defines_and_its_classes_derive_fr
 
 
 def test_a_page_links_what_stands_beside_it() -> None:
-    text = b"[one](beside.md) `[no](code.md)` :class:`~torch.Tensor`"
+    text = b"[one](beside.md) `[no](code.md)` {py:class}`~torch.Tensor`"
     found = [(one.kind, one.name) for one in read_remarks(text, "docs/source/notes/page.md")]
     assert found == [("role", "torch.Tensor"), ("file link", "docs/source/notes/beside.md")]
