@@ -12,10 +12,10 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, margin, removed, replaced
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
-from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.expectations.recorded import written_as
 from indexes.queries.gaps.model import Gap
 from indexes.queries.gaps.tree import Tree
-from indexes.queries.operator_tests import Suite
 from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython, classes_named
 
@@ -70,14 +70,15 @@ def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[Test
 def compile_row(tree: Tree, change: Change) -> Parts:
     """A test that fails, or is passed over, under torch.compile."""
     assert change.gap
-    recorded, *tests = change.gap.evidence
-    steps = [ChangeStep("remove", Location(recorded.path, 0), "Remove the file.", why=change.why)]
+    row, *tests = change.gap.evidence
+    what, code = ("Remove the row.", removed(tree, row)) if row.line else ("Remove the file.", ())
+    steps = [ChangeStep("remove", row, what, code, change.why)]
     steps += [ChangeStep("read", one, "See what the test does.") for one in tests]
-    runs = [run_of(Suite(tree.index.facts).at(one)) for one in tests if one.path.endswith(".py")]
-    made = (
-        TestRun(f"PYTORCH_TEST_WITH_DYNAMO=1 {r.command}", r.path, "under dynamo") for r in runs
-    )
-    return Parts(tuple(steps), tests=tuple(made))
+    under = change.gap.subject.partition("/")[0]
+    flag = f"PYTORCH_TEST_WITH_{'INDUCTOR' if under == 'inductor' else 'DYNAMO'}=1"
+    _, name = written_as(change.gap.name)
+    runs = (TestRun(f"{flag} python {one.path} {name}", one.path, "compiled") for one in tests)
+    return Parts(tuple(steps), tests=tuple(runs))
 
 
 # ------------------------------------------------------------------------------- docs

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import partial
 from json import dumps
 
+from indexes.linking.graph import DEVICES
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
@@ -16,7 +18,10 @@ READER = "torch/testing/_internal/dynamo_test_failures.py"
 """What reads the lists: one file a test, or sets of names in this file itself."""
 _TEST = "test"
 _SET = regex(r"^(\w+)\s*=\s*\{([^{}]*)\}", MULTILINE)
-_NAME = regex(r"[\"']([\w.]+\.test_\w+)[\"']")
+_NAME = regex(r"[\"']([\w.-]+\.test\w+)[\"']")
+_CPYTHON = regex(r"CPython\d+-(\w+)-")
+_DEVICE = regex(rf"({'|'.join((*DEVICES, 'META')).upper()})$")
+"""What a class that is made for a device has behind its name."""
 _FOLDER = regex(r"(\w+)_(expected_failures|skips)")
 
 
@@ -61,21 +66,51 @@ def lacks(tree: Tree, what: str) -> str:
 
 
 def find(tree: Tree, what: str) -> Iterator[Gap]:
-    """One gap for each test on a list, at the test where its file spells it out."""
+    """One gap for each test on a list, at the test, or where it is made from another or inherited,
+    at that one or at the class."""
     named = tuple(recorded(tree, what))
-    written = _tests(tree, {one.test for one in named})
+    written = _Written(tree, {written_as(one.test)[1].partition(".")[0] for one in named})
     for one in named:
-        yield _gap(one, what, written.get(one.test))
+        yield _gap(one, what, written.at(one.test))
 
 
-def _tests(tree: Tree, names: Set[str]) -> Mapping[str, Location]:
-    """Where the tests of some names are."""
-    rows = tree.store.query(
-        "SELECT symbol,path,line FROM tests JOIN files ON files.id=tests.file"
-        " WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY tests.rowid",
-        (dumps(sorted(names)),),
-    )
-    return {symbol: Location(path, line) for symbol, path, line in rows}
+def written_as(test: str) -> tuple[str, str]:
+    """The name of the file, where a list says it, and class and test: the tests of CPython are
+    listed as ``CPython313-test_set-TestSet.test_len``."""
+    found = _CPYTHON.match(test)
+    return (found[1], test[found.end() :]) if found else ("", test)
+
+
+class _Written:
+    """Where the tests of some classes are written."""
+
+    def __init__(self, tree: Tree, classes: Set[str]) -> None:
+        self._places: dict[str, list[Location]] = defaultdict(list)
+        self._tests: dict[str, list[str]] = defaultdict(list)
+        rows = tree.store.query(
+            "SELECT symbol,path,line FROM tests JOIN files ON files.id=tests.file"
+            " WHERE substr(symbol,1,instr(symbol||'.','.')-1) IN (SELECT value FROM json_each(?))"
+            " ORDER BY tests.rowid",
+            (dumps(sorted(classes | {_DEVICE.sub("", cls) for cls in classes})),),
+        )
+        for symbol, path, line in rows:
+            self._places[symbol].append(Location(path, line))
+            cls, _, name = symbol.partition(".")
+            self._tests[cls].append(name)
+
+    def at(self, test: str) -> Location | None:
+        """Where a test is: the function, one that is made for devices and parameters, or the
+        class that inherits it."""
+        file, name = written_as(test)
+        cls, _, function = name.partition(".")
+        names = [name, *self._makers(_DEVICE.sub("", cls), function), cls]
+        places = (place for one in names for place in self._places.get(one, ()))
+        return next((p for p in places if not file or p.path.endswith(f"/{file}.py")), None)
+
+    def _makers(self, cls: str, function: str) -> list[str]:
+        """The tests of a class whose names a made one goes on from, the longest first."""
+        made = (one for one in self._tests.get(cls, ()) if one and function.startswith(f"{one}_"))
+        return [f"{cls}.{one}" for one in sorted(made, key=len, reverse=True)]
 
 
 def _gap(one: Recorded, what: str, test: Location | None) -> Gap:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.index import Index
@@ -71,6 +72,42 @@ def test_a_test_that_a_list_names_is_shown_at_its_lines(answer: GapList) -> None
     failure = of(answer, "compile-failure")["dynamo/TestOld.test_it"]
     assert (failure.location.path, failure.location.line) == ("test/test_old.py", 3)
     assert failure.evidence[0].path == "test/dynamo_expected_failures/TestOld.test_it"
+
+
+@pytest.mark.parametrize(
+    ("subject", "path", "line", "flag", "test"),
+    [
+        (
+            "dynamo/CPython313-test_set-TestOld.test_len",
+            "test/dynamo/cpython/3_13/test_set.py",
+            5,
+            "DYNAMO",
+            "TestOld.test_len",
+        ),
+        (
+            "inductor/TestOldCPU.test_it_cpu_float32",
+            "test/test_old.py",
+            3,
+            "INDUCTOR",
+            "TestOldCPU.test_it_cpu_float32",
+        ),
+    ],
+)
+def test_a_test_that_is_inherited_or_made_is_found_and_run(
+    grown: Index, answer: GapList, subject: str, path: str, line: int, flag: str, test: str
+) -> None:
+    failure = of(answer, "compile-failure")[subject]
+    assert (failure.location.path, failure.location.line) == (path, line)
+    plan = Changes(grown).of_id(failure.id)
+    assert plan
+    command = f"PYTORCH_TEST_WITH_{flag}=1 python {path} {test}"
+    assert [run.command for run in plan.tests] == [command]
+
+
+def test_a_row_of_a_set_is_a_row_to_remove(grown: Index) -> None:
+    plan = Changes(grown).of_id("compile-skip/dynamo/TestOlder.test_in_a_set")
+    assert plan
+    assert '-    "TestOlder.test_in_a_set",' in plan.steps[0].code
 
 
 def test_lists_are_folders_or_sets(answer: GapList) -> None:
