@@ -210,7 +210,8 @@ def _entry(found: Found) -> Entry:
         name = f"{_OF_ITS_NAME}{formatted_name(fact)} in {detail.get('db', '')}"
         return Entry(fact.target, name, detail.get("cls", ""), where)
     if fact.kind in _DOCUMENTED:
-        text = fact.symbol if fact.kind == "page" else _DOCUMENTED[fact.kind]
+        page = fact.symbol.rpartition(".")[0]  # the same one in reStructuredText and in MyST
+        text = page if fact.kind == "page" else _DOCUMENTED[fact.kind]
         return Entry(fact.target, f"{_DOCUMENTED[fact.kind]} of {fact.target}", text, where)
     fallback = "fallback" in detail.get("note", "")
     subject = fact.target if fact.kind == "ref" else ""

@@ -54,6 +54,7 @@ def diff(tmp_path_factory: pytest.TempPathFactory) -> Diff:
             assert text.count(old) == 1, old
             text = text.replace(old, new)
         (root / path).write_text(text)
+    (root / PAGE).rename((root / PAGE).with_suffix(".md"))  # which changes nothing of what it lists
     (root / "torch/fresh.py").write_text(ADDED)
     (root / "torch/_fresh.py").write_text(ADDED)
     commit(root, "The edits")
