@@ -90,16 +90,29 @@ def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[Pytho
 
 def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
     """Notes of each decomposition whether it may leave the operator as it is."""
-    refusals = list(occurrences(text.data, b"return NotImplemented"))
-    lines = {
-        block.head.line
-        for block in text.blocks
-        if bisect_right(refusals, block.head.start) < bisect_left(refusals, block.end)
-    }
+    lines = _refusing(text)
     for fact in facts:
         if fact.kind == "decomposition" and fact.line in lines:
             fact = fact._replace(detail="; ".join(filter(None, (fact.detail, "declines=1"))))
         yield fact
+
+
+def _refusing(text: Text) -> set[int]:
+    """The lines of the functions that may return NotImplemented, in person or with what another
+    function of the file returns."""
+    found: set[int] = set()
+    refusals = list(occurrences(text.data, b"return NotImplemented"))
+    while refusals:
+        fresh = [
+            block.head
+            for block in text.blocks
+            if block.head.line not in found
+            and bisect_right(refusals, block.head.start) < bisect_left(refusals, block.end)
+        ]
+        found.update(head.line for head in fresh)
+        said = (f"return {head.name}(".encode() for head in fresh)
+        refusals = sorted(at for call in said for at in occurrences(text.data, call))
+    return found
 
 
 def _at_schema(fact: PythonFact, text: Text) -> PythonFact:

@@ -96,6 +96,30 @@ def a(x): ...
     assert details[1]["type"] == "pre_autograd"
 
 
+def test_a_decomposition_declines_with_what_a_helper_returns() -> None:
+    source = (
+        HEAD
+        + """
+def _pool(x, dim):
+    if dim > 3:
+        return NotImplemented
+    return x
+
+@register_decomposition(aten.pool2d)
+def pool2d(x):
+    return _pool(x, 2)
+
+@register_decomposition(aten.pool)
+def pool(x):
+    y = _pool(x, 1)
+    return y + 1
+"""
+    )
+    found = {f.target: unpack(f.detail) for f in read(source) if f.kind == "decomposition"}
+    assert "declines" in found["aten::pool2d"]
+    assert "declines" not in found["aten::pool"]
+
+
 def test_a_wrapper_with_the_apis_name_is_followed() -> None:
     """Inductor's own register_decomposition enters another table."""
     source = """
