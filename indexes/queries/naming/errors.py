@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+import msgspec
+
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.python import PythonAnswer
-from indexes.model.regex import regex
+from indexes.model.regex import IGNORECASE, regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
@@ -37,6 +39,8 @@ from indexes.readers.messages import DISPATCH
 _LOOKED_AT = 5
 """Lines of which is told what is around them and what reaches them."""
 _OPERATORS = 8
+_GRAPH_BREAK = regex(r"(?:[^\n]*\s)?(?:https?://\S+/)?(gb\d{4,})(?:\.html)?", IGNORECASE)
+_GRAPH_BREAKS = "torch/_dynamo/graph_break_registry.json"
 _FOR_ALL = "torchCheckMsgImpl"
 """What makes the text of each TORCH_CHECK that is given none."""
 
@@ -60,6 +64,41 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
+
+
+class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
+    """A reason for which Dynamo breaks a graph, as its registry has it."""
+
+    kind: str
+
+
+_BREAKS = dict[str, list[_Break]]
+
+
+def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``GB0023``, or the address of its page: where Dynamo's registry has the number, and the
+    lines that break graphs for this reason."""
+    asked = _GRAPH_BREAK.fullmatch(query.raw.strip())
+    if asked is None:
+        return None
+    number, text = asked[1].upper(), index.source.text(_GRAPH_BREAKS)
+    try:
+        kinds = [one.kind for one in msgspec.json.decode(text, type=_BREAKS).get(number, ())]
+    except msgspec.MsgspecError:
+        return None
+    if not kinds:
+        return None
+    where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
+    said = (_breaking(kind, index) for kind in kinds)  # the last name that it was given first
+    match = _match(next(filter(None, said), ()), index)
+    match = match or NameMatch("error", kinds[0], note="no line breaks a graph for this reason now")
+    return replace(match, hits=(Hit("text", number, where, kinds[0]), *match.hits))
+
+
+def _breaking(kind: str, index: IndexedTree) -> tuple[Message, ...]:
+    """The lines that say a reason by the letter, else those that say it with values or more."""
+    found = Messages(index.facts.store).said(kind)
+    return tuple(one for one in found if one.text == kind) or found
 
 
 def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> NameMatch | None:

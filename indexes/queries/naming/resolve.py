@@ -37,7 +37,7 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
-    for world in (texts.find_row, *_ORDER[query.kind]):
+    for world in (texts.find_row, errors.find_graph_break, *_ORDER[query.kind]):
         if found := world(query, index):
             return _with_more(found, query, index)
     return _unknown(query, index)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from pathlib import Path
+
 import pytest
 
 from indexes.queries.index import Index
 from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
+from indexes.source.source import Source
+from tests.tree_marks import TREE
 
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
 
@@ -155,3 +161,30 @@ def test_a_message_in_a_message_comes_before_it(tree_index: Index) -> None:
     inner, outer = tree_index.resolve("reader's error: Unknown operand 118").hits
     assert inner.detail == "raise UnpicklingError: Unknown operand"
     assert outer.detail.startswith("message =: This file")
+
+
+_REGISTRY = """{
+  "GB0007": [{"Gb_type": "Call of a new name"}, {"Gb_type": "Call of an old name"}],
+  "GB0008": [{"Gb_type": "No call"}]
+}"""
+_BREAKING = """
+def call(one):
+    unimplemented(gb_type="Call of an old name", context=f"{one}")
+    unimplemented(gb_type="Call of an old name and more", context=f"{one}")
+"""
+_PAGE = "For more details, please visit: https://pytorch.org/graph-breaks/gb/gb0007.html"
+
+
+def test_the_number_of_a_graph_break_leads_to_the_lines_that_break(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    (root / "torch/_dynamo").mkdir(exist_ok=True)
+    (root / "torch/_dynamo/graph_break_registry.json").write_text(_REGISTRY)
+    (root / "torch/_dynamo/breaking.py").write_text(_BREAKING)
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        for text in ("GB0007", "gb0007", _PAGE):
+            found = index.resolve(text)
+            places = [(hit.location.path, hit.location.line) for hit in found.hits]
+            registry = ("torch/_dynamo/graph_break_registry.json", 2)
+            assert places == [registry, ("torch/_dynamo/breaking.py", 3)]
+        assert "no line" in index.resolve("GB0008").note
+        assert index.resolve("GB0009").kind == "none"
