@@ -4,8 +4,8 @@ neighbour at that place as the model, and what is wrong with the schema before a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from indexes.model.schema import Schema, SchemaKind, parse_schema
@@ -88,6 +88,10 @@ class NewOperator:
         return all(check.good for check in self.checks)
 
 
+_ELSEWHERE = (
+    "SELECT op,key FROM kernels k WHERE kind='missing'"
+    " AND EXISTS (SELECT 1 FROM kernels WHERE op=k.op AND kind!='missing')"
+)
 _MODELS = 24
 _SHOWN = 5
 _TESTED = 3
@@ -225,7 +229,10 @@ class Planner:
 
     @cached_property
     def _natives(self) -> tuple[NativeFunction, ...]:
-        return tuple(self._index.all_natives())
+        """All operators, without the rows of devices whose kernels are in another repository: a
+        change of this one adds none there."""
+        elsewhere = set(self._index.facts.store.query(_ELSEWHERE))
+        return tuple(_without(one, elsewhere) for one in self._index.all_natives())
 
     @cached_property
     def _known_types(self) -> frozenset[str]:
@@ -246,3 +253,11 @@ def _base_types(schema: Schema) -> list[str]:
 
 def _is_sure(one: Addition) -> bool:
     return one.certainty == "surely"
+
+
+def _without(native: NativeFunction, rows: Set[tuple[str, str]]) -> NativeFunction:
+    """An entry without some rows of its dispatch table, given as (operator, key)."""
+    if not any(op == native.full_name for op, _ in rows) or native.dispatch is None:
+        return native
+    kept = (row for row in native.dispatch if (native.full_name, row.key) not in rows)
+    return replace(native, dispatch=tuple(kept))
