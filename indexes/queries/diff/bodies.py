@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from indexes.linking.dtypes import Dtypes
@@ -34,8 +35,9 @@ class Bodies:
         self._source = source
         self._dtypes = dtypes
         self._lines: dict[str, list[str]] = {}
+        self.tokens = lru_cache(2)(self._tokens)
 
-    def tokens(self, definition: Definition) -> tuple[str, ...]:
+    def _tokens(self, definition: Definition) -> tuple[str, ...]:
         """The tokens of a definition, comments left out; none when its file can't be read."""
         where = definition.location
         lines = self._file(where.path)[max(where.line - 1, 0) : max(where.end_line, where.line)]
@@ -45,7 +47,7 @@ class Bodies:
     def dispatches(self, definition: Definition) -> Dispatches:
         """Its choices by dtype, expanded by the version's macros."""
         tokens = self.tokens(definition)
-        named = {token for token in tokens if self._dtypes.dispatches(token)}
+        named = set(filter(self._dtypes.dispatches, set(tokens)))
         if not tokens or not (named or definition.macro_location):
             return Dispatches()
         uses = self._dtypes.of(definition)

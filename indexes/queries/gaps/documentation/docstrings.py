@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.files import ArgumentDocs, module_name
-from indexes.model.regex import regex
+from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
@@ -19,6 +19,10 @@ _REFERENCE = regex(
     r":(?:func|meth|class|obj):`[~!.]*([\w.]+)"
 )
 """One by which a docstring leaves the rest to another."""
+_DEPRECATED = regex(r"(\w+)[`'\"]*(?: \w+)? (?:is|are) deprecated")
+"""What the code warns of when it is given."""
+_BEHIND = regex(r"^\S", MULTILINE)
+"""Where what follows a class or function at the top of a file begins."""
 _MANY = 3
 """So many functions of a folder have a custom."""
 
@@ -43,12 +47,14 @@ def _left(
     one: ArgumentDocs,
     documented: Iterable[tuple[str, ArgumentDocs]],
 ) -> Sequence[str]:
-    """Those of the parameters left out that no function documents to which the docstring refers:
-    ``load_inline`` behaves "like :func:`load`"."""
-    text = "\n".join(tree.lines(place.path, place.line, max(one.lines.values())))
+    """Those of the parameters left out that are not deprecated, and that no function documents to
+    which the docstring refers: ``load_inline`` behaves "like :func:`load`"."""
+    last = max(one.lines.values())
+    text = "\n".join(tree.lines(place.path, place.line, last))
     meant = {name.rpartition(".")[2] for name in _REFERENCE.findall(text)}
     told = {word for name, other in documented if name in meant for word in other.said}
-    return [name for name in missing if name not in told]
+    code = _BEHIND.split("\n".join(tree.lines(place.path, last)), 1)[0]
+    return [name for name in missing if name not in told.union(_DEPRECATED.findall(code))]
 
 
 def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | None:

@@ -31,4 +31,4 @@ def find(tree: Tree) -> Iterator[Gap]:
             yield Gap(place, f"{path} has no owner", rule, (place,), name=path, stated=True)
 
 
-KINDS = (Kind("test-owner", "easy", "test files without an owner", find, lacks),)
+KINDS = (Kind("test-owner", "medium", "test files without an owner", find, lacks),)

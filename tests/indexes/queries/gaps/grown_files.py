@@ -177,6 +177,14 @@ def rests(one, rested, third):
     """
 
 
+def warned(one, former):
+    """Args:
+        one: the first
+    """
+    if former is not None:
+        warnings.warn("`former` is deprecated. Use `one` instead.", FutureWarning)
+
+
 def uses(one, used):
     """For other dimensions, use :func:`whole`.
 

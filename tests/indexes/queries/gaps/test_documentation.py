@@ -62,3 +62,9 @@ def test_a_docstring_may_leave_parameters_to_another(answer: GapList) -> None:
     rest = found["torch.others.said.rests"]
     assert rest.what == "torch.others.said.rests does not document third"
     assert found["torch.others.said.uses"].what.endswith("does not document used")
+
+
+def test_a_docstring_may_leave_out_a_parameter_that_the_code_calls_deprecated(
+    answer: GapList,
+) -> None:
+    assert "torch.others.said.warned" not in of(answer, "docstring")

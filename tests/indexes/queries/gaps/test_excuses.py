@@ -121,6 +121,7 @@ def test_only_the_file_without_an_owner_lacks_one(answer: GapList) -> None:
     found = of(answer, "test-owner")
     assert "test/test_nobody.py" in found
     assert "test/test_old.py" not in found
+    assert found["test/test_nobody.py"].difficulty == "medium"  # somebody has to take it
 
 
 def test_files_without_types_by_their_first_line_or_by_the_configuration(answer: GapList) -> None:
