@@ -51,6 +51,9 @@ class _BatchRulePlan(RulePlan):
         """Whether no line of the tree registers the neighbour's by name."""
         return one.name not in self._registrations
 
+    def _models(self) -> Iterator[str]:
+        return iter(())  # its neighbours are C++
+
     def _place(self, one: Near) -> Location:
         return self._registrations.get(one.name) or self._tree.natives[one.op].location
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from indexes.model.files import module_name
+from indexes.model.python import PythonCall
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.model import ChangeStep, Neighbour
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.steps import Step
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.python_names.finding import is_private
 
 _MOST = 30
 """Files."""
+_MODELS, _SHARED = 3, 2
+"""So many neighbours are asked for modules that their functions use, and so many are named."""
 KINDS = ("kernel", "error-message")
 """The changes that a part of the operator's own code often has to follow."""
 
@@ -38,6 +43,23 @@ def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:
         if header := header_of(facts, where.path):
             what = f"see what is declared beside {name}"
             yield ChangeStep("read", Location(header, 1), what, why=f"the header of {where.path}")
+
+
+def shared_modules(tree: Tree, names: Iterable[str]) -> Iterator[ChangeStep]:
+    """The private modules whose functions some functions of Python call: a new one like them may
+    need one more there."""
+    found: dict[str, dict[str, PythonCall]] = {}
+    for name in islice(names, _MODELS):
+        card = tree.index.python(name)
+        for call in card.calls if card else ():
+            module = module_name(call.location.path) if call.location else ""
+            if call.location and is_private(module) and not name.startswith(f"{module}."):
+                found.setdefault(call.location.path, {}).setdefault(name, call)
+    for _, by in sorted(found.items(), key=lambda item: -len(item[1]))[:_SHARED]:
+        user, call = next(iter(by.items()))
+        what = f"See {call.name.rpartition('.')[2]}, and what stands beside it."
+        if call.location:
+            yield ChangeStep("read", call.location, what, why=f"{user} calls it")
 
 
 def _first_of_files(places: Iterable[Step], known: set[str]) -> Iterator[Step]:

@@ -13,6 +13,7 @@ from functools import cache
 from textwrap import dedent
 
 from indexes.linking.python.paths import Found, place_of
+from indexes.model.files import module_name
 from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
@@ -30,7 +31,7 @@ from indexes.queries.changes.python.memberships import Joined, Memberships, Subj
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
-from indexes.queries.changes.related import neighbour
+from indexes.queries.changes.related import neighbour, shared_modules
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.contribution.python_beside import Beside, of_its_name
 from indexes.queries.gaps.tree import Tree
@@ -131,7 +132,8 @@ class RulePlan:
             left = (edit, *self._list_steps(rows))
             return Parts(left, tests=tuple(self._tests()), title=title, there=there)
         writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
-        steps = (*self._to_read(), *writing, *self._list_steps(rows))
+        called = shared_modules(self._tree, self._models())
+        steps = (*self._to_read(), *writing, *self._list_steps(rows), *called)
         return Parts(
             steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
         )
@@ -235,6 +237,11 @@ class RulePlan:
         for one, where in list(others)[:1]:
             what = f"Or add it here, after that of {one.name}."
             yield ChangeStep("read", where, what, why=f"{one.name} is {one.why}")
+
+    def _models(self) -> Iterator[str]:
+        """The neighbours' functions by their names in Python."""
+        for path, fact in map(self._registered, self._near):
+            yield f"{module_name(path)}.{fact.symbol.rpartition('.')[2]}"
 
     def _end(self, where: Location) -> int:
         """The last line of a statement that a helper's fact gives one line of."""

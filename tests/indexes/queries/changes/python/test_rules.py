@@ -84,7 +84,12 @@ def with_prims(tmp_path: Path) -> Iterator[Index]:
     root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
     refs, prims = root / "torch/_refs/__init__.py", root / "torch/_prims/__init__.py"
     text = refs.read_text().replace("torch.ops.prims.", "prims.")
-    refs.write_text(text.replace("import torch\n", "import torch\nimport torch._prims as prims\n"))
+    text = text.replace("    return prims.", "    utils.checked(a)\n    return prims.")
+    imports = "import torch\nimport torch._prims as prims\nimport torch._prims_common as utils\n"
+    refs.write_text(text.replace("import torch\n", imports))
+    common = root / "torch/_prims_common/__init__.py"
+    common.parent.mkdir()
+    common.write_text("def checked(a):\n    pass\n")
     infos = root / "torch/testing/_internal/common_methods_invocations.py"
     for name in ("abs", "sin", "ceil"):
         with prims.open("a") as one:
@@ -112,3 +117,11 @@ def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> Non
     assert {'+        "_refs.sigmoid",', '+        torch_opinfo_name="sigmoid",'} <= {*entry.code}
     (own,) = [one for one in Contributions(with_prims).of(near).steps if "_prims." in one.symbol]
     assert own.location == prim.like
+
+
+def test_a_ref_has_the_modules_that_its_neighbours_call(with_prims: Index) -> None:
+    plan = Changes(with_prims).of_op("sigmoid", "ref")
+    (called,) = [one for one in plan.steps if one.location.path.startswith("torch/_prims_common/")]
+    assert (called.action, called.location.line) == ("read", 1)
+    assert called.what == "See checked, and what stands beside it."
+    assert f"torch._refs.{plan.neighbours[0].name} calls it" in called.why
