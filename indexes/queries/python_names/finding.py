@@ -78,8 +78,10 @@ class Finder:
         for start in filter(None, (f"torch.{first}", _AS.get(first))):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
-                public = self._bare(first, rest) if _is_only_declared(answer) else None
-                return _with_another(public, answer) if public else answer
+                if not _is_only_declared(answer):
+                    return answer
+                public = self._bare(first, rest)
+                return _with_another(public, answer) if public else self._unlisted(name, answer)
         return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
@@ -110,6 +112,13 @@ class Finder:
         names = sorted(map(self.shortened, self.public(first)[:_MOST]), key=_rank)
         full = (f"{name}.{rest}" if rest else name for name in names)
         return together(self._answer(name, self.names.find(name)) for name in full)
+
+    def _unlisted(self, name: str, declared: PythonAnswer) -> PythonAnswer:
+        """What a stub file declares, with what public modules define under that name, though their
+        lists of public names do not have it."""
+        found = _defined(name, self._index, self) if "." not in name else ()
+        public = (one for one in found if one and not is_private(one.name))
+        return together((declared, *public)) or declared
 
     def _ending(self, name: str) -> PythonAnswer | None:
         """``fsdp.fully_shard``: what is public under a name that ends so, or in a module whose
