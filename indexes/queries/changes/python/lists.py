@@ -29,6 +29,9 @@ _AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
 """What stands behind a name in a list: a call of it is no row."""
 _BEFORE = ".:'\"_"
 """What stands before it."""
+PUBLIC = "__all__"
+_CONTEXT = 7
+"""Lines between two edits from which on their diffs do not touch."""
 _EXPECTED = "test/expect"
 _IS_TEST = regex(r"(?:^|/)tests?/.*\.py$")
 
@@ -142,3 +145,29 @@ def _unsought(blocks: Sequence[Block], lines: Sequence[int]) -> Iterator[Block]:
         last = 0 if before is None else before.head.line if is_around else before.end_line
         if bisect_right(lines, block.end_line) == bisect_right(lines, last):
             yield block
+
+
+def public_row(tree: Tree, path: str, name: str) -> Location | None:
+    """The line of a file's list of public names that has one of its functions."""
+    start = rf"^{PUBLIC} = \[[^\]]*?^[^\S\n]*[\"']"
+    found = re.search(rf"{start}{name}[\"'],", tree.text(path), re.MULTILINE)
+    return (
+        Location(path, found[0].count("\n") + found.string.count("\n", 0, found.start()) + 1)
+        if found
+        else None
+    )
+
+
+def near_each_other(rows: Sequence[NamedRow]) -> Iterator[list[NamedRow]]:
+    """The rows in groups that one diff takes out: those within the context of its lines."""
+    group: list[NamedRow] = []
+    for row in sorted(rows, key=lambda one: (one.location.path, one.location.line)):
+        last = group[-1].location if group else None
+        if last and (
+            last.path != row.location.path or row.location.line - last.end_line > _CONTEXT
+        ):
+            yield group
+            group = []
+        group.append(row)
+    if group:
+        yield group

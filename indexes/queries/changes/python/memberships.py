@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from indexes.model.regex import IGNORECASE, regex
-from indexes.queries.changes.python.lists import Lists, NamedRow
+from indexes.queries.changes.python.lists import PUBLIC, Lists, NamedRow
 from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.gaps.tree import Tree
@@ -82,7 +82,7 @@ class Memberships:
         for row in sorted(named, key=lambda row: order.index(row.name)):
             key = _key(row.list)
             enough = row.name == order[0] or 2 * counted[key] >= len(order)
-            if key not in there | seen and not row.list.fails:
+            if key not in there | seen and not row.list.fails and row.list.title != PUBLIC:
                 seen.add(key)
                 if found := self._of_those_having(kind, row, enough):
                     yield found

@@ -26,7 +26,7 @@ from indexes.queries.changes.python.drafts import (
     function_lines,
     style_of,
 )
-from indexes.queries.changes.python.lists import NamedRow
+from indexes.queries.changes.python.lists import PUBLIC, NamedRow, near_each_other, public_row
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.opinfo import python_ref
@@ -38,15 +38,12 @@ from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
 
 _MOST_DOUBTFUL = 8
-_CONTEXT = 7
-"""Lines between two edits from which on their diffs do not touch."""
 _FILES = 2
 """Test files that are run whole, where none has tests of the operator."""
 _GIVEN = regex(r"\)\((\w+)\)\s*$")
 """The function that a decorator is called with: ``register_lowering(aten.a)(b)``."""
 _WRITTEN = ".expect"
 """How the names of files end that tests write."""
-_SAYS = {"remove": "is there no longer", "add": "joins"}
 
 
 def _is_written(row: NamedRow) -> bool:
@@ -201,6 +198,15 @@ class RulePlan:
         what += " That is made of another operator's: ours needs one of its own." if made else ""
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+        yield from self._listed(one, found)
+
+    def _listed(self, one: Near, found: Found) -> Iterator[ChangeStep]:
+        """The public names of the file that it is written in, where the neighbour's is on them."""
+        last = found[1].symbol.rpartition(".")[2]
+        if row := public_row(self._tree, found[0], last):
+            name = self._renaming(one.name).function(last)
+            code = inserted(self._tree, row, [self._tree.line(row).replace(last, name)])
+            yield ChangeStep("add", row, f"Add {name} to {PUBLIC}, which has {last}.", code)
 
     def _ref_to_register(self) -> Iterator[ChangeStep]:
         """Its ref, which may be its decomposition as well."""
@@ -245,11 +251,15 @@ class RulePlan:
 
     def _end(self, where: Location) -> int:
         """The last line of a statement that a helper's fact gives one line of."""
+        return getattr(self._statement(where), "end_lineno", where.end_line)
+
+    def _statement(self, where: Location) -> ast.stmt | None:
+        """The one at the top of its file in which a place ends."""
         module = self._module(where.path)
         for node in module.body if module else ():
             if node.lineno <= where.end_line <= (node.end_lineno or 0):
-                return node.end_lineno or where.end_line
-        return where.end_line
+                return node
+        return None
 
     def _draft(self, one: Near, found: Found) -> tuple[str, ...]:
         path, fact = found
@@ -257,12 +267,13 @@ class RulePlan:
         to = self._renaming(one.name)
         if not fact.end_line:  # a call of a helper, in one statement
             return tuple(map(to.words, self._tree.lines(path, fact.line, self._end(where))))
-        head = "\n".join(self._tree.lines(path, where.line, fact.line - 1))
-        own = dedent(head).splitlines()
+        decorated = getattr(self._statement(where), "decorator_list", ())
+        first = min((one.lineno for one in decorated), default=where.line)
+        head = "\n".join(self._tree.lines(path, first, fact.line - 1))
         indent = margin(head)
         name = to.function(fact.symbol.rpartition(".")[2])
         made = (
-            *decorators(own, to),
+            *decorators(dedent(head).splitlines(), to),
             *function_lines(name, self._tree.schemas[self._op], self._style(path)),
             f'    raise NotImplementedError("{self._name}: what its kernel computes")',
         )
@@ -309,7 +320,7 @@ class RulePlan:
         joined = [one for one in found if one.usual and one.row.location[:2] not in entries]
         left = list(self._lists.left(subject, self._own, rows))
         yield from (self._join(one) for one in joined if not _is_written(one.row))
-        yield from map(self._leave, _near_each_other([r for r in left if not _is_written(r)]))
+        yield from map(self._leave, near_each_other([r for r in left if not _is_written(r)]))
         for path in dict.fromkeys(r.location.path for r in (*left, *(j.row for j in joined))):
             if path.endswith(_WRITTEN):
                 yield self._accept(path, [r for r in left if r.location.path == path])
@@ -348,7 +359,8 @@ class RulePlan:
             kept = sorted({*lines, *(f"aten::{one}" for one in self._variants())})
         first = min(gone, default=0)
         action: Action = "remove" if left else "add"
-        what = f"Have {test} rewrite its file: {self._name} {_SAYS[action]}."
+        said = "is there no longer" if left else "joins"
+        what = f"Have {test} rewrite its file: {self._name} {said}."
         code = replaced(self._tree, Location(path, 1, len(lines)), kept)
         where = next((f.location for f in self._tree.index.find(test.partition(".")[0], 5)), None)
         command = f"EXPECTTEST_ACCEPT=1 python {where.path} {test}" if where else ""
@@ -383,18 +395,3 @@ class RulePlan:
             near = self._near[0].name
             said = f"no operator similar to {self._name} has a {self._rule.noun}"
             yield f"{said}: {near} is the nearest, and its file and form are a guess"
-
-
-def _near_each_other(rows: Sequence[NamedRow]) -> Iterator[list[NamedRow]]:
-    """The rows in groups that one diff takes out: those within the context of its lines."""
-    group: list[NamedRow] = []
-    for row in sorted(rows, key=lambda one: (one.location.path, one.location.line)):
-        last = group[-1].location if group else None
-        if last and (
-            last.path != row.location.path or row.location.line - last.end_line > _CONTEXT
-        ):
-            yield group
-            group = []
-        group.append(row)
-    if group:
-        yield group

@@ -86,7 +86,8 @@ def with_prims(tmp_path: Path) -> Iterator[Index]:
     text = refs.read_text().replace("torch.ops.prims.", "prims.")
     text = text.replace("    return prims.", "    utils.checked(a)\n    return prims.")
     imports = "import torch\nimport torch._prims as prims\nimport torch._prims_common as utils\n"
-    refs.write_text(text.replace("import torch\n", imports))
+    listed = '__all__ = [\n    "abs",\n    "sin",\n    "ceil",\n]\n'
+    refs.write_text(text.replace("import torch\n", imports) + listed)
     common = root / "torch/_prims_common/__init__.py"
     common.parent.mkdir()
     common.write_text("def checked(a):\n    pass\n")
@@ -125,3 +126,12 @@ def test_a_ref_has_the_modules_that_its_neighbours_call(with_prims: Index) -> No
     assert (called.action, called.location.line) == ("read", 1)
     assert called.what == "See checked, and what stands beside it."
     assert f"torch._refs.{plan.neighbours[0].name} calls it" in called.why
+
+
+def test_a_ref_has_the_decorators_of_its_neighbour_and_is_a_public_name(with_prims: Index) -> None:
+    plan = Changes(with_prims).of_op("sigmoid", "ref")
+    written, listed = _steps(plan, "torch/_refs/__init__.py")
+    added = [line for line in written.code if line.startswith("+")]
+    assert any(line.startswith("+@_make_elementwise_unary_reference(") for line in added)
+    assert '+    "sigmoid",' in listed.code
+    assert listed.what == f"Add sigmoid to __all__, which has {plan.neighbours[0].name}."
