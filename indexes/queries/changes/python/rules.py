@@ -50,6 +50,12 @@ def _is_written(row: NamedRow) -> bool:
     return row.location.path.endswith(_WRITTEN)
 
 
+_EITHER: dict[str, tuple[str, Action, str]] = {
+    "decomposition": ("ref", "edit", "Register the ref of {}, or write its own decomposition."),
+    "ref": ("decomposition", "read", "See the decomposition of {}, which the ref may replace."),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What kind of thing is registered, and how it is called."""
@@ -113,11 +119,11 @@ class RulePlan:
         places = change.gap.evidence if change.gap else ()
         shown = frozenset((one.path, one.line) for one in places if one not in tested)
         self._subject = replace(rule.subject, shown=shown)
+        self._module = cache(self._parsed)
         self._lists = Memberships(tree)
         having = self._lists.traits.having(rule.kind)
         self._near = sorted(nearest(tree, self._op, having), key=self._is_made_of_another)
         self._own = self._lists.lists.names(self._op)
-        self._module = cache(self._parsed)
 
     def parts(self) -> Parts:
         """The steps in the order of work, the neighbours and the tests."""
@@ -152,18 +158,17 @@ class RulePlan:
         return min(found, key=lambda f: (f[1].symbol.endswith("_"), not f[1].end_line))
 
     def _word(self, one: Near) -> str:
-        """What its first commit brought into the file."""
         return f"aten.{one.name}"
 
     def _is_made_of_another(self, one: Near) -> bool:
         """Whether a helper makes the neighbour's from another operator's: no model for ours."""
         path, fact = self._registered(one)
-        lines = self._tree.lines(path, fact.line, fact.line)
-        if lines and lines[0][:1].isspace():  # inside of another function
+        if self._tree.line(Location(path, fact.line))[:1].isspace():  # inside of another function
             return True
-        line = lines[0] if lines and not fact.end_line else ""
-        given = _GIVEN.search(line)
-        made = given[1] if given else line.partition("=")[2]
+        last = 0 if fact.end_line else self._end(self._place(one))
+        text = "\n".join(self._tree.lines(path, fact.line, last)) if last else ""
+        given = _GIVEN.search(text)
+        made = given[1] if given else text.partition("=")[2]
         return bool(made) and not regex(rf"\b{one.name}\b").search(made)
 
     def _neighbours(self) -> Iterator[Neighbour]:
@@ -209,11 +214,11 @@ class RulePlan:
             yield ChangeStep("add", row, f"Add {name} to {PUBLIC}, which has {last}.", code)
 
     def _ref_to_register(self) -> Iterator[ChangeStep]:
-        """Its ref, which may be its decomposition as well."""
-        refs = self._lists.traits.found(REF.kind).get(self._name, ())
-        if self._rule.kind == DECOMPOSITION.kind and refs:
-            what = f"Register the ref of {self._name}, or write a decomposition of its own."
-            yield ChangeStep("edit", place(refs[0]), what, why="many refs are decompositions too")
+        """Its ref, which may be its decomposition as well; or the other way round."""
+        other, action, what = _EITHER.get(self._rule.kind, ("", "read", ""))
+        for one in self._lists.traits.found(other).get(self._name, ())[:1] if other else ():
+            said = what.format(self._name)
+            yield ChangeStep(action, place(one), said, why="many refs are decompositions too")
 
     def _of_ref(self) -> Iterator[ChangeStep]:
         """What goes with a ref: the prim that it calls, and the entry by which it is tested."""
@@ -381,10 +386,9 @@ class RulePlan:
         yield from sorted(runs, key=lambda one: not about.search(one.path))
         if any(about.search(one.path) for one in runs):
             return
-        near = (
-            self._tree.mentions.near(self._place(self._near[0]).path, _FILES) if self._near else ()
-        )
-        paths = [*(one.path for one in near), *self._tree.paths("test/%.py")]
+        own = [self._place(one).path for one in self._near[:1]]
+        near = (one.path for path in own for one in self._tree.mentions.near(path, _FILES))
+        paths = [*near, *self._tree.paths("test/%.py")]
         for path in list(dict.fromkeys(filter(about.search, paths)))[:_FILES]:
             yield TestRun(f"python {path}", path, f"tests of what a {self._rule.noun} is for")
 
@@ -392,6 +396,5 @@ class RulePlan:
         if not self._near:
             yield f"no operator of this tree has a {self._rule.noun} to copy from"
         elif not self._near[0].is_like:
-            near = self._near[0].name
             said = f"no operator similar to {self._name} has a {self._rule.noun}"
-            yield f"{said}: {near} is the nearest, and its file and form are a guess"
+            yield f"{said}: {self._near[0].name} is the nearest, and its file and form are a guess"

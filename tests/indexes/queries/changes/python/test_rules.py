@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,3 +136,32 @@ def test_a_ref_has_the_decorators_of_its_neighbour_and_is_a_public_name(with_pri
     assert any(line.startswith("+@_make_elementwise_unary_reference(") for line in added)
     assert '+    "sigmoid",' in listed.code
     assert listed.what == f"Add sigmoid to __all__, which has {plan.neighbours[0].name}."
+
+
+def test_a_ref_may_replace_a_decomposition_and_be_made_in_a_statement_of_several_lines(
+    with_prims: Index, tmp_path: Path
+) -> None:
+    root = tmp_path / "pytorch"
+    with (root / "torch/_decomp/decompositions.py").open("a") as decompositions:
+        decompositions.write(
+            "\n\n@register_decomposition(aten.sigmoid)\ndef sigmoid(x):\n    return x\n"
+        )
+    refs = root / "torch/_refs/__init__.py"
+    text = re.sub(
+        r"@_make_elementwise_unary[^@]*?\ndef (\w+)[^@]*?(?=@|\n\n\w)", _MADE, refs.read_text()
+    )
+    refs.write_text(text)
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "again")) as index:
+        plan = Changes(index).of_op("sigmoid", "ref")
+    written = next(s for s in _steps(plan, "torch/_refs/__init__.py") if "the ref of" in s.what)
+    assert any(line.startswith("+sigmoid = _make_elementwise") for line in written.code)
+    (replaced,) = [s for s in plan.steps if s.location.path == "torch/_decomp/decompositions.py"]
+    assert replaced.what == "See the decomposition of sigmoid, which the ref may replace."
+
+
+_MADE = """\\1 = _make_elementwise_unary_reference(
+    prims.\\1,
+    type_promotion_kind="int_to_float",
+)
+
+"""
