@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from indexes.model.impact import Changed
 from indexes.model.vocabulary import Location
 from indexes.queries.pull_request.issues import is_fix
 from indexes.queries.pull_request.model import PullRequest, PullStep
@@ -78,14 +79,23 @@ def _what(one: PullRequest) -> Iterator[str]:
     if not one.title.text:
         yield _BLANK.format("what this change does, in a sentence")
     changes = list({(c.kind, c.name, c.what): c for c in one.affected.changes}.values())
-    for change in changes[:_MAX_NAMED]:
-        detail = f": {words(change.detail)}" if change.detail else ""
-        what = f"{change.what} {change.kind} {code(change.name)}"
-        yield f"- {what} in {code(change.location.path)}{detail}"
+    yield from dict.fromkeys(map(_change, changes[:_MAX_NAMED]))
     if (more := len(changes) - _MAX_NAMED) > 0:
         yield f"- and {more} more"
     if one.affected.quiet:
         yield f"- white space or comments alone: {', '.join(map(code, one.affected.quiet[:6]))}"
+
+
+def _change(change: Changed) -> str:
+    """A definition with its file; a file, or the code outside of functions, without a name."""
+    path, kind = code(change.location.path), "" if change.kind == "python" else f"{change.kind} "
+    if change.name == change.location.path:
+        used = f": {change.detail} include it" if change.kind == "header" and change.detail else ""
+        return f"- {change.what} {path}{words(used)}"
+    if change.name.endswith("<statement>"):
+        return f"- {change.what} code outside of functions in {path}"
+    detail = f": {words(change.detail)}" if change.detail else ""
+    return f"- {change.what} {kind}{code(change.name)} in {path}{detail}"
 
 
 def _why(one: PullRequest) -> Iterator[str]:
@@ -107,8 +117,10 @@ def _reached(one: PullRequest) -> Iterator[str]:
         yield f"- {code(operator.name)}: {words(', '.join(operator.aspects))}"
     rest = len(own[_MAX_NAMED:])
     through = len(impact.operators) - len(own)
-    if rest or through:
-        yield f"- {rest} more, and {through} that call such an operator (`torchnav affected`)"
+    beside = [f"{rest} more"] if rest else []
+    beside += [f"{through} that call such an operator"] if through else []
+    if beside:
+        yield f"- {', and '.join(beside)} (`torchnav affected`)"
     if impact.apis:
         names = ", ".join(code(api.name) for api in impact.apis[:_MAX_NAMED])
         more = len(impact.apis) - _MAX_NAMED

@@ -12,6 +12,7 @@ from navigator.cli.main import main
 from navigator.progress import Progress
 from tests.repositories import commit, git, repository
 
+MODULE = "torch/functional.py"
 KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
 
 
@@ -46,6 +47,18 @@ def test_markdown_with_blanks_that_are_marked(
     assert lines.index("### Why") < lines.index("---")
     assert any(line.startswith("<!-- to be filled in: why") for line in lines)
     assert "git push -u origin mine" in out
+
+
+def test_files_and_code_without_a_name_are_said_once(
+    root: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path, text in (("docs/source/torch.rst", "More words.\n"), (MODULE, "print(1)\n")):
+        (root / path).write_text((root / path).read_text() + text)
+    assert _run(root, cache, "--body") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "- changed `docs/source/torch.rst`" in lines
+    assert f"- added code outside of functions in `{MODULE}`" in lines
+    assert not any("<statement>" in line or "and 0 that call" in line for line in lines)
 
 
 def test_a_command_that_was_run_from_a_plan_has_its_result(
