@@ -204,10 +204,10 @@ def test_owner(tree: Tree, change: Change) -> Parts:
     owners = Counter(
         line for line in lines.values() if _OWNERS.match(line) and "unknown" not in line
     )
-    if not owners:
-        what = "Name the owner of the tests in the first line."
+    line, count = next(iter(owners.most_common(1)), ("", 0))
+    if 2 * count <= len(lines):  # no owner is that of the folder
+        what = "Name the owner in the first line: the label of the module that the tests are for."
         return Parts((ChangeStep("edit", where, what, why=change.why),))
-    line, count = owners.most_common(1)[0]
     like = next(path for path, own in lines.items() if own == line)
     first = (tree.lines(where.path, 1, 1) or [""])[0]
     at = Location(where.path, 1)
@@ -216,7 +216,7 @@ def test_owner(tree: Tree, change: Change) -> Parts:
         if _OWNERS.match(first)
         else inserted(tree, Location(where.path, 0), [line])
     )
-    what = f"Name the owner; {count} files of the folder have this one."
+    what = f"Name the owner; {count} of the {len(lines)} other files of the folder have this one."
     return Parts((ChangeStep("edit", at, what, code, change.why, Location(like, 1)),))
 
 

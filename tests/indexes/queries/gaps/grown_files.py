@@ -61,6 +61,8 @@ def write_expectations(root: Path) -> None:
     samples = "def sample_inputs_lonely(op_info, device):\n    yield SampleInput(1)\n\n\n"
     databases.write_text(samples + text.replace(head, head + rows))
     append(root, "test/test_nobody.py", '# Owner(s): ["module: unknown"]\n')
+    append(root, "test/alike/test_nobody.py", '# Owner(s): ["module: unknown"]\n')
+    append(root, "test/alike/test_owned.py", '# Owner(s): ["module: alike"]\n')
     append(
         root,
         "test/test_old.py",

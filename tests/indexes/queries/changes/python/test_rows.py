@@ -37,3 +37,14 @@ def test_of_copies_one_is_kept(changes: Changes, answer: GapList) -> None:
     plan = changes.of_id(gap.id)
     assert plan is not None
     assert [step.action for step in plan.steps] == ["edit", "edit"]
+
+
+def test_an_owner_is_named_where_a_folder_has_one(changes: Changes) -> None:
+    alike = changes.of_id("test-owner/test/alike/test_nobody.py")
+    assert alike is not None
+    assert '+# Owner(s): ["module: alike"]' in alike.steps[0].code
+    others = changes.of_id("test-owner/test/test_nobody.py")
+    assert others is not None
+    (step,) = others.steps
+    assert not step.code
+    assert "the label of the module" in step.what
