@@ -22,6 +22,7 @@ from indexes.store.registrations import StoredPython, classes_named
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
 _OWNERS = regex(r"^# Owner\(s\): .*")
 _MOST_FUNCTIONS = 12
+_ROW = "DecorateInfo("
 
 
 def opinfo_row(tree: Tree, change: Change) -> Parts:
@@ -29,9 +30,8 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
     if change.gap is None:
         return _of_operator(tree, change)
     where = change.gap.location
-    lines = tree.lines_of(where)
-    alone = "".join(lines).strip().startswith("DecorateInfo(") and lines[-1].rstrip().endswith("),")
-    code = removed(tree, where) if alone else ()
+    left = _without_call("\n".join(tree.lines_of(where)))
+    code = () if left is None else replaced(tree, where, left.splitlines())
     steps = [ChangeStep("remove", where, f"Remove the row: {_said(change)}", code, change.why)]
     test = _TEST.search(change.gap.what)
     runs = list(_made_test(tree, change, *test.groups())) if test else []
@@ -41,6 +41,25 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
         *steps,
     ]
     return Parts(tuple(steps), tests=tuple(runs))
+
+
+def _without_call(text: str) -> str | None:
+    """The lines of a row without its one call of DecorateInfo: what closes the list may stand
+    behind it. None where that can't be told."""
+    before, called, behind = text.partition(_ROW)
+    ends = (at for at, mark in enumerate(behind, 1) if mark == ")")
+    end = next((at for at in ends if _is_expression(called + behind[:at])), 0)
+    rest = behind[end:].lstrip(",").partition("#")[0].strip()
+    if not end or _ROW in behind or (before.strip() and not rest):
+        return None
+    return f"{before}{rest}" if rest else ""
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        return bool(parse(text).body)
+    except SyntaxError:
+        return False
 
 
 def _of_operator(tree: Tree, change: Change) -> Parts:

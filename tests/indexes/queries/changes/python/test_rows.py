@@ -25,6 +25,16 @@ def test_the_line_of_a_gap_goes(changes: Changes, answer: GapList, kind: str) ->
             assert not step.code or f"-{line}" in step.code
 
 
+def test_what_closes_the_list_behind_a_row_stays(changes: Changes, answer: GapList) -> None:
+    (gap,) = [one for one in answer.gaps if "test_closing" in one.what]
+    plan = changes.of_id(gap.id)
+    assert plan is not None
+    (step,) = [one for one in plan.steps if one.action == "remove"]
+    text = changes.tree.line(step.location)
+    assert text.endswith("),),")
+    assert [line for line in step.code[2:] if line[0] in "+-"] == [f"-{text}", "+            ),"]
+
+
 def test_functions_without_types_are_named(changes: Changes) -> None:
     path = "torch/_decomp/decompositions.py"
     gap = Gap(Location(path, 1), "no types", "it is excused", kind="typing", name=path)
