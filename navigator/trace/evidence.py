@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
@@ -23,9 +24,12 @@ from indexes.linking.formulas import formula_edges
 from indexes.linking.graph import Graph, Node
 from indexes.model.errors import SourceError
 from indexes.model.files import Branch
-from indexes.model.vocabulary import KernelRow
+from indexes.model.schema import parse_schema
+from indexes.model.vocabulary import KernelRow, OperatorSummary
 from indexes.queries.index import Index
 from navigator.trace.model import Input, TraceOp
+from navigator.trace.overloads import takes_tensor
+from navigator.trace.program_code import RULE
 
 _DISPATCHES = "operator"
 _HELPERS = 2
@@ -252,6 +256,19 @@ _LAYOUTS = {
     "jagged": "NestedTensor",
 }
 _QUANTIZED = ("qint", "quint")
+_LAYOUT_NUMBERS = {
+    str(number): name
+    for number, name in enumerate(
+        "strided sparse_coo sparse_csr _mkldnn sparse_csc sparse_bsr sparse_bsc jagged".split()
+    )
+}
+"""c10::Layout, as profiles have its values (c10/core/Layout.h)."""
+_MAKES = "Layout? layout"
+_NESTED = "CompositeImplicitAutogradNestedTensor"
+_OF_BACKEND = re.compile(
+    rf"(?:Sparse|SparseCsr|Quantized|NestedTensor|Mkldnn)?(?:{'|'.join(_BACKENDS.values())}"
+    r"|PrivateUse1)"
+)
 
 
 def backend_keys(op: TraceOp, device_types: Sequence[str]) -> tuple[str, ...]:
@@ -260,6 +277,9 @@ def backend_keys(op: TraceOp, device_types: Sequence[str]) -> tuple[str, ...]:
     Where the trace does not say on which device it ran, one for each of ``device_types``; none
     where it shows tensors of an unknown layout.
     """
+    recorded = next(filter(_OF_BACKEND.fullmatch, op.keys), None)
+    if recorded is not None:
+        return (recorded,)
     prefix = _functionality(op.layout, op.inputs)
     if prefix is None:
         return ()
@@ -280,6 +300,48 @@ def _functionality(layout: str, inputs: Sequence[Input]) -> str | None:
 def _is_unknown(value: Input) -> bool:
     """A tensor with sizes and no strides among inputs that have them: sparse or blocked."""
     return value.kind == "tensor" and bool(value.shape) and value.strides == ()
+
+
+def keys_of_call(
+    op: TraceOp,
+    schema: OperatorSummary | None,
+    rows: dict[str, KernelRow],
+    types: Sequence[str],
+    told: bool,
+) -> tuple[str, ...]:
+    """The backend's keys with which a call may have been made: it ran, so they have kernels.
+
+    ``told``: whether the trace says where it ran; else that is assumed.
+    """
+    keys = backend_keys(_as_asked(op, schema) if schema else op, types)
+    if schema is None or not keys or any(row.rule == RULE for row in rows.values()):
+        return keys
+    shown = any(value.kind in ("tensor", "tensors") for value in op.inputs)
+    if op.inputs and not (shown or op.keys) and takes_tensor(schema.schema):
+        return (*keys, *_other_layouts(rows, keys))
+    if any(one in rows for key in keys for one in serving_keys(key)):
+        return keys
+    if not told:
+        return tuple(rows) or keys
+    may_differ = _MAKES in schema.schema or not shown
+    return (_other_layouts(rows, keys) if may_differ else ()) or keys
+
+
+def _as_asked(op: TraceOp, schema: OperatorSummary) -> TraceOp:
+    """An operator that makes a tensor, with the layout that it was asked for: BackendSelect adds
+    its key to those of the tensors (torchgen's needs_backend_select)."""
+    parsed = parse_schema(schema.schema)
+    if _MAKES not in schema.schema or parsed.name.endswith("_like") or parsed.name[:4] == "new_":
+        return op
+    values = {one.name: it.value for one, it in zip(parsed.arguments, op.inputs, strict=False)}
+    asked = _LAYOUT_NUMBERS.get(values.get("layout", ""))
+    plain = asked == "strided" and any(one.kind == "tensor" for one in op.inputs)
+    return op if asked is None or plain else replace(op, layout=asked)
+
+
+def _other_layouts(rows: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys that tensors of other layouts have on the devices of some keys."""
+    return tuple(k for k in rows if (k not in keys and k.endswith(keys)) or k == _NESTED)
 
 
 def serving_keys(key: str) -> tuple[str, ...]:

@@ -15,8 +15,16 @@ from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.evidence import Around, Evidence, backend_keys, serving_keys
-from navigator.trace.links import GENERATED, NodeLink, OpLink, Possible, no_node, one_of_several
+from navigator.trace.evidence import Around, Evidence, backend_keys, keys_of_call, serving_keys
+from navigator.trace.links import (
+    GENERATED,
+    IN_PYTHON,
+    NodeLink,
+    OpLink,
+    Possible,
+    no_node,
+    one_of_several,
+)
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
 from navigator.trace.program_code import RULE, ProgramCode
@@ -62,15 +70,19 @@ class Linker:
 
     def link(self, op: TraceOp) -> OpLink:
         """Where this call leads. Calls with the same inputs on the same device share it."""
-        inputs = self._trace.table.inputs[op.id]
-        place = f"{op.device}/{op.layout}"
         node = op.node if not op.origin else f"{op.origin} {op.node}"
         overload = self._overload(op)
-        key = (op.label, node, inputs, place, overload)
+        ran = self._trace.answered_by(op)
+        key = (op.label, node, overload, self._given(op), ran and self._given(ran))
         found = self._links.get(key)
         if found is None:
-            found = self._links[key] = self._new_link(op, *overload)
+            found = self._links[key] = self._new_link(op, ran, *overload)
         return found
+
+    def _given(self, op: TraceOp) -> tuple[object, ...]:
+        """What chooses the kernel of a call."""
+        table = self._trace.table
+        return table.inputs[op.id], table.place[op.id], op.device, op.keys
 
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
         """The source of a device kernel's name."""
@@ -151,13 +163,20 @@ class Linker:
 
     # ------------------------------------------------------------------------ one link
 
-    def _new_link(self, op: TraceOp, candidates: tuple[str, ...], rule: str) -> OpLink:
+    def _new_link(
+        self, op: TraceOp, ran: TraceOp | None, candidates: tuple[str, ...], rule: str
+    ) -> OpLink:
         reasons: list[str] = []
         node = self._node_of(op)
         schema = self._schema(op, candidates, reasons)
-        keys = backend_keys(op, self._trace.device_types())
+        rows = self._kernels.get(schema.full_name, {}) if schema else {}
+        devices = self._trace.device_types()
+        told = ran is not None and self._trace.table.place[ran.id] >= 0
+        keys = keys_of_call(ran, schema, rows, devices, told) if ran else ("Python",)
         kernel = self._forward(op, reasons)
-        if schema is not None:
+        if schema is not None and ran is None:
+            reasons.append(IN_PYTHON)
+        elif schema is not None:
             kernel = self._kernel(schema.full_name, keys, reasons)
         if node is not None and node.reason:
             reasons.append(node.reason)
@@ -257,6 +276,9 @@ class Linker:
             why = "" if op.inputs else " (the trace has no inputs: record_shapes=True)"
             return f"ambiguous: one of {', '.join(candidates)}{why}"
         version = self.schemas.info.version
+        if not candidates and op.name.removeprefix("aten::") in self._overloads:
+            place = "native_functions.yaml" if op.name.startswith("aten::") else "TORCH_LIBRARY"
+            return f"its inputs fit no overload in the {place} of {version}"
         if not op.name.startswith("aten::"):
             return (
                 f"{op.name} is registered elsewhere: it is in no TORCH_LIBRARY block and no "
@@ -264,8 +286,6 @@ class Linker:
             )
         if candidates:
             return f"{candidates[0]} is not in the native_functions.yaml of {version}"
-        if op.name.removeprefix("aten::") in self._overloads:
-            return f"its inputs fit no overload in the native_functions.yaml of {version}"
         return f"{op.name} is not in the native_functions.yaml of {version}: registered elsewhere"
 
     @property
@@ -319,8 +339,9 @@ class Linker:
                 f"no kernel for {keys[0]} in native_functions.yaml: it is registered elsewhere"
             )
         elif any(row is None or _functions(row) != _functions(first) for row in found):
-            symbols = ", ".join(row.symbol for row in found if row is not None)
-            reasons.append(f"the trace does not say on which device it ran: one of {symbols}")
+            symbols = ", ".join(dict.fromkeys(row.symbol for row in found if row is not None))
+            what = "kind of tensor" if any(k.endswith(keys[0]) for k in keys[1:]) else "device"
+            reasons.append(f"the trace does not say on which {what} it ran: one of {symbols}")
             return None
         return first
 

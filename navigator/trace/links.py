@@ -15,6 +15,10 @@ from indexes.model.vocabulary import (
 GENERATED = "GeneratedBackwardFor_"
 """How the Nodes begin that torch.library makes for custom operators."""
 
+IN_PYTHON = (
+    "a __torch_dispatch__ answered it in Python: what that ran stands below, no kernel of its own"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:

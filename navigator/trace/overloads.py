@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import takewhile
 
-from indexes.model.schema import Argument, Schema
+from indexes.model.schema import Argument, Schema, parse_schema
 from navigator.trace.model import Input
 
 _WHOLE = frozenset("int SymInt ScalarType Layout MemoryFormat QScheme DeviceIndex".split())
@@ -70,6 +70,11 @@ def common_form(schemas: Sequence[Schema]) -> str | None:
     returns = {tuple(one.type for one in schema.returns) for schema in schemas}
     made = f" -> {_listed(*returns)}" if len(returns) == 1 else ""
     return f"{schemas[0].name}({', '.join([*first, '...'])}){made}"
+
+
+def takes_tensor(schema: str) -> bool:
+    """Whether it can't be called without a tensor."""
+    return any(one.type == "Tensor" for one in parse_schema(schema).arguments)
 
 
 def _listed(types: Sequence[str]) -> str:

@@ -49,8 +49,15 @@ class ProgramCode:
 
     def methods(self, kind: str, name: str) -> tuple[Definition, ...]:
         """``forward`` of ``Square`` or ``backward`` of ``SquareBackward``: several where the
-        program has several classes of one name."""
-        return tuple(map(_definition, self._methods.get((kind, name), ())))
+        program has several classes of one name. For ``SquareGenerated``, which torch.func makes of
+        it for each transform (torch/_functorch/autograd_function.py), the same."""
+        found = self._methods.get((kind, name)) or self._methods.get((kind, _written(name)), [])
+        return tuple(map(_definition, found))
+
+
+def _written(name: str) -> str:
+    backward = "Backward" * name.endswith("GeneratedBackward")
+    return name.removesuffix(backward).removesuffix("Generated") + backward
 
 
 def _kernel_row(one: ProgramDefinition, op: str) -> KernelRow:

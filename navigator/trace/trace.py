@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from indexes.model.errors import TorchnavError
 from navigator.trace.building.forward_links import BY_NUMBER, NO_NODE
+from navigator.trace.building.places import PYTHON_KEYS
 from navigator.trace.columns import NONE
 from navigator.trace.model import Allocation, DeviceKernel, TraceMeta, TraceOp
 from navigator.trace.table import BACKWARD, CALL, ENGINE, GONE, NODE, Table
@@ -70,6 +71,17 @@ class Trace:
         places = set(self.table.places.values) - self.table.unreal_places
         seen = {place.partition("/")[0].partition(":")[0] for place in places}
         return ("cpu", *sorted(seen - {"cpu", ""}))
+
+    def answered_by(self, op: TraceOp) -> TraceOp | None:
+        """The call that reached a kernel: this one, or, where a ``__torch_dispatch__`` answered it,
+        the same operator below; None where that ran others."""
+        table = self.table
+        names = map(table.name_of, table.children(op.id) if op.kind == "op" else ())
+        if PYTHON_KEYS.isdisjoint(names):
+            return op
+        name = table.name[op.id]
+        below = next((row for row in table.descendants(op.id) if table.name[row] == name), None)
+        return None if below is None else self.answered_by(self.op(below))
 
     def backward_of(self, row: int) -> int | None:
         """The row of the Node that computes this operator's gradient, if it ran."""

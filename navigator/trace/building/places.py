@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from navigator.trace.columns import NONE
 from navigator.trace.table import ANNOTATION, CALL, COMPILE, OP, Table
 
-_PYTHON_KEYS = ("PythonDispatchMode", "PythonSubclass")
+PYTHON_KEYS = frozenset({"PythonDispatchMode", "PythonSubclass"})
 """Regions that torch records where it asks a ``__torch_dispatch__``."""
 
 
@@ -55,7 +55,7 @@ class Places:
         if above >= 0 and table.kind[above] != CALL and table.has_tensors(above):
             given = table.inputs_of(above)
             if not any(one.kind == "other" for one in given):
-                return self._one_place(above)
+                return self._device(self._one_place(above))
         made = next((one.value for one in table.inputs_of(row) if one.kind == "scalars"), None)
         while row >= 0 and table.next_sibling[row] < 0 and table.kind[row] == OP:
             row = table.parent[row]  # which returns what was made
@@ -68,7 +68,7 @@ class Places:
     def _may_be_fake(self, row: int) -> bool:
         """Whether Python answers for the dispatcher around a row: what it takes for a tensor of
         the CPU may be one without memory."""
-        while row >= 0 and self.table.name_of(row) not in _PYTHON_KEYS:
+        while row >= 0 and self.table.name_of(row) not in PYTHON_KEYS:
             row = self.table.parent[row]
         return row >= 0
 
@@ -76,6 +76,11 @@ class Places:
         """NONE where the tensors of a row are on several devices."""
         place = self.table.place[row]
         return NONE if place >= 0 and "+" in self.table.places[place] else place
+
+    def _device(self, place: int) -> int:
+        """A place of any layout as one of a tensor that is made there."""
+        places = self.table.places
+        return place if place < 0 else places.number(places[place].partition("/")[0])
 
     def _place_factory(self, row: int, place: str) -> None:
         """An operator that makes the result of a call from no tensor ran where that is, and so did
