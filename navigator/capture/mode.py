@@ -227,8 +227,9 @@ def _is_plain(tensor: Any) -> bool:
 
 
 def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:
-    """None where asking would leave a mark (``torch.jit.trace``) or has no answer (nested)."""
-    if torch._C._is_tracing():
+    """None where asking would leave a mark (``torch.jit.trace``) or has no answer (nested, sizes
+    that are symbols: these can't be hashed)."""
+    if torch._C._is_tracing() or getattr(tensor, "_has_symbolic_sizes_strides", False):
         return None
     try:
         if tensor.layout is torch.strided:

@@ -142,3 +142,19 @@ def test_ranks_that_talk_to_each_other(tmp_path: Path) -> None:
         trace = read_trace(tmp_path / f"rank{rank}.json")
         seen = {op.name for op in trace.ops()}
         assert {"c10d::allreduce_", "AddmmBackward0", "aten::mm"} <= seen
+
+
+SYMBOLS = """\
+import torch
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+size = ShapeEnv().create_unbacked_symint()
+print(tuple(torch.empty_strided((size, 2), (2, 1), device="meta").stride()))
+"""
+
+
+def test_sizes_that_are_symbols_are_left_alone(tmp_path: Path) -> None:
+    """As torch.export makes them: they can't be hashed."""
+    done = run(tmp_path, SYMBOLS)
+    assert (done.returncode, done.stdout) == (0, "(2, 1)\n"), done.stderr
+    names = {op.name for op in read_trace(tmp_path / "trace.json").ops()}
+    assert {"torch.empty_strided", "aten::empty_strided"} <= names
