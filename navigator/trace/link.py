@@ -40,6 +40,8 @@ _NO_KEYS = (
     "its key set was not recorded: torchnav trace --compiled records it, with the keys that the "
     "thread includes and excludes"
 )
+_LEVELS = 64
+"""Of operators, one in the other, that are looked through: real ones are ten at most."""
 
 Overload = tuple[tuple[str, ...], str]
 """The full names that an operator can be, and by which rule."""
@@ -117,13 +119,15 @@ class Linker:
         """The keys that this call went through; None for rows that were not dispatched."""
         if op.kind != "op":
             return None
+        return self._path(op, None if op.keys else self._is_below(op))
+
+    def _path(self, op: TraceOp, below: bool | None) -> DispatchPath:
         link = self.link(op)
         if not link.full_name:
             return DispatchPath("", (), "the overload is not certain")
         backend = link.keys[0] if len(link.keys) == 1 else ""
         if op.keys:
             return self._paths.path(link.full_name, op.keys, backend)
-        below = self._is_below(op)
         keys: tuple[str, ...] = ()
         if below is not None:
             tensors = self._trace.table.has_tensors(op.id)
@@ -132,13 +136,13 @@ class Linker:
             return DispatchPath(link.full_name, (), _NO_KEYS)
         return replace(self._paths.path(link.full_name, keys, backend), assumed=_ASSUMED)
 
-    def _is_below(self, op: TraceOp) -> bool | None:
+    def _is_below(self, op: TraceOp, levels: int = _LEVELS) -> bool | None:
         """Whether a kernel below autograd made the call; None where that is not known."""
         parent = op.parent
-        while parent is not None:
+        while parent is not None and levels:
             above = self._trace.op(parent)
             if above.kind == "op":
-                return self._makes_below(above, op)
+                return self._makes_below(above, op, levels - 1)
             if above.kind in ("node", "engine"):
                 return False
             if above.kind == "call":
@@ -153,13 +157,12 @@ class Linker:
         makes = schema is None or "Layout? layout" in schema.schema
         return not makes and call.name.rpartition(".")[2] == op.name.removeprefix("aten::")
 
-    def _makes_below(self, above: TraceOp, op: TraceOp) -> bool | None:
+    def _makes_below(self, above: TraceOp, op: TraceOp, levels: int) -> bool | None:
         if above.thread != op.thread or not above.name.startswith("aten::"):
             return None
-        path = self.path(above)
-        if path is None or not path.steps:
-            return None
-        return path.ends_below_autograd or self._is_below(above)
+        below = self._is_below(above, levels)
+        path = self._path(above, below)
+        return path.ends_below_autograd or below if path.steps else None
 
     # ------------------------------------------------------------------------ one link
 
@@ -193,18 +196,18 @@ class Linker:
             note=self.note,
         )
 
-    def _overload(self, op: TraceOp) -> Overload:
+    def _overload(self, op: TraceOp, levels: int = _LEVELS) -> Overload:
         """Full names the operator can be, and by which rule."""
         if op.id in self._narrowed:
             return self._narrowed[op.id]
         names, rule = self._fitting(op)
         if len(names) > 1 and op.name.startswith("aten::"):
-            names, rules = self._evidence.narrowed(names, self._around(op))
+            names, rules = self._evidence.narrowed(names, self._around(op, levels))
             rule = "; ".join(("the only overload left", *rules)) if len(names) == 1 else rule
             self._narrowed[op.id] = names, rule
         return names, rule
 
-    def _around(self, op: TraceOp) -> Around:
+    def _around(self, op: TraceOp, levels: int) -> Around:
         """What stands around a call in the trace."""
         table = self._trace.table
         made = self._trace.backward_of(op.id)
@@ -214,7 +217,7 @@ class Linker:
             frozenset(name.removeprefix("aten::") for name in below),
             backend_keys(op, self._trace.device_types()),
             not op.inputs,
-            self._callers(op),
+            self._callers(op, levels),
             self._formula_around(op),
         )
 
@@ -223,16 +226,16 @@ class Linker:
         above = self._trace.op(op.parent) if op.parent is not None else None
         return above.name if above and above.kind == "node" and not op.origin else ""
 
-    def _callers(self, op: TraceOp) -> tuple[str, ...]:
+    def _callers(self, op: TraceOp, levels: int) -> tuple[str, ...]:
         """The overloads that the operator above may be. None where that calls itself again, as
         autocast and transforms make it: what they call stands in no kernel."""
         above = self._trace.op(op.parent) if op.parent is not None else None
-        if above is None or above.kind != "op" or above.thread != op.thread:
+        if above is None or above.kind != "op" or above.thread != op.thread or not levels:
             return ()
         table = self._trace.table
         if any(table.name_of(row) == above.name for row in table.children(above.id)):
             return ()
-        names, _ = self._overload(above)
+        names, _ = self._overload(above, levels - 1)
         return names
 
     def _fitting(self, op: TraceOp) -> Overload:

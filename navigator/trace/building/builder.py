@@ -241,8 +241,10 @@ class Builder:
         that was running all the while, where this thread runs nothing else then. What Python itself
         has called is not asked for."""
         found = NONE
-        for stack in self._open.values():
-            inner = next((entry for entry in reversed(stack) if entry.end > start), _OUTSIDE)
+        for thread in list(self._open):
+            inner = self._around(thread, start)
+            if inner is _OUTSIDE:
+                del self._open[thread]  # of thousands of threads most have ended
             if inner.row < 0:
                 continue
             if found >= 0 or inner.end < end or not self._is_operator(inner.row):

@@ -7,13 +7,16 @@ import pickle
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from indexes.queries.index import Index
+from navigator.trace.link import Linker
 from navigator.trace.readers import chrome, memory_snapshot, ncu, read_trace
 from navigator.trace.trace import BadTrace
-from tests.navigator.trace.made import made, op
+from tests.navigator.trace.made import made, op, tensors
 
 MOST = 1_500_000_000
 READ = """\
@@ -110,3 +113,26 @@ def test_found_by_fuzzing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "trace").write_bytes(content)
     with contextlib.suppress(BadTrace):
         assert len(read_trace(tmp_path / "trace")) >= 0
+
+
+@pytest.mark.parametrize("overload", [{}, {"Overload Name": "Tensor"}])
+def test_operators_one_in_the_other_end_no_link(
+    tmp_path: Path, tree_index: Index, overload: dict[str, str]
+) -> None:
+    """Whether a kernel made a call, and which overload it is, hangs on the calls around it."""
+    names, most = ("aten::add", "aten::mul"), 600
+    inputs = tensors([3], [3], values=["1"]) if overload else {}
+    events = [op(names[at % 2], at, 2.0 * (most - at), **inputs, **overload) for at in range(most)]
+    trace = made(tmp_path, events)
+    assert Linker(trace, tree_index).path(trace.op(most - 1)) is not None
+
+
+def test_a_thread_for_each_operator_takes_no_square_of_them(tmp_path: Path) -> None:
+    def seconds(threads: int) -> float:
+        events = [op("aten::add", at * 10.0, 5.0, tid=at + 1) for at in range(threads)]
+        begun = time.process_time()
+        made(tmp_path, events)
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(4000) < 8 * seconds(1000)
