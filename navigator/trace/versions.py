@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from indexes.model.vocabulary import SourceInfo
@@ -13,7 +14,12 @@ from navigator.trace.model import TraceMeta
 from navigator.trace.trace import Trace
 
 
-def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
+def schema_index(
+    trace: Trace,
+    index: Index,
+    cache: Path | None,
+    opened: Callable[[Source, Path | None], Index] = Index.open,
+) -> Index | None:
     """The index of the torch that recorded a trace, where its source is here.
 
     Returns:
@@ -26,7 +32,7 @@ def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None
     if not commit or commit == index.info.commit:
         return None
     source = recorded_source(trace.meta, cache)
-    return Index.open(source, cache) if source else None
+    return opened(source, cache) if source else None
 
 
 def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None:

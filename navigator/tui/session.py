@@ -64,29 +64,30 @@ class Opener:
             is_new = True
             Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
             yield Session(Preview(source))
-        index = self._brought_up(source, progress, cancelled, tell)
+        index = brought_up(source, self.cache, progress, cancelled, tell)
         report = index.report
         if is_new or report.cold or report.read or report.removed or report.stale:
             yield _session(index)
 
-    def _brought_up(
-        self,
-        source: Source,
-        progress: Callable[[Progress], None],
-        cancelled: Callable[[], bool],
-        tell: Callable[[str], None],
-    ) -> Index:
-        """The index brought up to date beside the screen, or else here."""
-        from indexes.queries.index import Index
 
-        try:
-            report = bring_up(source, self.cache, progress, cancelled)
-        except (OSError, BrokenExecutor) as why:
-            tell(f"the indexing process failed ({why}); indexing here instead")
-            return Index.open(source, self.cache, progress=progress, cancelled=cancelled)
-        index = Index.as_left(source, self.cache)
-        index.report = report
-        return index
+def brought_up(
+    source: Source,
+    cache: Path | None,
+    progress: Callable[[Progress], None],
+    cancelled: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> Index:
+    """An index brought up to date beside the screen, or else here. For a thread."""
+    from indexes.queries.index import Index
+
+    try:
+        report = bring_up(source, cache, progress, cancelled)
+    except (OSError, BrokenExecutor) as why:
+        tell(f"the indexing process failed ({why}); indexing here instead")
+        return Index.open(source, cache, progress=progress, cancelled=cancelled)
+    index = Index.as_left(source, cache)
+    index.report = report
+    return index
 
 
 def _session(index: Index) -> Session:

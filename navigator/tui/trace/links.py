@@ -3,13 +3,16 @@ trace. Work for threads."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textual.worker import get_current_worker
 
+from indexes.model.errors import SourceError
 from indexes.queries.dispatch_path.recorded import DispatchPath
 from indexes.queries.index import Index
+from indexes.source.source import Source
 from navigator.trace.compiling.words import compiled_words
 from navigator.trace.filters import matching, parse_filter
 from navigator.trace.groups import GROUPS, hottest, line_totals
@@ -26,7 +29,7 @@ from navigator.trace.views.times import time_view
 from navigator.trace.wording import duration
 from navigator.tui.chain.route_rows import Ran
 from navigator.tui.history import Visit
-from navigator.tui.session import Session, visit_to
+from navigator.tui.session import Session, brought_up, visit_to
 from navigator.tui.trace.detail import Launched
 from navigator.tui.trace.view_table import Sheet, sheet_of
 
@@ -152,7 +155,7 @@ class TraceLinks:
         index = self._index
         if not isinstance(index, Index):
             return False
-        schemas = schema_index(self._trace, index, self._cache)
+        schemas = schema_index(self._trace, index, self._cache, _beside)
         if schemas is not None:
             self._linker = Linker(self._trace, index, schemas)
         return schemas is not None
@@ -178,6 +181,17 @@ class TraceLinks:
 
     def _has(self, full_name: str) -> bool:
         return self._index.summary(full_name) is not None
+
+
+def _beside(source: Source, cache: Path | None) -> Index:
+    """An index up to date, made beside the screen while that shows the trace. For a worker."""
+    with suppress(SourceError):  # there is none yet
+        index = Index.as_left(source, cache)
+        if index.is_current():
+            return index
+        index.close()
+    worker = get_current_worker()
+    return brought_up(source, cache, lambda _: None, lambda: worker.is_cancelled, lambda _: None)
 
 
 def _of_program(op: TraceOp, link: OpLink) -> Visit | None:

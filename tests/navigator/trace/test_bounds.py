@@ -122,7 +122,9 @@ def test_operators_one_in_the_other_end_no_link(
     """Whether a kernel made a call, and which overload it is, hangs on the calls around it."""
     names, most = ("aten::add", "aten::mul"), 600
     inputs = tensors([3], [3], values=["1"]) if overload else {}
-    events = [op(names[at % 2], at, 2.0 * (most - at), **inputs, **overload) for at in range(most)]
+    events = [
+        op(names[at % 2], at, 2.0 * (most - at), **{**inputs, **overload}) for at in range(most)
+    ]
     trace = made(tmp_path, events)
     assert Linker(trace, tree_index).path(trace.op(most - 1)) is not None
 

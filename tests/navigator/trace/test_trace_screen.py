@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from threading import Event
@@ -11,17 +12,22 @@ from typing import Any
 
 import pytest
 
+from indexes.model.errors import Cancelled, Progress, Report
+from indexes.source.source import Source
+from navigator.trace import versions
 from navigator.trace.groups import GROUPS, gather, hottest, own_time
 from navigator.trace.running import RunningProgram
 from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Column, Row, View
+from navigator.tui import session
+from navigator.tui.processes.indexing import bring_up
 from navigator.tui.session import Opener
 from navigator.tui.trace.recordings import Show
 from navigator.tui.trace.view_tabs import ViewTabs
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.sitting import opened, opens, screen_of, sit
-from tests.navigator.tui.conftest import Person
+from tests.navigator.tui.conftest import PATIENCE, Person
 
 LOOKS = Path(__file__).parent / "looks"
 Story = Callable[[Person], Awaitable[None]]
@@ -113,6 +119,34 @@ async def test_it_opens_on_the_operator_in_which_the_program_died(opener: Opener
         tree = screen_of(person).pane.ops
         await person.until(lambda: tree.current == 2)
         await person.sees("died in aten::mm, train.py:12", "(1 more: i)", "mm died in it")
+
+
+async def test_the_torch_that_ran_is_indexed_beside_the_screen_and_no_longer_than_it(
+    tree: Path, tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the screen's own process keys would wait, and each trace that is opened make another."""
+    begun, stopped = Event(), Event()
+
+    def bring(
+        source: Source, into: Path, told: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Report:
+        if source.top != str(tree_copy):
+            return bring_up(source, into, told, cancelled)
+        begun.set()
+        while not cancelled():
+            time.sleep(0.01)
+        stopped.set()
+        raise Cancelled("stopped")
+
+    ran = Source.find(str(tree_copy))
+    monkeypatch.setattr(versions, "recorded_source", lambda *_: ran)
+    monkeypatch.setattr(session, "bring_up", bring)
+    trace = Trace(table=Table())
+    trace.meta.torch_git = "0" * 40
+    async with sit(Opener(str(tree), cache), Made(trace), 80, 24) as person:
+        await person.until(begun.is_set)
+        assert not stopped.is_set()
+    assert stopped.wait(PATIENCE)
 
 
 async def test_a_trace_of_kernels_alone_opens_on_them(opener: Opener) -> None:
