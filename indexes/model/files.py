@@ -241,3 +241,8 @@ def module_name(path: str) -> str:
         stem = inside(stem)
         stem = stem.removeprefix("src/").removeprefix("python/")  # where packages often are
     return stem.removesuffix("/__init__").replace("/", ".")
+
+
+def is_text(path: str) -> bool:
+    """Whether a path can be written as UTF-8: no index and no answer can hold another."""
+    return path.isascii() or not any("\ud800" <= one <= "\udfff" for one in path)

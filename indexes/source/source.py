@@ -13,7 +13,7 @@ from platformdirs import user_cache_path
 from platformdirs.unix import Unix
 
 from indexes.model.errors import SourceError
-from indexes.model.files import Roots, placed, written
+from indexes.model.files import Roots, is_text, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash
 from indexes.source.git import Repository, watched
@@ -71,6 +71,8 @@ class Source:
             SourceError: In one line, when there is none, or a named one is not one.
         """
         found = cls._found(tree, cache)
+        if not is_text(found.top):
+            raise SourceError(f"the path of the tree is not UTF-8: {found.top!r}")
         if folders := tuple(beside):
             from indexes.source.roots import named_roots
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
-from indexes.model.files import Root, inside, is_beside
+from indexes.model.files import Root, inside, is_beside, is_text
 from indexes.source.layouts import Layout
 from indexes.source.roots import operator_libraries
 
@@ -119,7 +119,8 @@ _SINGLE: dict[Layout, tuple[str, ...]] = {
 
 
 def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator[SourceFile]:
-    """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++.
+    """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++,
+    no name that is no text.
 
     A folder that is absent or cannot be read gives nothing; the caller knows from
     the kinds that come out whether a layer is missing. ``beside`` gets the other paths whose
@@ -143,7 +144,7 @@ def _walk_libraries(root: str, beside: list[str]) -> Iterator[SourceFile]:
     beside.append(_VENDORED)
     with contextlib.suppress(OSError), os.scandir(f"{root}/{_VENDORED}") as found:
         beside += sorted(f"{_VENDORED}/{one.name}" for one in found if one.is_dir())
-    for library in operator_libraries(root, folders("checkout")):
+    for library in filter(is_text, operator_libraries(root, folders("checkout"))):
         yield from _below(root, library, _library_kind, _SKIPPED, beside)
 
 
@@ -198,7 +199,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     """What is in a folder; nothing where it cannot be read."""
     try:
         with os.scandir(folder) as found:
-            return list(found)
+            return [entry for entry in found if is_text(entry.name)]
     except OSError:
         return []
 
@@ -253,7 +254,7 @@ def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[
     """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
     for path, size, blob in files:
         kind = kind_of(path, layout)
-        if kind and not _is_too_large(path, kind, size):
+        if kind and is_text(path) and not _is_too_large(path, kind, size):
             yield SourceFile(path, kind, size, blob)
 
 

@@ -288,6 +288,17 @@ class TestFiles:
         assert not any(path.startswith("aten/loop") for path in files)
         assert files[YAML].size == os.stat(tree / YAML).st_size
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+    def test_names_that_are_no_text_are_skipped_and_no_tree(self, tmp_path: Path) -> None:
+        tree = make_tree(tmp_path / "tree")
+        odd = os.fsdecode(b"\xff")
+        for path in (f"aten/{odd}.cpp", f"aten/{odd}/A.cpp", f"torch/{odd}.py"):
+            write(tree, path, "#include <ATen/ATen.h>\n")
+        write(tree, f"third_party/{odd}/A.cpp", "#include <ATen/ATen.h>\nTORCH_LIBRARY(a, m) {}\n")
+        assert not [file.path for file in Source.find(str(tree)).files() if odd in file.path]
+        with pytest.raises(SourceError, match="not UTF-8"):
+            Source.find(str(tree.rename(tmp_path / odd)))
+
     def test_wheel_gives_headers_yaml_and_python_but_not_generated_operators(self) -> None:
         paths = {f.path: f.kind for f in Source.find().files()}
         assert paths["torchgen/packaged/ATen/native/native_functions.yaml"] == "yaml"
