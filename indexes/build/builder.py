@@ -256,7 +256,7 @@ class Builder:
             self._transact(store, changes)
 
     def _transact(self, store: Store, changes: _Changes) -> None:
-        store.db.execute("BEGIN IMMEDIATE")
+        store.begin()
         try:
             for path in changes.gone:
                 store.drop_file(path)

@@ -10,11 +10,12 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from indexes.model.errors import SourceError, UsageError
 from indexes.model.files import MacroFact
@@ -63,6 +64,20 @@ def index_version() -> str:
 
 _PATIENCE = 60.0
 """Seconds to wait for another process that writes to the same index."""
+_UNHEARD = 0.2
+"""Seconds of these that SQLite waits at once: meanwhile nobody hears ctrl+c."""
+_T = TypeVar("_T")
+
+
+def patiently(act: Callable[[], _T]) -> _T:
+    """Does what another process may hold up, and waits for that one."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
 
 
 class Store:
@@ -71,9 +86,7 @@ class Store:
     def __init__(self, path: str | Path, create: bool = False) -> None:
         self.path = str(path)
         try:
-            self.db = sqlite3.connect(
-                path, _PATIENCE, check_same_thread=False, isolation_level=None
-            )
+            self.db = sqlite3.connect(path, _UNHEARD, check_same_thread=False, isolation_level=None)
             if create:
                 self.db.executescript(PRAGMAS + TABLES)
                 self.set_meta("layout", code_digest(*LAYOUT_ROOMS))
@@ -95,6 +108,11 @@ class Store:
         )
         return [name for (name,) in rows]
 
+    def begin(self) -> None:
+        """Begins a transaction, in which only readers are waited for."""
+        patiently(lambda: self.db.execute("BEGIN IMMEDIATE"))
+        self.db.execute(f"PRAGMA busy_timeout={1000 * _PATIENCE:.0f}")
+
     def write_aside(self) -> None:
         """Writes without a journal: for an index that nobody else sees yet."""
         self.db.executescript(PRAGMAS)
@@ -106,7 +124,7 @@ class Store:
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query; SourceError when the file is damaged."""
         try:
-            return self.db.execute(sql, parameters).fetchall()
+            return patiently(lambda: self.db.execute(sql, parameters).fetchall())
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
         except UnicodeEncodeError as error:
@@ -117,8 +135,9 @@ class Store:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
         try:
-            for row in self.db.execute(sql, parameters):  # noqa: UP028 that would close the cursor,
-                yield row  # an error where ctrl+c has closed the file before
+            found = patiently(lambda: self.db.execute(sql, parameters))
+            for row in found:  # noqa: UP028 that would close the cursor, an error where ctrl+c
+                yield row  # has closed the file before
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 
@@ -128,11 +147,13 @@ class Store:
 
     def set_meta(self, key: str, value: str) -> None:
         """Keeps one word about the index."""
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
+        sql = "INSERT OR REPLACE INTO meta VALUES(?,?)"
+        patiently(lambda: self.db.execute(sql, (key, value)))
 
     def meta(self, key: str) -> str | None:
         """The word kept by ``set_meta``."""
-        row = self.db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        sql = "SELECT value FROM meta WHERE key=?"
+        row = patiently(lambda: self.db.execute(sql, (key,)).fetchone())
         return None if row is None else str(*row)
 
     def create_indexes(self) -> None:
@@ -287,9 +308,9 @@ def put_in_place(made: Path, index: str) -> None:
 
 def _put_over(made: Path, index: str, seen: tuple[int, int] | None) -> bool:
     """False where another file took the place since it was seen, or there was none to lock."""
-    with contextlib.closing(sqlite3.connect(index, _PATIENCE, isolation_level=None)) as old:
+    with contextlib.closing(sqlite3.connect(index, _UNHEARD, isolation_level=None)) as old:
         try:
-            old.execute("BEGIN IMMEDIATE")
+            patiently(lambda: old.execute("BEGIN IMMEDIATE"))
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:  # it is no index, so nobody writes to it

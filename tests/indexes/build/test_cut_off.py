@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -94,3 +98,42 @@ def test_rows_that_nobody_reads_on_are_let_go_after_the_index_is_closed(
     assert next(rows)
     store.close()
     rows.close()  # type: ignore[attr-defined]  # what Python does with a generator
+
+
+@contextlib.contextmanager
+def _held(index: Path) -> Iterator[sqlite3.Connection]:
+    """An index that another process lets nobody read."""
+    held = sqlite3.connect(index, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(held):
+        held.execute("BEGIN EXCLUSIVE")
+        yield held
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no timer there")
+def test_who_waits_for_another_process_hears_ctrl_c(tree_copy: Path, cache: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    Builder(Source.find(str(tree_copy)), cache).run()
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with _held(index_path(Source.find(str(tree_copy)), cache)):
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            begun = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                Store(index_path(Source.find(str(tree_copy)), cache))
+            assert time.monotonic() - begun < 10, "SQLite itself waits a minute"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_index_that_is_let_go_is_read(tree_copy: Path, cache: Path) -> None:
+    source = Source.find(str(tree_copy))
+    Builder(source, cache).run()
+    with _held(index_path(source, cache)) as held:
+        ends = Timer(1, held.execute, ["ROLLBACK"])
+        ends.start()
+        with contextlib.closing(Store(index_path(source, cache))) as store:
+            assert store.column("SELECT count(*) FROM files") != [0]
+        ends.join()
