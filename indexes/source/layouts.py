@@ -58,6 +58,14 @@ def layout_of(root: str) -> Layout | None:
     return None
 
 
+def current_folder() -> str:
+    """Absolute; the root of the file system where it was removed under us."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.path.abspath(os.sep)
+
+
 def tree_around(path: str) -> tuple[str, Layout] | None:
     """The tree that an absolute path is in: its top and layout."""
     while True:

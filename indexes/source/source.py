@@ -23,6 +23,7 @@ from indexes.source.layouts import (
     LOGICAL,
     YAML,
     Layout,
+    current_folder,
     layout_of,
     moved,
     tree_around,
@@ -87,7 +88,7 @@ class Source:
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
             return cls._named(os.path.expanduser(named))
-        if around := cls._around(os.getcwd()):
+        if around := cls._around(current_folder()):
             return around
         from indexes.source.torch_install import installed_torch
 

@@ -15,6 +15,7 @@ from shutil import which
 from indexes.model.errors import UsageError
 from indexes.model.regex import regex
 from indexes.source.files import read_text
+from indexes.source.layouts import current_folder
 
 _VERSION = regex(r"(?m)^__version__\s*=\s*['\"]([^'\"]+)['\"]")
 _COMMIT = regex(r"(?m)^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]")
@@ -161,4 +162,4 @@ def _candidates() -> Iterator[Path]:
         spec = None
     if spec is not None and spec.origin:
         yield Path(spec.origin).parent.parent
-    yield from (Path(entry or os.getcwd()) for entry in sys.path)
+    yield from (Path(entry or current_folder()) for entry in sys.path)

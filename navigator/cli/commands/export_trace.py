@@ -159,10 +159,10 @@ def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
 def _nearest(settings: Settings, trace: Trace) -> Settings:
     """The settings with the clone of the torch that ran, where no tree is named or around us."""
     from indexes.source.clones import clone_of
-    from indexes.source.layouts import tree_around
+    from indexes.source.layouts import current_folder, tree_around
     from indexes.source.source import cache_folder
 
-    if settings.tree or os.environ.get("TORCHNAV_CHECKOUT") or tree_around(os.getcwd()):
+    if settings.tree or os.environ.get("TORCHNAV_CHECKOUT") or tree_around(current_folder()):
         return settings
     clone = clone_of(trace.meta.torch_git, settings.cache or cache_folder())
     return replace(settings, tree=str(clone.root)) if clone else settings

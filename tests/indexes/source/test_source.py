@@ -288,6 +288,17 @@ class TestFiles:
         assert not any(path.startswith("aten/loop") for path in files)
         assert files[YAML].size == os.stat(tree / YAML).st_size
 
+    @pytest.mark.skipif(sys.platform == "win32", reason="there it cannot be removed")
+    def test_the_current_folder_may_be_gone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = Source.find()
+        (tmp_path / "gone").mkdir()
+        monkeypatch.chdir(tmp_path / "gone")
+        (tmp_path / "gone").rmdir()
+        monkeypatch.syspath_prepend("")
+        assert Source.find().top == found.top
+
     @pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
     def test_names_that_are_no_text_are_skipped_and_no_tree(self, tmp_path: Path) -> None:
         tree = make_tree(tmp_path / "tree")
