@@ -127,14 +127,14 @@ def _asked(python: str) -> str:
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
-    return done.stdout.rstrip("\n")
+    return next(reversed(done.stdout.splitlines()), "")  # before it, what sitecustomize prints
 
 
 _WHERE = """\
 import importlib.util, os
 spec = importlib.util.find_spec("torch")
-if spec is not None and spec.origin:
-    print(os.path.dirname(os.path.dirname(spec.origin)))
+found = os.path.dirname(os.path.dirname(spec.origin)) if spec and spec.origin else ""
+print("\\n" + found)
 """
 _TIMEOUT_S = 20
 

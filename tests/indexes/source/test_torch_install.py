@@ -79,3 +79,17 @@ def test_a_python_that_cannot_answer_has_no_torch(tmp_path: Path) -> None:
     broken.chmod(0o755)
     choose_python(str(broken), "--python")
     assert target_python().torch is None
+
+
+def test_what_a_python_prints_when_it_starts_is_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('noise', end='')\n")
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").touch()
+    (tmp_path / "torch/version.py").write_text("__version__ = '9.0'\n")
+    loud = tmp_path / "python"
+    loud.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    loud.chmod(0o755)
+    choose_python(str(loud), "--python")
+    found = target_python().torch
+    assert found is not None
+    assert found.version == "9.0"
