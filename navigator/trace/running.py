@@ -41,6 +41,7 @@ class RunningProgram:
         try:
             return os.read(self._terminal, 65536)
         except OSError:  # its end of the terminal is closed
+            self._typed.put(None)
             return b""
 
     def type(self, text: str) -> None:
@@ -59,6 +60,8 @@ class RunningProgram:
             with contextlib.suppress(OSError):
                 while rest:
                     rest = rest[os.write(self._terminal, rest) :]
+        ours, self._terminal = self._terminal, -1
+        os.close(ours)
 
     @property
     def is_reading(self) -> bool | None:
@@ -88,7 +91,7 @@ class RunningProgram:
 
         try:
             return int(termios.tcgetattr(self._terminal)[3])
-        except termios.error:  # its end is closed
+        except (termios.error, ValueError):  # its end is closed, or ours
             return termios.ECHO | termios.ICANON
 
     def _waits_in_read(self, process: int, number: str) -> bool:
@@ -116,9 +119,7 @@ class RunningProgram:
 
     def wait(self) -> int:
         """Its exit status, negative for a signal."""
-        status = self._process.wait()
-        self._typed.put(None)
-        return status
+        return self._process.wait()
 
     @property
     def is_running(self) -> bool:

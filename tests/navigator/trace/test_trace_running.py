@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from navigator.trace.running import RunningProgram
 from navigator.tui.chain.chain_pane import ChainPane
@@ -140,6 +144,21 @@ async def test_the_input_of_a_program_that_reads_nothing_never_blocks(tmp_path: 
         assert program.wait() == -2
     finally:
         program.stop()
+
+
+def test_the_terminal_of_a_program_that_ended_is_closed() -> None:
+    program = RunningProgram([sys.executable, "-c", "print('said')"])
+    terminal, said = program._terminal, b""
+    while data := program.read():
+        said += data
+    assert (said, program.wait()) == (b"said\r\n", 0)
+    end = time.monotonic() + 60
+    with pytest.raises(OSError, match="Bad file descriptor"):  # noqa: PT012
+        while time.monotonic() < end:
+            os.fstat(terminal)
+            time.sleep(0.01)
+    assert program.read() == b""
+    assert program.hides_input is False
 
 
 async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_path: Path) -> None:
