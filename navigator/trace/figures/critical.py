@@ -233,4 +233,4 @@ class _Walk:
 
     def _is_worker(self, thread: int) -> bool:
         """Whether a thread runs what others give it: none that was there from the beginning."""
-        return thread != min(self._threads, key=self._threads.first)
+        return thread != min(self._threads, key=self._threads.first, default=thread)

@@ -190,3 +190,8 @@ def test_without_times_there_is_none(tmp_path: Path) -> None:
     trace = made(tmp_path, [op("aten::mul", 0, 0)])
     assert VIEWS["critical"](trace, no_links).notes == ("the trace has no times",)
     assert VIEWS["idle"](trace, no_links).notes == ("the trace has no times",)
+
+
+def test_rows_that_end_before_they_start_have_no_path(tmp_path: Path) -> None:
+    trace = made(tmp_path, [op("aten::add", at * 10.0, -5.0) for at in range(3)])
+    assert critical_path(trace) == []
