@@ -277,6 +277,8 @@ def _asked(choice: Choice) -> str:
 _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 """What a function is given in words, as the name of an environment variable."""
 _DIFFERS = regex(r"!=")
+_ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
+"""What asks for a variable of the environment: ``get_env(name).has_value()`` is not usual."""
 
 
 def is_unusual(name: str) -> bool:
@@ -286,6 +288,8 @@ def is_unusual(name: str) -> bool:
 
 def _atom(text: str, device: str) -> bool | None:
     value, text = None, _GIVEN_TEXT.sub("(", text)
+    if _ENVIRONMENT.search(text):
+        return None
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device

@@ -179,6 +179,7 @@ def test_what_a_function_answers_tells_more_than_the_name_that_keeps_it() -> Non
     [
         ('check_env("NO_CUDNN_API") == 1', None),
         ('(check_env("X") != true) == 1', None),
+        ("get_env(name).has_value()", None),
         ("iter.num_reduce_dims() == 1", None),
         ("x.numel() <= 1", False),
         ("train && p > 0 && p < 1", None),
