@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from indexes.linking.facts import Call, Known
 from indexes.linking.functors import FunctionsRun, named_in
 from indexes.linking.visible import is_header, is_metal_kernel, linkable
+from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.shaders import HANDED, SHADER
 
@@ -100,7 +101,9 @@ class Shaders:
         """The names that begin with a string, in the shader library of a file that gets it through
         a function beside the caller: ``add_sub_template(x, "add")`` gives it to another file's."""
         path = caller.definition.location.path
-        called = (one for call in self.facts.calls(caller) for one in self.facts.named(call.name))
+        calls, said = self.facts.calls(caller), f'"{text}"'
+        given = (call for call in calls if said in call.given.split(GIVEN_SEPARATOR))
+        called = (one for call in given for one in self.facts.named(call.name))
         beside = (one for one in called if one.definition.location.path == path)
         there = (where for one in beside for where, _ in self._called(one) if where != path)
         for where in () if _is_open(text) else dict.fromkeys(there):

@@ -253,6 +253,8 @@ class Answers:
     def _of(self, known: Known, edge: Edge, device: str, here: Defaults) -> str | None:
         """What a function answers where a call leads to it."""
         given = self.given.passed_on(device, here, edge, known.id)
+        if any(_FORMAT in (value or "") for _, value in given):
+            return None
         given = (*given, *self.asked(known.id, device, given))
         found: set[str | None] = set()
         for one in self.facts.branches(known.id):

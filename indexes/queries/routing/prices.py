@@ -161,8 +161,9 @@ class Prices:
 
     def _is_word_of(self, lower: NativeFunction, base: str, walk: Walk) -> bool:
         """Whether an operator of single elements is a word in the name of one that is none: what
-        ``rnn_relu_cell`` does with the products of matrices."""
-        is_part = base not in lower.name and self._is_pointwise(lower)
+        ``rnn_relu_cell`` does with the products of matrices. The last word tells what is done."""
+        is_last = base.endswith(f"_{lower.name.strip('_')}")  # ``_foreach_addcdiv``
+        is_part = base not in lower.name and not is_last and self._is_pointwise(lower)
         return is_part and not self._is_pointwise(walk.native)
 
     def _kernel_price(self, number: int, base: str, step: Step, walk: Walk) -> float:

@@ -337,6 +337,7 @@ void edges_of_handed_names(const Tensor& x, bool up) {
 }
 static void handing(const Tensor& x, std::string name) { mps::scan_by_name(x, name); }
 void edges_of_names_handed_on(const Tensor& x) { handing(x, "leap"); }
+void edges_of_keys_of_graphs(const Tensor& x) { auto key = named("leap"); handing(x, key); }
 } // namespace at::native
 """,
     f"{NATIVE}/mps/operations/ByName.mm": """
@@ -612,6 +613,7 @@ def test_a_name_is_handed_to_a_file_with_a_shader_library(index: Index) -> None:
 def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
     found = [one for one in edges(index, "edges_of_names_handed_on") if one.kind == "shader"]
     assert [(one.symbol, one.confidence) for one in found] == [("leap", "by rule")]
+    assert "shader" not in [one.kind for one in edges(index, "edges_of_keys_of_graphs")]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:

@@ -98,6 +98,12 @@ YAML = """
 
 - func: sine_of_cell(Tensor self) -> Tensor
 
+- func: _each_sine_of(Tensor self) -> Tensor
+
+- func: laid_out(Tensor self) -> Tensor
+  dispatch:
+    CPU: laid_out_cpu
+
 - func: by_back_end(Tensor self) -> Tensor
   dispatch:
     CUDA: by_back_end_cuda
@@ -244,6 +250,23 @@ Tensor sampled(const Tensor& self) {
   return at::sampled_3d(self);
 }
 Tensor sine_of_cell(const Tensor& self) { return at::sine_of(at::product_of(self, self)); }
+Tensor _each_sine_of(const Tensor& self) {
+  if (way > 2) {
+    if (much > 3) {
+      slow_step(self);
+    }
+  }
+  return at::sine_of(self);
+}
+static bool is_laid(const Tensor& self, MemoryFormat format) { return self.is_contiguous(); }
+Tensor laid_out_cpu(const Tensor& self) {
+  if (is_laid(self, at::MemoryFormat::ChannelsLast)) {
+    slow_step(self);
+  } else {
+    fast_step(self);
+  }
+  return self;
+}
 static void sine_loop(const Tensor& self) { slow_step(self); }
 static void sine_deep(const Tensor& self) { sine_loop(self); }
 Tensor sine_of_cpu(const Tensor& self) { sine_deep(self); return self; }
@@ -344,6 +367,11 @@ def test_what_finishes_the_results_of_another_is_not_the_answer(index: Index) ->
 
 def test_what_is_named_among_others_is_not_the_answer(index: Index) -> None:
     assert "product_of" in [one.symbol for one in usual(index, "sine_of_cell").via]
+    assert "sine_of" in [one.symbol for one in usual(index, "_each_sine_of").via]  # the last word
+
+
+def test_the_format_of_inputs_is_no_answer(index: Index) -> None:
+    assert usual(index, "laid_out").symbol.endswith("fast_step")
 
 
 def test_a_function_comes_before_the_arithmetic_around_it(index: Index) -> None:
