@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.source.files import listed, read_file
-from indexes.source.layouts import CLONE_RECORD, layout_of
+from indexes.source.files import CLONE_RECORD, layout_of, listed, read_file
 
 
 @dataclass(frozen=True, slots=True)

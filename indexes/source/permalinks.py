@@ -8,8 +8,8 @@ from pathlib import Path
 
 from indexes.model.files import Root, is_beside, placed
 from indexes.model.vocabulary import SourceInfo
+from indexes.source.files import IN_WHEEL, moved
 from indexes.source.git import Repository
-from indexes.source.layouts import IN_WHEEL, moved
 
 
 def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:

@@ -15,19 +15,20 @@ from platformdirs.unix import Unix
 from indexes.model.errors import SourceError
 from indexes.model.files import Roots, is_text, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
-from indexes.source.files import Folder, content_hash
-from indexes.source.git import Repository, watched
-from indexes.source.layouts import (
+from indexes.source.files import (
     CLONE_RECORD,
     IN_WHEEL,
     LOGICAL,
     YAML,
+    Folder,
     Layout,
+    content_hash,
     current_folder,
     layout_of,
     moved,
     tree_around,
 )
+from indexes.source.git import Repository, watched
 
 if TYPE_CHECKING:
     from indexes.source.roots import NamedFolder

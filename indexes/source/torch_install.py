@@ -14,8 +14,7 @@ from shutil import which
 
 from indexes.model.errors import UsageError
 from indexes.model.regex import regex
-from indexes.source.files import read_text
-from indexes.source.layouts import current_folder
+from indexes.source.files import current_folder, read_text
 
 _VERSION = regex(r"(?m)^__version__\s*=\s*['\"]([^'\"]+)['\"]")
 _COMMIT = regex(r"(?m)^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]")

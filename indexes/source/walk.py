@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
 from indexes.model.files import Root, inside, is_beside, is_text
-from indexes.source.layouts import Layout
+from indexes.source.files import Layout
 from indexes.source.roots import operator_libraries
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.source.clones import CloneRecord, read_clone_record
+from indexes.source.files import CLONE_RECORD
 from indexes.source.git import Clone
-from indexes.source.layouts import CLONE_RECORD
 from indexes.source.source import cache_folder
 from indexes.source.torch_install import installed_torch
 

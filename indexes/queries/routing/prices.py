@@ -15,9 +15,10 @@ from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import KernelRow, NativeFunction
-from indexes.queries.routing.conditions import UNUSUAL, Conditions, Order
-from indexes.queries.routing.given import Given, Walk
-from indexes.queries.routing.names import (
+from indexes.queries.routing.conditions import (
+    UNUSUAL,
+    Conditions,
+    Order,
     are_kin,
     form_of,
     is_helper,
@@ -25,6 +26,7 @@ from indexes.queries.routing.names import (
     is_stub_of,
     words_in,
 )
+from indexes.queries.routing.given import Given, Walk
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}

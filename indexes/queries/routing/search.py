@@ -18,9 +18,8 @@ from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.conditions import UNUSUAL
+from indexes.queries.routing.conditions import UNUSUAL, is_helper, is_of_operator
 from indexes.queries.routing.given import COMPOSITE, Walk, defaults_of
-from indexes.queries.routing.names import is_helper, is_of_operator
 from indexes.queries.routing.prices import ASIDE, DATA, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
 

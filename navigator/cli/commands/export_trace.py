@@ -159,7 +159,7 @@ def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
 def _nearest(settings: Settings, trace: Trace) -> Settings:
     """The settings with the clone of the torch that ran, where no tree is named or around us."""
     from indexes.source.clones import clone_of
-    from indexes.source.layouts import current_folder, tree_around
+    from indexes.source.files import current_folder, tree_around
     from indexes.source.source import cache_folder
 
     if settings.tree or os.environ.get("TORCHNAV_CHECKOUT") or tree_around(current_folder()):
