@@ -168,7 +168,7 @@ async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_
         await person.until(lambda: not screen.query_one(OutputLog).display)
         await person.sees("Tensor.backward")
         await person.until(lambda: screen.query_one(ChainPane).region.height > 0)
-        assert screen.pane.ops.size.height >= 6
+        await person.until(lambda: screen.pane.ops.size.height >= 6)
         await person.presses("O")
         await person.sees("hello you")
         await person.until(lambda: screen.query_one(ChainPane).region.height == 0)
