@@ -14,7 +14,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual import Defaults, flag_of, is_of_few, is_of_one_value, taken
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Choice, Definition, Location
+from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
 from indexes.queries.routing.given import Given, Walk, without_answers
 from indexes.store.lookup import Lookup
 
@@ -275,3 +275,14 @@ def is_of_operator(known: Known, base: str) -> bool:
     found = known.definition
     named = len(base) >= _SHORTEST and base in found.name
     return named and not is_helper(found.name)
+
+
+def is_of_overload(known: Known, native: NativeFunction) -> bool:
+    """Whether a function is named after an overload: ``bitwise_and_tensor``."""
+    overload = native.overload.lower()
+    return bool(overload) and known.definition.name.endswith(f"_{overload}")
+
+
+def is_overload_of(node: Node, native: NativeFunction) -> bool:
+    """Whether a node is an overload of an operator, as ``logspace.out`` of ``logspace``."""
+    return node.kind == "operator" and str(node.what).partition(".")[0] == native.name

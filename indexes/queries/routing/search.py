@@ -18,7 +18,13 @@ from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.conditions import UNUSUAL, is_helper, is_of_operator
+from indexes.queries.routing.conditions import (
+    UNUSUAL,
+    is_helper,
+    is_of_operator,
+    is_of_overload,
+    is_overload_of,
+)
 from indexes.queries.routing.given import COMPOSITE, Walk, defaults_of
 from indexes.queries.routing.prices import ASIDE, DATA, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
@@ -140,9 +146,8 @@ class Search:
             walk.before[node] = before
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
-            if cost < UNUSUAL + aside * _is_overload_of(node, native) and self._has_none(
-                node, device
-            ):
+            limit = UNUSUAL + aside * is_overload_of(node, native)
+            if cost < limit and self._has_none(node, device):
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
@@ -189,8 +194,7 @@ class Search:
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether something computes only in the unusual case of a view, a copy or a new tensor on
-        the way, as ``empty`` fills where programs must be deterministic, and ``contiguous`` copies
-        what is not: that is not the answer."""
+        the way, as ``empty`` may fill and ``contiguous`` copy: that is not the answer."""
         passed = False
         for step in self.way(walk, node):
             passed = passed or self._gives_memory(step)
@@ -252,9 +256,8 @@ class Search:
                 yield step
 
     def _is_of_host(self, node: Node, walk: Walk) -> bool:
-        """Whether a function checks that its tensors are on another device; or calls a library of
-        the CPU itself, and the way is for another: the operators that it calls prepare for that,
-        or finish."""
+        """Whether a function checks that its tensors are on another device, or itself calls a
+        library of the CPU on the way for another: what it calls only prepares or finishes."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
         if known is None or self._is_checked(known, walk.device):
             return known is not None
@@ -323,7 +326,7 @@ class Search:
         if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target) or known
             price -= _NAMED * is_of_operator(launched, walk.native.name.strip("_"))
-            price -= _OVERLOAD * _is_of_overload(launched, walk.native)
+            price -= _OVERLOAD * is_of_overload(launched, walk.native)
             return price, End(kind, launched, edge, conditions)
         return price, End(kind, known, edge, conditions)
 
@@ -375,9 +378,7 @@ class Search:
         found, edges = known.definition, self.facts.edges(known.id)
         if is_header(found.location.path) or not DATA.search(found.parameters):
             return False
-        if found.returns in _ANSWERS:
-            return False
-        if self.only_checks(known):
+        if found.returns in _ANSWERS or self.only_checks(known):
             return False
         return all(one.kind in ("macro", "passed", "unknown") for one in edges)
 
@@ -390,15 +391,6 @@ class Search:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
-
-
-def _is_overload_of(node: Node, native: NativeFunction) -> bool:
-    return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
-
-
-def _is_of_overload(known: Known, native: NativeFunction) -> bool:
-    overload = native.overload.lower()
-    return bool(overload) and known.definition.name.endswith(f"_{overload}")
 
 
 def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:

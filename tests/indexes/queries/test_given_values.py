@@ -100,6 +100,20 @@ YAML = """
 
 - func: _each_sine_of(Tensor self) -> Tensor
 
+- func: told(Tensor self) -> bool
+  dispatch:
+    CPU: told_cpu
+
+- func: all_near(Tensor self) -> bool
+
+- func: dense_form(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+
+- func: copied_form(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+  dispatch:
+    CPU: copied_form_cpu
+
+- func: packed_form(Tensor self) -> Tensor
+
 - func: laid_out(Tensor self) -> Tensor
   dispatch:
     CPU: laid_out_cpu
@@ -249,7 +263,11 @@ Tensor sampled(const Tensor& self) {
   }
   return at::sampled_3d(self);
 }
-Tensor sine_of_cell(const Tensor& self) { return at::sine_of(at::product_of(self, self)); }
+static Tensor product_deep(const Tensor& self) { return at::product_of(self, self); }
+static Tensor product_deeper(const Tensor& self) { return product_deep(self); }
+static Tensor product_far(const Tensor& self) { return product_deeper(self); }
+static Tensor product_farther(const Tensor& self) { return product_far(self); }
+Tensor sine_of_cell(const Tensor& self) { return at::sine_of(product_farther(self)); }
 Tensor _each_sine_of(const Tensor& self) {
   if (way > 2) {
     if (much > 3) {
@@ -258,6 +276,22 @@ Tensor _each_sine_of(const Tensor& self) {
   }
   return at::sine_of(self);
 }
+bool told_cpu(const Tensor& self) { slow_step(self); return true; }
+bool all_near(const Tensor& self) {
+  auto product = product_farther(self);
+  return at::told(self);
+}
+Tensor dense_form(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  if (self.is_contiguous()) {
+    return self;
+  }
+  return at::copied_form(self, memory_format);
+}
+Tensor copied_form_cpu(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  slow_step(self);
+  return self;
+}
+Tensor packed_form(const Tensor& self) { return at::dense_form(self); }
 static bool is_laid(const Tensor& self, MemoryFormat format) { return self.is_contiguous(); }
 Tensor laid_out_cpu(const Tensor& self) {
   if (is_laid(self, at::MemoryFormat::ChannelsLast)) {
@@ -368,6 +402,15 @@ def test_what_finishes_the_results_of_another_is_not_the_answer(index: Index) ->
 def test_what_is_named_among_others_is_not_the_answer(index: Index) -> None:
     assert "product_of" in [one.symbol for one in usual(index, "sine_of_cell").via]
     assert "sine_of" in [one.symbol for one in usual(index, "_each_sine_of").via]  # the last word
+
+
+def test_what_only_tells_a_result_is_not_what_computes_it(index: Index) -> None:
+    assert "product_of" in [one.symbol for one in usual(index, "all_near").via]
+
+
+def test_a_copy_of_what_is_not_contiguous_is_not_the_answer(index: Index) -> None:
+    assert usual(index, "packed_form").kind == "none"
+    assert usual(index, "copied_form").symbol.endswith("slow_loop")
 
 
 def test_the_format_of_inputs_is_no_answer(index: Index) -> None:
