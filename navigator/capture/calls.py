@@ -6,6 +6,7 @@ a *kind*, kept once: the program's own garbage collector must not find a growing
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from array import array
@@ -57,10 +58,11 @@ class CallLog:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._calls = array("q")
-        self._kinds: list[Kind] = []
-        self._texts: list[bytes] = []
+        self._kinds: dict[int, Kind] = {}
+        self._texts: dict[int, bytes] = {}
         """By kind: its fields as JSON, without braces."""
         self._numbers: dict[Any, int] = {}
+        self._count = itertools.count()
         self._announced = 0
         """How many integers of ``_calls`` were announced while their window was open."""
         self.base_ns = 0
@@ -85,12 +87,11 @@ class CallLog:
         self._calls.extend((number, index, thread, start_ns, duration_ns))
 
     def _new_kind(self, fields: Any) -> int:
-        with self._lock:
-            kind = Kind(*fields)
-            self._kinds.append(kind)
-            self._texts.append(b"")
-            index = self._numbers[fields] = len(self._kinds) - 1
-        return index
+        """Takes no lock: a signal may end the program here, whose handler waits for the thread that
+        writes. Of two threads that meet a kind at once, one number is left unused."""
+        index = next(self._count)
+        self._kinds[index] = Kind(*fields)
+        return self._numbers.setdefault(fields, index)
 
     # ----------------------------------------------------------------------- writing
 
@@ -153,9 +154,9 @@ class CallLog:
         of what was saved is known; ``calls`` are those that were made in it."""
         with self._lock:
             found = columns_of(data, self._operators, until)
-            if found is None:
-                return self._unknown(take_apart(data).events(), calls, until)
-            return self._in_columns(found, calls)
+            if found is not None:
+                return self._in_columns(found, calls)
+        return self._unknown(take_apart(data).events(), calls, until)
 
     def _in_columns(self, found: list[Columns], calls: dict[int, int]) -> list[bytes]:
         lines = self._operators.fresh()
@@ -291,8 +292,8 @@ class CallLog:
         return [stack_event(stack, self._pid)]
 
     def _text(self, index: int) -> bytes:
-        text = self._texts[index]
-        if not text:
+        text = self._texts.get(index)
+        if text is None:
             text = self._texts[index] = encode(_kind_args(self._kinds[index]))[1:-1]
         return text
 

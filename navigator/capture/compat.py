@@ -12,8 +12,13 @@ from torch._C import _profiler
 
 try:
     from torch.compiler import is_compiling
-except ImportError:  # before 2.2
-    from torch._utils import is_compiling
+except ImportError:
+    try:
+        from torch._utils import is_compiling  # 2.1
+    except ImportError:  # before: Dynamo is asked, which 1.13 does not have
+
+        def is_compiling() -> bool:
+            return bool(getattr(sys.modules.get("torch._dynamo"), "is_compiling", bool)())
 
 try:
     from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -26,6 +31,7 @@ except ImportError:  # before 2.1
 
 __all__ = [
     "Marker",
+    "TensorBase",
     "is_compiling",
     "is_wrapped",
     "never_compiled",
@@ -33,6 +39,9 @@ __all__ = [
     "register_optimizer_step_post_hook",
     "run_as_it_is",
 ]
+
+TensorBase: type = getattr(torch._C, "TensorBase", None) or torch._C._TensorBase
+"""The base of ``torch.Tensor`` that C++ makes; private before 2.2."""
 
 Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
 """A context manager that shows up in a profile under its name; the slower one before 2.2."""

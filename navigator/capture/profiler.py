@@ -19,7 +19,7 @@ import torch
 from torch._C._autograd import _disable_profiler, _enable_profiler, _prepare_profiler
 from torch._C._profiler import _ExperimentalConfig, _ExtraFields_TorchOp, _TensorMetadata
 
-from .compat import Marker, profiler_config
+from .compat import Marker, TensorBase, profiler_config
 from .devices import activities, synchronize
 from .kineto import MARK, Saved, take_apart
 
@@ -111,7 +111,7 @@ class Profiler:
         """
         accesses = [
             access
-            for value in vars(torch._C.TensorBase).values()
+            for value in vars(TensorBase).values()
             if type(value) is GetSetDescriptorType
             for access in (value.__get__, value.__set__)
         ]

@@ -104,6 +104,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _record(run: Run, file: TraceFile) -> None:
+    """Begin to record. The program runs without us where its torch is none that we know."""
+    try:
+        _install(run, file)
+    except Exception as error:
+        version = getattr(sys.modules["torch"], "__version__", "")
+        message = f"torch {version} cannot be recorded: {type(error).__name__}: {error}"
+        file.tell([metadata("problem", {"message": message}, os.getpid())])
+        file.say(message)
+
+
+def _install(run: Run, file: TraceFile) -> None:
     from .process import Guard
 
     if not run.parent:

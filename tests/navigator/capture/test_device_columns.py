@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -114,3 +116,20 @@ def test_a_layout_that_is_not_known_is_written_as_it_is(category: str, args: str
     lines, places = CallLog(pid=1).window(window)
     assert [json.loads(line) for line in lines] == [json.loads(event)]
     assert places == {"cuda:0": [1]}
+
+
+def test_a_window_whose_layout_is_not_known_is_written_once_its_moment_is_there() -> None:
+    """The thread that writes once waited for a lock that it held, and the program for the thread."""
+    log = CallLog(pid=1)
+    operator = (
+        '{ "ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1.000, '
+        '"dur": 1.000, "args": { "a field of tomorrow": {"id": 0} } }'
+    )
+    written: list[list[bytes]] = []
+    data = b'{"traceEvents": [%b]}' % operator.encode()
+    thread = threading.Thread(
+        target=lambda: written.append(log.rows(data, {}, sys.maxsize)), daemon=True
+    )
+    thread.start()
+    thread.join(10)
+    assert [json.loads(line)["name"] for line in written[0]] == ["aten::add"]

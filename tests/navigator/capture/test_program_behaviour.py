@@ -105,6 +105,15 @@ def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
     assert trace.meta.problems == ["the program did not import torch"]
 
 
+def test_a_program_runs_on_a_torch_that_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("__version__ = '0.4'\nones = print\n")
+    done = run(tmp_path, "import torch\ntorch.ones(2)\n")
+    assert (done.returncode, done.stdout) == (0, "2\n")
+    assert re.fullmatch("torchnav: torch 0.4 cannot be recorded: .*Error: .*\n", done.stderr)
+    problem, *_ = read_trace(tmp_path / "trace.json").meta.problems
+    assert problem.startswith("torch 0.4 cannot be recorded: ")
+
+
 @pytest.mark.parametrize("program", ["def f(:\n", "1/0\n", "import nothing_like_this\n"])
 def test_errors_before_torch_look_the_same(tmp_path: Path, program: str) -> None:
     plain = run(tmp_path, program, record=False)
