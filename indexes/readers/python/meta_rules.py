@@ -7,11 +7,12 @@ themselves, each with a parameter that turns it off."""
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 
 from indexes.model.files import PythonFact, module_name, pack
-from indexes.readers.python.blocks import Block, Text, parse
+from indexes.readers.python.blocks import Block, Text, parse, parsed
 
 ACTIVATE = "activate_meta"
 _NAMES = frozenset((ACTIVATE, "register_meta", "register_decomposition"))
@@ -25,7 +26,7 @@ def read_meta_rules(text: Text, path: str) -> Iterator[PythonFact]:
         if block.head.name in _NAMES:
             data = text.data[block.head.start : block.end]
             if block.head.name == ACTIVATE:
-                yield from _activate(_function(data), block, path)
+                yield from _activate(_function(data), block, path, text.data)
             elif b".impl(" in data:
                 yield from _decorator(_function(data), block, path)
 
@@ -43,7 +44,9 @@ def _rule(block: Block, path: str, target: str = "Meta", **detail: str) -> Pytho
     return PythonFact("meta_rule", target, symbol, block.head.line, block.end_line, pack(**detail))
 
 
-def _activate(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:
+def _activate(
+    function: ast.FunctionDef | None, block: Block, path: str, data: bytes
+) -> Iterator[PythonFact]:
     if function is None:
         return
     yield _rule(block, path)
@@ -52,6 +55,23 @@ def _activate(function: ast.FunctionDef | None, block: Block, path: str) -> Iter
             if isinstance(element, ast.Constant) and "::" in str(element.value):
                 name = str(element.value)
                 yield _rule(block, path, name if "." in name else f"{name}.default")
+        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue):
+            for name in _listed(node.test, data):
+                yield _rule(block, path, name)
+
+
+def _listed(test: ast.expr, data: bytes) -> Iterator[str]:
+    """The operators of a set of the module that a test asks: ``op in LEFT_TO_CPP``."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
+        return
+    asked = test.comparators[0]
+    name = re.escape(asked.id).encode() if isinstance(asked, ast.Name) else b"$^"
+    found = re.search(rb"^%b\b[^=\n]*=[^=]*?^[})\]]+" % name, data, re.MULTILINE)
+    listed = parsed(found[0], "") if found else None
+    for node in ast.walk(listed) if isinstance(listed, ast.Module) else ():
+        namespace, *rest = ast.unparse(node).removeprefix("torch.ops.").split(".")
+        if isinstance(node, ast.Attribute) and len(rest) == 2:
+            yield f"{namespace}::{'.'.join(rest)}"
 
 
 def _decorator(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:

@@ -229,6 +229,18 @@ def test_what_activate_meta_leaves_alone(tree_copy: Path, cache: Path) -> None:
         assert metas(index, "index_select", "embedding", "dropout") == ["index_select"]
 
 
+def test_what_a_set_that_activate_meta_asks_leaves_alone(tree_copy: Path, cache: Path) -> None:
+    """As from 2.15 on: the set stands beside the function."""
+    (tree_copy / "torch/_decomp/decompositions.py").write_text(DECOMPOSED)
+    with open(tree_copy / "torch/_meta_registrations.py", "a") as file:
+        file.write("\n\nleft = {\n    aten.embedding.default,  # aten._fft_c2c.default\n}\n")
+        file.write("\n\ndef activate_meta():\n    for op, fn in table.items():\n")
+        file.write("        if op in left:\n            continue\n")
+    with opened(tree_copy, cache) as index:
+        assert slots(index, "embedding")["Meta"].kernel == "embedding_symint"
+        assert slots(index, "_fft_c2c")["Meta"].kernel == "torch._meta_registrations.meta_fft_c2c"
+
+
 def test_a_python_kernel_that_takes_over_under_a_condition(tree_index: Index) -> None:
     """It is registered at runtime, in front of the C++ kernel, which it falls back to."""
     for op, impl in (("nonzero", "_nonzero_impl"), ("nonzero.out", "_nonzero_out_impl")):
