@@ -239,8 +239,8 @@ def _python(around: Surroundings) -> Iterator[CardLine]:
 
 def _is_made(one: NamedPlace) -> bool:
     """Whether nothing of a name stands in a Python file that people call it by: torchgen makes its
-    binding from a template, or it is private."""
-    return not one.location.line or "._" in one.name
+    binding, from a template or from the YAML alone, or it is private."""
+    return not one.location.path.endswith(".py") or "._" in one.name
 
 
 def _compilers(around: Surroundings) -> CardLine:

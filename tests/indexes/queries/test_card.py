@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from indexes import Index
 from indexes.model.answers import CardLine
 from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
+from tests.indexing import opened
 
 
 def line(index: Index, operator: str, label: str) -> CardLine:
@@ -78,3 +81,15 @@ def test_a_python_kernel_that_takes_over_stands_below_its_device(tree_index: Ind
     assert str(lines[1].location) == "torch/_native/ops/nonzero/triton_impl.py:11"
     assert "in Python, under conditions" in "\n".join(card_lines(tree_index.card("nonzero")))
     assert [one.text for one in tree_index.card("nonzero").lines if one.label == "XPU"]
+
+
+def test_what_people_read_in_python_comes_before_a_binding_without_source(
+    tree_copy: Path, cache: Path
+) -> None:
+    """As in wheels up to 1.13, which hold no templates of bindings."""
+    for template in tree_copy.rglob("python_*.cpp"):
+        template.unlink()
+    with opened(tree_copy, cache) as index:
+        one = line(index, "relu", "Python")
+    assert (one.text, one.note) == ("torch.nn.functional.relu", "torch.relu, torch.Tensor.relu")
+    assert str(one.location).startswith("torch/nn/functional.py:")
