@@ -837,7 +837,7 @@ struct Context : at::ObserverContext {
   size_t depth = 0;  // operators around it
 };
 
-int keys_number(const c10::DispatchKeySet& set) {
+int keys_number(c10::DispatchKeySet set) {  // walking a set changes it before torch 2.5
   const uint64_t bits = set.raw_repr();
   const std::string key(reinterpret_cast<const char*>(&bits), sizeof bits);
   return g_keys.number(key, [&](std::string& out, int value) {
@@ -858,17 +858,29 @@ c10::ArrayRef<const c10::IValue> last(const Values& values, size_t count) {
   return c10::ArrayRef<const c10::IValue>(values.data() + values.size() - count, count);
 }
 
+// The overload of a call; before torch 2.7 only a copy of the operator's name has it.
+template <typename Function>
+auto overload_of(const Function& fn, int) -> decltype(fn.overload_name()) {
+  return fn.overload_name();
+}
+
+template <typename Function>
+std::string overload_of(const Function& fn, long) {
+  const auto name = fn.operator_name();
+  return name ? name->overload_name : "";
+}
+
 int kind_number(Thread& thread, const at::RecordFunction& fn) {
   const auto inputs = last(fn.inputs(), fn.num_inputs());
   std::string& key = thread.key;
   key.assign(fn.name());
   key += '.';
-  key += fn.overload_name();
+  key += overload_of(fn, 0);
   key += static_cast<char>(fn.scope());
   c10::DispatchKeySet tensors;
   for (const c10::IValue& value : inputs) add_value(key, value, tensors);
   const auto local = c10::impl::tls_local_dispatch_key_set();
-  const auto set = (tensors | local.included_) - local.excluded_;
+  auto set = (tensors | local.included_) - local.excluded_;
   add_bits(key, set.raw_repr());
   return g_kinds_of_call.number(key, [&](std::string& out, int value) {
     Columns columns;
@@ -876,7 +888,7 @@ int kind_number(Thread& thread, const at::RecordFunction& fn) {
     columns.end();
     begin_line(out, "kind", value);
     std::string name = fn.name();
-    const std::string overload = fn.overload_name();
+    const std::string overload = overload_of(fn, 0);
     if (!overload.empty()) name += "." + overload;
     out += ",\"name\":", text(out, name);
     if (fn.scope() == at::RecordScope::USER_SCOPE) out += ",\"annotation\":true";
