@@ -20,6 +20,7 @@ except ImportError:
         def is_compiling() -> bool:
             return bool(getattr(sys.modules.get("torch._dynamo"), "is_compiling", bool)())
 
+
 try:
     from torch.optim.optimizer import register_optimizer_step_post_hook
 except ImportError:  # before 2.1

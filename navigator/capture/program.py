@@ -107,7 +107,7 @@ def _record(run: Run, file: TraceFile) -> None:
     """Begin to record. The program runs without us where its torch is none that we know."""
     try:
         _install(run, file)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 -- whatever that torch does otherwise
         version = getattr(sys.modules["torch"], "__version__", "")
         message = f"torch {version} cannot be recorded: {type(error).__name__}: {error}"
         file.tell([metadata("problem", {"message": message}, os.getpid())])

@@ -119,7 +119,7 @@ def test_a_layout_that_is_not_known_is_written_as_it_is(category: str, args: str
 
 
 def test_a_window_whose_layout_is_not_known_is_written_once_its_moment_is_there() -> None:
-    """The thread that writes once waited for a lock that it held, and the program for the thread."""
+    """The thread that writes waited for a lock that it held, and the program for the thread."""
     log = CallLog(pid=1)
     operator = (
         '{ "ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1.000, '
