@@ -32,7 +32,7 @@ _AFTER = regex(
 """What c10::Error, warnings and compilers write behind it."""
 _PLACE = regex(
     r"(?:File \"|\bat +|^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))(?:\", line |:)(\d+)"
-    r"(?:, in (\w+))?",
+    r"(?:,? in (\w+))?",
     MULTILINE,
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")

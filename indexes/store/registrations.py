@@ -66,6 +66,10 @@ class StoredPython:
         where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"
         return self._found(where, symbol, *kinds)
 
+    def exported(self) -> Sequence[str]:
+        """The names that modules export, with the module."""
+        return self._store.column("SELECT DISTINCT symbol FROM python WHERE kind='public'")
+
     def naming(self, word: str) -> list[str]:
         """The files that give a function, a parameter, a class or an attribute this name."""
         return self._store.column(
@@ -106,6 +110,12 @@ def outline_of(store: Store, path: str) -> list[PythonFact]:
 def tests_in(store: Store, path: str) -> list[PythonFact]:
     """The tests of a file."""
     return [fact for fact in outline_of(store, path) if fact.kind == "test"]
+
+
+def tests_starting(store: Store, name: str) -> list[Found]:
+    """The tests whose names begin with the first two words of a name."""
+    begin = "_".join(name.split("_")[:2])
+    return _tests(store, "t.kind='test' AND instr(t.symbol,?)", begin)
 
 
 def _tests(store: Store, where: str, value: str) -> list[Found]:

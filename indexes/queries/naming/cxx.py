@@ -121,6 +121,27 @@ def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
     return False
 
 
+def find_cut(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``void at::native::(anonymous namespace)::conv_depthwi...``, as tables of a profile cut a
+    name: the kernels, or else the functions, whose names begin so."""
+    found = _CUT.fullmatch(query.raw.strip())
+    if found is None:
+        return None
+    sql = "SELECT DISTINCT name FROM definitions WHERE name>? AND name<? LIMIT 40"
+    names = index.facts.store.column(sql, (found[2], f"{found[2]}\x7f"))
+    scope = found[1].replace("(anonymous namespace)::", "")
+    fitting = [one for name in names for one in _fitting(f"{scope}{name}", index)]
+    best = [one for one in fitting if one.cuda_global] or fitting
+    note = f"names that begin as the cut one does: {len(best)}"
+    hits = tuple(map(definition_hit, best[:_BEGIN_SO]))
+    match = NameMatch("symbol", found[2], hits=hits, note=note, confidence="by rule")
+    return match if hits else None
+
+
+_CUT = regex(r"(?:void )?((?:(?:\w+|\(anonymous namespace\))::)*)(\w{4,})(?:\.\.\.|…)")
+_BEGIN_SO = 12
+
+
 def find_first(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The symbol as it was pasted; looser readings come after operators."""
     return find(replace(query, symbols=query.symbols[:1]), index)

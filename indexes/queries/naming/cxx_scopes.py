@@ -58,7 +58,8 @@ def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
     """The files with most of what a namespace holds, first the ones that are named like it."""
     inside = f"{symbol}::"
     sql = (
-        "SELECT f.path,min(d.line),count(*) FROM definitions d JOIN files f ON f.id=(d.id>>22)"
+        "SELECT f.path,min(d.line),count(*),group_concat(DISTINCT d.name)"
+        " FROM definitions d JOIN files f ON f.id=(d.id>>22)"
         " WHERE d.scope=? OR substr(d.scope,1,?)=? GROUP BY f.path"
     )
     rows = index.facts.store.query(sql, (symbol, len(inside), inside)) if "::" in symbol else ()
@@ -66,22 +67,32 @@ def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
         return None
     last = symbol.rpartition("::")[2]
 
-    def rank(row: tuple[str, int, int]) -> tuple[bool, bool, int, str]:
-        path, _, count = row
+    def rank(row: tuple[str, int, int, str]) -> tuple[bool, bool, int, str]:
+        path, _, count, _ = row
         stem, _, ending = path.rpartition("/")[2].rpartition(".")
         return stem.lower() != last.lower(), ending != "h", -count, path
 
     hits = tuple(
-        Hit("namespace", symbol, Location(path, line), f"{count} of its definitions")
-        for path, line, count in sorted(rows, key=rank)[:_FILES]
+        Hit("namespace", symbol, Location(path, line), _holds(count, names))
+        for path, line, count, names in sorted(rows, key=rank)[:_FILES]
     )
-    total, folders = sum(count for *_, count in rows), Counter[str]()
-    for path, _, count in rows:
+    total, folders = sum(row[2] for row in rows), Counter[str]()
+    for path, _, count, _ in rows:
         folders[path.rpartition("/")[0]] += count
     (folder, _), *_ = folders.most_common(1)
     files = f"{len(rows):,} file{'s' * (len(rows) > 1)}, most of them in {folder}"
     note = f"a namespace: {total:,} definitions in {files}"
     return NameMatch("symbol", symbol, hits=hits, note=note)
+
+
+def _holds(count: int, names: str) -> str:
+    """What a file defines in a namespace: classes first, which begin with a capital letter."""
+    told = sorted(names.split(","), key=lambda name: not name[:1].isupper())[:_NAMES]
+    more = ", ..." if count > len(told) else ""
+    return f"{count} of its definitions: {', '.join(told)}{more}"
+
+
+_NAMES = 4
 
 
 def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:

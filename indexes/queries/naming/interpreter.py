@@ -56,12 +56,14 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     said = errors.find(query, index)
     hits = [one for one in (said.hits if said else ()) if form.may_say(one)]
-    answer = None if form.named in _OWN else _meant(form.named, index)
-    named = [Hit(answer.kind, one.name, one.location) for one in answer.places] if answer else []
+    answer = None if form.named in _OWN else python_names.find(form.named, index)
+    named = errors.named_hits(index, (form.named,)) if index.facts.overloads(form.named) else []
+    places = (*answer.places, *answer.others) if answer and not named else ()
+    named += [Hit(one.kind, one.name, one.location) for one in places]
     note = (
         _SAID_TOO
         if hits
-        else f"Python itself says this, no line of PyTorch{_of(form.named, answer)}"
+        else f"Python itself says this, no line of PyTorch{_of(form.named, answer or named)}"
     )
     sure: Confidence = "ambiguous" if hits else "by rule"
     return NameMatch("error", error.text, hits=(*hits, *named), note=note, confidence=sure)
@@ -70,16 +72,11 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 _SAID_TOO = "Python itself says this too"
 
 
-def _meant(name: str, index: IndexedTree) -> PythonAnswer | None:
-    """A class, or what is named with its module or class: of a bare function there may be many."""
-    answer = python_names.find(name, index)
-    found = answer is not None and (answer.kind == "class" or "." in name or answer.name == name)
-    return answer if found else None
-
-
-def _of(named: str, answer: PythonAnswer | None) -> str:
+def _of(named: str, answer: PythonAnswer | list[Hit] | None) -> str:
     if named in _OWN:
         return f": {named} is its own type"
+    if isinstance(answer, PythonAnswer) and answer.kind == "function" and "." not in named:
+        return f"; this function is named {named}, as one of a user's may be"
     return "" if answer else f"; nothing is named {named} here"
 
 

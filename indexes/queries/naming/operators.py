@@ -60,7 +60,7 @@ def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
     """The first operator that a spelling offers and that there is."""
     for at, name in enumerate(query.operators):
         if overloads := _overloads(name, query, facts):
-            note = _way(query, name) if at or query.called_on else ""
+            note = _way(query, name) if at or query.called_on or query.note else ""
             sure: Confidence = "by rule" if note else "exact"
             return NameMatch("operator", name, overloads, note=note, confidence=sure)
     return None

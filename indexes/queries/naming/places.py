@@ -10,19 +10,21 @@ from pathlib import PurePosixPath
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.files import module_name
-from indexes.model.python import PythonAnswer
 from indexes.model.vocabulary import Location
-from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import pasted
 from indexes.queries.places import at
+from indexes.readers.python.blocks import Head, Text
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The files of that name with what stands at the line, and the operators that reach the line
-    of the only one."""
+    of the only one; of a frame of Python the function that it names."""
     named = query.base if query.kind == "place" else query.raw.strip()
+    frames = pasted(query.raw).places if query.kind == "place" else ()
+    if match := next((_in_frame(*one, index) for one in frames if one[2]), None):
+        return match
     return _match(named, files_named(named, index), query, index)
 
 
@@ -37,19 +39,35 @@ def find_named(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     for path, line, function in pasted(query.raw).places:
         paths = tuple(one for one in files_named(path, index) if _is_same_file(path, one))
         if len(paths) == 1:
-            called = f"{module_name(paths[0])}.{function}"
-            frame = python_names.find(called, index) if function else None
             place = NameQuery(query.raw, "place", path, line=line)
             there = line <= index.read(paths[0]).count("\n") + 1
-            match = _match(path, paths, place, index) if there and not frame else None
-            if hits := match.hits if match else _of_frame(frame):
-                return NameMatch("error", path, hits=hits, note=_NAMED, confidence="by rule")
+            frame = _in_frame(path, line, function, index) if function else None
+            match = frame or (_match(path, paths, place, index) if there else None)
+            if match and match.hits:
+                return NameMatch("error", path, hits=match.hits, note=_NAMED, confidence="by rule")
     return None
 
 
-def _of_frame(answer: PythonAnswer | None) -> tuple[Hit, ...]:
-    places = answer.places if answer else ()
-    return tuple(Hit(one.kind, one.name, one.location) for one in places)
+def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
+    """The function of a frame, that nearest to its line, which another version has elsewhere."""
+    paths = files_named(path, index) if path.endswith(".py") else ()
+    heads = [one for one in _heads(paths[0], index) if one.name == function] if paths else []
+    if len(paths) != 1 or not heads or _is_in(function, Location(paths[0], line), index):
+        return None
+    best = min(heads, key=lambda head: abs(head.line - line))
+    name = f"{module_name(paths[0])}.{best.qualified}"
+    hit = Hit("function", name, Location(paths[0], best.line))
+    note = f"line {line} is in another function here; the torch that ran differs"
+    return NameMatch("place", path, hits=(hit,), note=note, confidence="by rule")
+
+
+def _heads(path: str, index: IndexedTree) -> list[Head]:
+    return Text(index.source.content(path)).heads
+
+
+def _is_in(function: str, where: Location, index: IndexedTree) -> bool:
+    around = _standing(where.path, where.line, index)
+    return any(one.name.endswith(f".{function}") for one in around)
 
 
 _NAMED = "no line of this source says the text; it names this place, of a torch that may differ"

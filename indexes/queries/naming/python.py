@@ -74,7 +74,9 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     is_module = found is not None and found.kind == "module"
     if owner and not is_module and (method := _of_tensor(owner, name, query, index)):
         return method
-    member = _merged(find_in_classes(name, owner, index), _given_by_cxx(name, owner, index))
+    member = find_in_classes(name, owner, index)
+    if not owner or member is None or member.confidence == "ambiguous":
+        member = _merged(member, _given_by_cxx(name, owner, index))
     answer = member if owner else _with_modules(member, name, index)
     if answer is None or (is_module and not _is_named_as(answer, owner)):
         return None
@@ -137,6 +139,17 @@ def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A function in another, of a module or of a method."""
     answer = finding.find_inner(query.paths[-1], index) if query.paths else None
     return _match(answer, query, index) if answer else None
+
+
+def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What C++ gives to a module of ``torch._C`` and no stub file declares."""
+    name = query.paths[0] if query.paths else ""
+    places = Bound(index).places(name) if name.startswith("torch._C.") else ()
+    if not places:
+        return None
+    hits = tuple(Hit("attribute", name, one.location, "bound in C++") for one in places)
+    note = "no stub file declares it; this table has its name"
+    return NameMatch("python", name, hits=hits, note=note, confidence="by rule")
 
 
 def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -11,6 +11,7 @@ from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming import (
+    compiled,
     cxx,
     errors,
     interpreter,
@@ -18,6 +19,7 @@ from indexes.queries.naming import (
     operators,
     places,
     python,
+    tests,
     texts,
     variables,
 )
@@ -37,7 +39,7 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
-    for world in (texts.find_row, errors.find_graph_break, *_ORDER[query.kind]):
+    for world in (*_BY_FORM, *_ORDER[query.kind]):
         if found := world(query, index):
             return _with_more(found, query, index)
     return _unknown(query, index)
@@ -179,6 +181,15 @@ def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return replace(found, hits=hits, confidence="ambiguous" if other else found.confidence)
 
 
+_BY_FORM: tuple[World, ...] = (
+    tests.find,
+    compiled.find_guard,
+    compiled.find_kernel,
+    texts.find_row,
+    errors.find_graph_break,
+    cxx.find_cut,
+)
+"""What is told by the form of a text alone."""
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
         operators.find,
@@ -188,6 +199,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         keys.find,
         python.find_documented,
         python.find_initials,
+        tests.find_bare,
         _find_node,
         python.find,
         operators.find_library_operator,
@@ -217,6 +229,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     ),
     "python": (
         python.find_local,
+        texts.find_foreign,
         variables.find,
         python.find,
         python.find_of_class,
@@ -225,6 +238,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         errors.find_dispatch,
         python.find_member,
         python.find_inner,
+        python.find_unlisted,
         texts.find_literal,
     ),
     "grad_fn": (operators.find_node, python.find, cxx.find, _find_function_of_node),

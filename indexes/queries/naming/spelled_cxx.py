@@ -126,6 +126,10 @@ def _without_template_arguments(name: str) -> str:
     return "".join(kept)
 
 
+_SHIM = "aoti_torch_"
+"""How the C shims of operators begin, as gen_aoti_c_shim.py names them."""
+
+
 def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     """Names that torchgen builds from an operator's, taken apart again."""
     if SENTENCE.search(name):
@@ -139,6 +143,8 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
         return NameQuery(raw, "symbol", found[1], operators=operators, symbols=(*names, symbol))
     if found := _WRAPPER.match(symbol):
         return _from_wrapper(raw, symbol, found[2])
+    if symbol.startswith(_SHIM):
+        return _from_shim(raw, symbol)
     if found := _BINDING.match(symbol):
         return NameQuery(raw, "operator", found[1], operators=(found[1],), symbols=(symbol,))
     if found := _GENERATED_SCOPE.match(symbol):
@@ -148,6 +154,15 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
 
 def _from_unambiguous(raw: str, symbol: str, name: str) -> NameQuery:
     return NameQuery(raw, "operator", name, operators=tuple(_splits(name)), symbols=(symbol,))
+
+
+def _from_shim(raw: str, symbol: str) -> NameQuery:
+    """With and without a device before the name, since that may have several words."""
+    name = symbol.removeprefix(_SHIM)
+    names = (*_splits(name.partition("_")[2]), *_splits(name))
+    operators = tuple(one for one in names if one.strip("._"))
+    note = "torchgen makes the C shim of this operator"
+    return NameQuery(raw, "symbol", symbol, operators=operators, symbols=(symbol,), note=note)
 
 
 def _from_wrapper(raw: str, symbol: str, name: str) -> NameQuery:

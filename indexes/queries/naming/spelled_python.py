@@ -124,10 +124,16 @@ def python_name(raw: str, name: str) -> NameQuery | None:
     if found := _OPS.match(path):
         namespace, base, overload = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
         return from_parts(raw, namespace, base, overload)
+    if path.startswith(_EXTERN):
+        return replace(_bare(raw, path.removeprefix(_EXTERN)), note=_EXTERN_NOTE)
     return _dotted_path(raw, path, "(" in name) if "." in path else _bare(raw, path)
 
 
 _PACKAGES = ("torch", "functorch", "torchgen")
+
+
+_EXTERN = "extern_kernels."
+_EXTERN_NOTE = "Inductor's extern_kernels call what ATen or Inductor has under this name"
 
 
 def _dotted_path(raw: str, path: str, is_called: bool) -> NameQuery:

@@ -70,16 +70,37 @@ def _is_said(text: str) -> bool:
 
 
 _LINKED = regex(
-    r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace))"
-    r"\s+[`'\"(]?_?(_Z\w+|[^\s`'\",]+(?:\([^`'\"]*\))?)"
+    r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace)"
+    r"|unresolved external symbol|use of undeclared identifier|no member named)"
+    r"\s+[`'\"(‘]?_?(_Z\w+|[^\s`'\",‘’]+(?:\([^`'\"]*\))?)"
 )
-"""What linkers and loaders say of a symbol that no library has."""
+"""What linkers and loaders say of a symbol that no library has, and clang of an unknown name."""
+_UNDECLARED = regex(
+    r"[‘'`\"]([\w:~]+)[’'`\"](?: was not declared in this scope|: (?:undeclared identifier"
+    r"|is not a member of|identifier not found)| is not a member of)"
+    r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
+)
+"""What compilers say of an unknown name, or of a header that they do not find."""
+_SET = regex(
+    r"(?:(?:export|set|env)\s+|-[De]\s*)*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+    r"(?::[A-Z]+)?=(?!=)(?:\"[^\"]*\"|'[^']*'|\S*)(?:\s.*)?"
+    r"|-D\s*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+)
+"""A variable with its value, as a shell or CMake are given it."""
+_GUARD_LINE = regex(r"[| ]*\+- (\w+):")
+"""A line of the tree of guards that Dynamo logs."""
 
 
 def _linked(raw: str, name: str) -> NameQuery | None:
     """The symbol itself: its error says where it is missing."""
-    found = _LINKED.search(raw)
-    return parse_name(found[1]) if found else None
+    found = _LINKED.search(raw) or _UNDECLARED.search(raw)
+    return parse_name(found[1] or found[found.re.groups]) if found else None
+
+
+def _setting(raw: str, name: str) -> NameQuery | None:
+    """``PYTORCH_ENABLE_MPS_FALLBACK=1``: the variable itself."""
+    found = _SET.fullmatch(raw.strip()) or _GUARD_LINE.match(raw)
+    return parse_name(found[1] or found[found.re.groups]) if found else None
 
 
 # ------------------------------------------------------------------ what stands around it
@@ -99,6 +120,8 @@ _FRAME = regex(r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z")
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
 _NODE = regex(r"\w+(?:: \"[^\"\n]*\")? = (torch\.ops\.\w+\.\w+\.\w+)\(")
 """A line of a graph of FX, as logs print it."""
+_OPTION = regex(r"\{?\s*[\"']([\w.]+)[\"']\s*:\s*[^,:]*\}?\Z")
+"""An entry of a configuration, as a literal of Python has it."""
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
 
@@ -110,7 +133,7 @@ def _unwrap(text: str) -> str:
             name = name[found.end() :]
     if found := _FRAME.match(name):
         name = found[1]
-    if found := _NODE.match(name):
+    if found := _NODE.match(name) or _OPTION.match(name):
         return found[1]
     if found := _GRAD_FN.search(name):
         return found[1]
@@ -166,6 +189,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     _linked,
+    _setting,
     _error,
     _place,
     _message,

@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
+from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.readers.python.blocks import triple_quoted
@@ -29,9 +31,10 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     it is asked for, and what else says this word as a text."""
     name = query.base
     if "_" not in name.strip("_") or not name.isidentifier():
-        return None
-    said = rf"{_ASKED.replace('%s', name)}|[\"']{name}[\"']"
-    lines = sorted(_lines(said, (name,), name, "read", ("cpp", "python"), index), key=_rank)
+        return _find_command(name, index)
+    bare = name.removeprefix("__")  # loggers print the names of artifacts so
+    said = rf"{_ASKED.replace('%s', name)}|[\"']{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
+    lines = sorted(_lines(said, (bare,), name, "read", ("cpp", "python"), index), key=_rank)
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
     if not hits:
@@ -40,7 +43,21 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note, confidence=sure)
 
 
-_ASKS = regex(r"\A(?:#|option of|set by)|[=!]=|\bcompare\b")
+def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
+    """``torchrun``, for which an entry point of the package stands."""
+    command = re.compile(rf"[\"']?{re.escape(name)}[\"']?[ ]*=[ ]*[\"']?([\w.]+):(\w+)")
+    for path in ("setup.py", "pyproject.toml"):
+        text = index.source.text(path)
+        if found := command.search(text) if name.isidentifier() else None:
+            meant = python_names.find(f"{found[1]}.{found[2]}", index)
+            hits = [Hit("text", name, _place(path, text, found), found[0].strip("\"'"))]
+            hits[:0] = [Hit(o.kind, o.name, o.location) for o in (meant.places if meant else ())]
+            note = f"the command that runs {found[1]}.{found[2]}"
+            return NameMatch("variable", name, hits=tuple(hits), note=note)
+    return None
+
+
+_ASKS = regex(r"\A(?:#|option of|set by|asked for)|[=!]=|\bcompare\b")
 _NOT_DEFINED = "no definition has this name: it is a text that these lines say"
 
 
@@ -89,6 +106,24 @@ def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _said(said, parts, query, index)
 
 
+def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``tl.load`` and ``np.dot``: names of another package, by the name under which programs
+    import that; the lines of this tree that write them."""
+    owner, _, last = query.paths[-1].partition(".") if query.paths else ("", "", "")
+    if owner not in _FOREIGN:
+        return None
+    name = f"{owner}.{last}"
+    said = rf"\b{re.escape(name)}\b"
+    hits = tuple(islice(_lines(said, (name,), name, "text", ("python",), index), _FEW))
+    note = f"{_FOREIGN[owner]}.{last}, which is not PyTorch's"
+    note += "; lines that write it" if hits else ""
+    return NameMatch("variable", name, hits=hits, note=note, confidence="by rule")
+
+
+_FOREIGN = {"np": "numpy", "tl": "triton.language", "triton": "triton", "sympy": "sympy"}
+_FEW = 5
+
+
 def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:
     """The lines of C++ that call a function of a library."""
     return tuple(_lines(rf"\b{name}\s*\(", (name,), name, "caller", ("cpp",), index))
@@ -121,11 +156,18 @@ _LOOKED_FOR = regex(r"startswith|\b(?:if|in)\b")
 
 
 def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
-    """The lines of CMake that declare an option; those that set it where none does."""
+    """The lines of CMake that declare an option; those that set it where none does, else those
+    that ask for it there and in what starts the build."""
     files = ["CMakeLists.txt", *(f"cmake/{one}" for one in index.source.listed("cmake"))]
-    texts = [(path, index.source.text(path)) for path in files if path.endswith(_CMAKE)]
-    for pattern, said in ((_OPTION, "option of the build"), (_SET, "set by the build")):
-        word = re.compile(pattern % name)
+    files = [path for path in files if path.endswith(_CMAKE)]
+    programs = ["setup.py", "pyproject.toml", *_started(index)]
+    for pattern, said, paths in (
+        (_OPTION, "option of the build", files),
+        (_SET, "set by the build", files),
+        (_BUILT, "asked for by the build", [*files, *programs]),
+    ):
+        word = re.compile(pattern.replace("%s", name))
+        texts = [(path, index.source.text(path)) for path in paths]
         found = [(path, text, one) for path, text in texts for one in word.finditer(text)]
         for path, text, one in found:
             line = " ".join(one[0].split())
@@ -135,6 +177,21 @@ def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 _CMAKE = (".cmake", ".txt")
+_BUILT = (
+    r"(?im)^(?![ \t]*\#)[^\n\"']*(?:\$(?:ENV)?\{|\b(?:els)?if[^\n\"']*?[( ])%s\b[^\n]*"
+    r"|^(?![ \t]*\#)[^\n]*[\"']%s(?:[\"']|[ ]*=[ ]*[\w.]+:)[^\n]*"
+)
+"""What asks for a variable in CMake, and for one of the environment in a program; a command that
+an entry point defines."""
+
+
+def _started(index: IndexedTree) -> list[str]:
+    """The programs by which ``setup.py`` configures a build."""
+    listed = ((folder, one) for folder in _PROGRAMS for one in index.source.listed(folder))
+    return [f"{folder}/{one}" for folder, one in listed if one.endswith(".py")]
+
+
+_PROGRAMS = ("tools", "tools/setup_helpers")
 
 
 def _lines(
@@ -154,7 +211,8 @@ def _lines(
         pages = triple_quoted(data) if text and path.endswith(".py") else None
         for one in wanted.finditer(text):
             said = _line(data, one.start())
-            if not said.startswith(_COMMENTS) and not (pages and pages.end_at(one.start())):
+            in_text = pages and pages.end_at(one.start()) and not one[0].endswith("=")
+            if not said.startswith(_COMMENTS) and not in_text:
                 yield Hit(kind, name, _place(path, text, one), said)
 
 

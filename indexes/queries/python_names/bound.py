@@ -199,7 +199,7 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
     last = module.rpartition(".")[2].encode()
     if module == "torch._C" and _ADDS in data:
         return True
-    return b'"%s"' % last in data or b"_C.%s" % last in data
+    return any(form % last in data for form in (b'"%s"', b"_C.%s", b'.%s"'))
 
 
 def _given_to(data: bytes, at: int) -> str | None:

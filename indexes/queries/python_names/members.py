@@ -33,7 +33,7 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
     """
     finder = Finder(index)
     owners = _owners(member, index)
-    alike = _named_as(called_on, owners)
+    alike = _named_as(called_on, owners) or _setting(member, called_on, finder, index)
     names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
     found = together(map(finder.find, names))
     if found is None or not called_on:
@@ -52,11 +52,19 @@ def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
 
 def _named_as(called_on: str, owners: list[str]) -> list[str]:
     """The classes whose names are the most like that of an object."""
-    word = called_on.rpartition(".")[2].strip("_0123456789").lower()
+    word = called_on.rpartition(".")[2].strip("_0123456789").lower().replace("_", "")
     if len(word) < _SHORTEST:
         return []
     found = ([one for one in owners if like(_last(one).lower(), word)] for like in _LIKE)
     return next(filter(None, found), [])
+
+
+def _setting(member: str, called_on: str, finder: Finder, index: IndexedTree) -> list[str]:
+    """Those of the public classes named as an object whose methods set a member on ``self``:
+    ``optimizer.param_groups``."""
+    exported = StoredPython(index.facts.store).exported() if called_on else ()
+    classes = [name for name in exported if _last(name).lstrip("_")[:1].isupper()]
+    return [one for one in _named_as(called_on, classes) if finder.find(f"{one}.{member}")]
 
 
 def _last(name: str) -> str:

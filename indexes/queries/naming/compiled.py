@@ -1,0 +1,94 @@
+"""Names in what torch.compile writes: guards of Dynamo, calls and kernels in Inductor's code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries import python_names
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming.query import NameQuery
+from indexes.readers.python.blocks import Text, innermost
+
+_GUARD = regex(r"(?s)(?=.*(?:\b[LG]\[['\"]|\b___\w+\()).*\S")
+_GUARDS = "torch._dynamo.guards"
+_WRITTEN = regex(r"\bf(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')")
+_VALUE = regex(r"\{[^{}]*\}")
+_SILENT = regex(r"[\s.,()\[\]'\"]")
+_MOST = 6
+
+
+def find_guard(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``L['x'].y == 3`` and ``___check_obj_id(L['self'], 94)``: the lines of Dynamo that write such
+    guards, of which ``L`` and ``G`` are the local and global variables."""
+    guard = query.raw.partition("  #")[0].strip()
+    module = python_names.find(_GUARDS, index) if _GUARD.fullmatch(guard) else None
+    if module is None or module.location is None:
+        return None
+    found = sorted(_writing(guard, module.location.path, index), key=_is_helper)
+    hits = tuple(found)[:_MOST]
+    note = "a guard of Dynamo; these lines write guards of this form"
+    return NameMatch("error", guard, hits=hits, note=note, confidence="by rule") if hits else None
+
+
+_KERNEL = regex(r"(?:cpp|triton_[a-z]+(?:_[a-z]+)?)_fused_(\w+?)(?:_\d+)?")
+
+
+def find_kernel(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``triton_poi_fused_add_relu_0``: the operators from which Inductor fused it."""
+    found = _KERNEL.fullmatch(name := query.raw.strip("\"'` "))
+    answer = index.kernel_name(name) if found else None
+    if found is None or answer is None:
+        return None
+    hits = tuple(_fused(found[1], index))
+    note = f"a device kernel, {answer.reason}"
+    return NameMatch("symbol", name, hits=hits, note=note, confidence="by rule")
+
+
+def _fused(words: str, index: IndexedTree) -> Iterator[Hit]:
+    """The operators in a name of several, each as long as one can be."""
+    parts = words.split("_")
+    while parts:
+        names = ("_".join(parts[:end]) for end in range(len(parts), 0, -1))
+        found = next(((name, op) for name in names if (op := _operator(name, index))), None)
+        if found:
+            name, op = found
+            yield Hit("operator", op.full_name, op.location, "fused in it", op.full_name)
+            parts = parts[name.count("_") :]
+        parts = parts[1:]
+
+
+def _operator(name: str, index: IndexedTree) -> NativeFunction | None:
+    spelled = (name, f"prims::{name}") if name.strip("_") else ()
+    return next((one for name in spelled for one in index.facts.overloads(name)), None)
+
+
+def _writing(guard: str, path: str, index: IndexedTree) -> Iterator[Hit]:
+    """Those that say most of a guard."""
+    data = index.source.content(path)
+    text, blocks = data.decode("latin-1"), Text(data).blocks
+    fitting = [(_said(one[1][1:-1], guard), one) for one in _WRITTEN.finditer(text)]
+    most = max((said for said, _ in fitting), default=0)
+    for said, one in fitting:
+        if said == most > 0:
+            line = text.count("\n", 0, one.start()) + 1
+            block = innermost(blocks, line)
+            name = block.head.qualified if block else path
+            yield Hit("text", f"{_GUARDS}.{name}", Location(path, line), one[0])
+
+
+def _is_helper(hit: Hit) -> bool:
+    """Whether a line is in no method of a kind of guards, ``EQUALS_MATCH``."""
+    return not hit.name.rpartition(".")[2].isupper()
+
+
+def _said(written: str, guard: str) -> int:
+    """How many letters of a guard an f-string says, if the guard can be one of it."""
+    literals = _VALUE.split(written)
+    said = len(_SILENT.sub("", "".join(literals)))
+    if len(literals) < 2 or not re.search(r"[=(]| is ", "".join(literals)):
+        return 0
+    return said if re.fullmatch(".+".join(map(re.escape, literals)), guard) else 0

@@ -1,0 +1,145 @@
+"""Names of tests as unittest, pytest and CI print them: those that files write, and those that
+PyTorch makes of them, with the device, the dtype and the operator at their end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from indexes.linking.python.paths import Found
+from indexes.model.answers import Hit, NameMatch
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Confidence, Location
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming.query import NameQuery
+from indexes.store.registrations import StoredPython, classes_named, tests_starting
+
+_PRINTED = regex(
+    r"(?:(?:DISABLED|FAILED|ERROR|PASSED|FLAKY|python3?|pytest|-\w|\[[^\]]*\])\s+)*"
+    r"(?:(?P<file>[\w./-]+\.py)(?:::|\s+)(?:-\w+\s+)*)?"
+    r"(?:(?:[\w]+\.)*(?P<cls>[A-Z_]\w*)(?:\.|::))?(?P<test>test(?:_|[A-Z])\w*)(?:\[[^\]]*\])?"
+    r"(?:\s+\((?:[\w.]+\.)?(?P<of>[A-Z_]\w*)(?:\.test\w*)?\))?(?:\s+(?:-|\.\.\.).*)?"
+)
+_MOST = 12
+
+
+class _Asked(NamedTuple):
+    """What was printed of a test; empty where it does not say."""
+
+    test: str
+    cls: str
+    file: str
+
+    def fits(self, found: Found) -> bool:
+        """Whether a test has this class, as it is or with a device behind it, and this file."""
+        path, fact = found
+        owner = fact.symbol.rpartition(".")[0].rpartition(".")[2]
+        is_class = not self.cls or self.cls == owner or self.cls[len(owner) :].isupper()
+        is_class = is_class and self.cls.startswith(owner if self.cls else "")
+        return is_class and f"/{path}".endswith(f"/{self.file}" if self.file else "")
+
+
+def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The test of a name that says its class or its file; of a bare name, ``find_bare``."""
+    asked = _asked(query.raw)
+    return _find(asked, index) if asked and (asked.cls or asked.file) else None
+
+
+def find_bare(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``test_out_add_cpu_float32``: the test that it is, or that it is made of."""
+    asked = _asked(query.raw)
+    return _find(asked, index) if asked else None
+
+
+def _asked(text: str) -> _Asked | None:
+    found = _PRINTED.fullmatch(text.strip().strip("`'\""))
+    if found is None:
+        return None
+    return _Asked(found["test"], found["cls"] or found["of"] or "", found["file"] or "")
+
+
+def _find(asked: _Asked, index: IndexedTree) -> NameMatch | None:
+    found = [one for one in tests_starting(index.facts.store, asked.test) if _is(asked.test, one)]
+    fitting = [one for one in found if asked.fits(one)] or _in_file(found, asked) or found
+    longest = max((len(_last(one)) for one in fitting), default=0)
+    best = [one for one in fitting if len(_last(one)) == longest]
+    rest = asked.test[longest:].lstrip("_")
+    if best and not rest:
+        return _match(best, "", index)
+    made = [one for one in best if _is_made(one, rest, index)]
+    return _match(made, asked.test, index) if made else _of_class(asked, index)
+
+
+def _match(found: list[Found], made: str, index: IndexedTree) -> NameMatch:
+    hits = [_hit(one) for one in found[:_MOST]]
+    if rest := made[len(_last(found[0])) + 1 :]:
+        hits += _opinfos(rest, index)
+    note = f"no test is written as {made}: it is made of this one" if made else ""
+    sure: Confidence = "ambiguous" if len(found) > 1 else "by rule" if made else "exact"
+    return NameMatch("symbol", found[0][1].symbol, hits=tuple(hits), note=note, confidence=sure)
+
+
+def _is(test: str, found: Found) -> bool:
+    """Whether a printed name is a test's, or begins with it."""
+    nested = "test" in found[1].symbol.rpartition(".")[0]
+    return f"{test}_".startswith(f"{_last(found)}_") and not nested
+
+
+def _last(found: Found) -> str:
+    return found[1].symbol.rpartition(".")[2]
+
+
+def _in_file(found: Iterable[Found], asked: _Asked) -> list[Found]:
+    """Those in the file that is named, whose class another one takes its tests from."""
+    return [one for one in found if asked.file and asked._replace(cls="").fits(one)]
+
+
+def _is_made(found: Found, rest: str, index: IndexedTree) -> bool:
+    """Whether other tests are made of one: for devices, or for what a decorator lists."""
+    path, fact = found
+    lines = index.read(path).split("\n")[: fact.line - 1]
+    above = "\n".join(lines[-_ABOVE:]).rpartition("\n\n")[2]
+    devices = {name.lower() for name in index.dispatch.keys.backends}
+    return bool(_MAKES.search(above)) or not devices.isdisjoint(rest.split("_"))
+
+
+_MAKES = regex(r"^\s*@\w*(?:ops|modules|optims|parametri[zs]e|dtypes)\w*\(", MULTILINE)
+_ABOVE = 60
+
+
+def _hit(found: Found) -> Hit:
+    path, fact = found
+    return Hit("test", fact.symbol, Location(path, fact.line, fact.end_line))
+
+
+def _of_class(asked: _Asked, index: IndexedTree) -> NameMatch | None:
+    """A test that the body of its class assigns; else the class, which a program gives tests."""
+    found = classes_named(index.facts.store, asked.cls) if asked.cls else []
+    found = _in_file(found, asked) or found
+    hits = [Hit("class", fact.symbol, Location(path, fact.line)) for path, fact in found]
+    assigned = re.compile(rf"^[ \t]+{asked.test}[ \t]*=", re.MULTILINE)
+    for path, _ in found:
+        for one in assigned.finditer(text := index.read(path)):
+            line = text.count("\n", 0, one.start()) + 1
+            hit = Hit("test", asked.test, Location(path, line))
+            return NameMatch("symbol", asked.test, hits=(hit,))
+    note = f"no test is written as {asked.test} here; this is its class"
+    match = NameMatch("symbol", asked.cls, hits=tuple(hits), note=note, confidence="by rule")
+    return match if hits else None
+
+
+def _opinfos(rest: str, index: IndexedTree) -> Iterator[Hit]:
+    """The OpInfo that a made test runs: of those whose name it goes on with, the longest."""
+    from indexes.queries.operator_tests import formatted_name
+
+    rows = StoredPython(index.facts.store).of_kinds("opinfo")
+    named = [(formatted_name(fact), path, fact) for path, fact in rows]
+    fitting = [one for one in named if f"{rest}_".startswith(f"{one[0]}_")]
+    longest = max((len(name) for name, *_ in fitting), default=0)
+    places = {
+        Location(path, fact.line, fact.end_line): name
+        for name, path, fact in fitting
+        if len(name) == longest
+    }
+    return (Hit("opinfo", name, place, "the OpInfo in it") for place, name in places.items())

@@ -1,0 +1,188 @@
+"""Names and texts as programs print them: tests of CI, guards of Dynamo, Inductor's code, variables
+with their values, what compilers miss. Each leads to the line behind it, or to none."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes.queries.index import Index
+from tests.indexing import opened
+
+FILES = {
+    "aten/src/ATen/native/native_functions.yaml": (
+        "- func: halve(Tensor self) -> Tensor\n  variants: function, method\n"
+        "  dispatch:\n    CPU: halve_cpu\n"
+        "- func: halve.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  dispatch:\n    CPU: halve_out\n"
+        "- func: _pad(Tensor self) -> Tensor\n  dispatch:\n    CPU: pad_cpu\n"
+    ),
+    "aten/src/ATen/native/cuda/Halve.cu": (
+        "namespace at::native { namespace {\n"
+        "__global__ void halve_vectorized_kernel(int n) {}\n"
+        "void halve_vectorized(int n) {}\n"
+        "}}\n"
+    ),
+    "c10/core/DispatchKey.h": (
+        "#define C10_FORALL_BACKEND_COMPONENTS(_, extra) _(CPU, extra) _(CUDA, extra)\n"
+        "#define C10_FORALL_FUNCTIONALITY_KEYS(_) _(Dense, )\n"
+        "namespace c10 {\nenum class DispatchKey { Undefined, Dense };\n}\n"
+    ),
+    "CMakeLists.txt": ('option(USE_HALVES "halve" ON)\nif(HALF_BUILD_ONLY)\n  set(X 1)\nendif()\n'),
+    "setup.py": (
+        "entry_points = {\n"
+        '    "console_scripts": ["halverun = torch.frames:main"],\n'
+        "}\n"
+        'if os.getenv("HALVE_WHEEL"):\n    pass\n'
+    ),
+    "torch/__init__.py": "",
+    "torch/csrc/halves.cpp": (
+        "static PyMethodDef rows[] = {\n"
+        '  {"_cut_now", cut_now, METH_NOARGS, nullptr},\n};\n'
+        'static PyModuleDef def = {PyModuleDef_HEAD_INIT, "torch._C._deep.halves", "", -1, rows};\n'
+        'void aoti_torch_written(int n) { getenv("HALVE_BY"); }\n'
+    ),
+    "torch/frames.py": (
+        "def main():\n    pass\n\n\n"
+        "class Frame:\n    def __init__(self):\n        self.taken = []\n\n"
+        "    def evaluate(self):\n        def pick(x):\n            return x\n\n"
+        "        return pick\n\n\n"
+        "class AsyncHalver:\n    def wait(self):\n        pass\n\n\n"
+        "def write(n):\n"
+        '    return f"tl.load({n})"\n\n\n'
+        'HEAD = f"""\n    cut_tensor = torch._C._deep.halves._cut_now\n"""\n'
+        'register_artifact("halves_verbose")\n'
+    ),
+    "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
+    "torch/_dynamo/__init__.py": "",
+    "torch/_dynamo/guards.py": (
+        "class GuardBuilder:\n"
+        "    def helper(self, key):\n"
+        '        return f"{key} == {key!r}"\n\n'
+        "    def ID_MATCH(self, ref, value):\n"
+        '        return f"___check_obj_id({ref}, {value})"\n\n'
+        "    def EQUALS_MATCH(self, ref, value):\n"
+        '        return f"{ref} == {value!r}"\n\n'
+        "    def LENGTH(self, ref, value):\n"
+        '        return f"len({ref}) == {len(value)}"\n'
+    ),
+    "torch/testing/_internal/common_methods_invocations.py": (
+        "op_db = [\n    OpInfo('halve',\n           dtypes=floating_types()),\n]\n"
+    ),
+    "test/test_halves.py": (
+        "class TestHalves(TestCase):\n"
+        "    @ops(op_db)\n"
+        "    def test_out(self, device, dtype, op):\n        pass\n\n"
+        "    def test_cut(self, device):\n        pass\n\n"
+        "    test_kept = made_by(3)\n"
+    ),
+    "test/test_others.py": (
+        "class TestOthers(TestCase):\n    def test_store(self):\n        pass\n\n"
+        "    def test_cut(self):\n        pass\n"
+    ),
+}
+TESTS, GUARDS = "test/test_halves.py", "torch/_dynamo/guards.py"
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = tmp_path_factory.mktemp("printed")
+    for name, text in FILES.items():
+        path: Path = root / "pytorch" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with contextlib.ExitStack() as stack:
+        yield stack.enter_context(opened(root / "pytorch", root / "cache"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "sure"),
+    [
+        ("TestHalves.test_cut", f"test {TESTS}:6", "exact"),
+        ("DISABLED test_cut (__main__.TestHalves)", f"test {TESTS}:6", "exact"),
+        ("test_cut (__main__.TestHalvesCPU.test_cut_cpu) ... ok", f"test {TESTS}:6", "exact"),
+        ("python test/test_halves.py -k test_cut", f"test {TESTS}:6", "exact"),
+        ("test_halves.py::TestHalvesCUDA::test_cut_cuda_float16", f"test {TESTS}:6", "by rule"),
+        ("TestHalvesCPU::test_out_halve_cpu_float32", f"test {TESTS}:3", "by rule"),
+        ("test_out_halve_cpu_float32", f"test {TESTS}:3", "by rule"),
+        ("TestHalves.test_kept", f"test {TESTS}:9", "exact"),
+        ("TestHalves.test_gone", f"class {TESTS}:1", "by rule"),
+        ("L['x'].y == 3", f"text {GUARDS}:9", "by rule"),
+        ("___check_obj_id(L['self'], 94)", f"text {GUARDS}:6", "by rule"),
+        ("len(L['xs']) == 2  # a.py:3 in f", f"text {GUARDS}:12", "by rule"),
+        ("| | +- EQUALS_MATCH: L['x'] == 3", f"method {GUARDS}:8", "by rule"),
+        ("HALVE_BY=1", "variable torch/csrc/halves.cpp:5", "exact"),
+        ("-DUSE_HALVES:BOOL=ON", "variable CMakeLists.txt:1", "exact"),
+        ("export USE_HALVES=0", "variable CMakeLists.txt:1", "exact"),
+        ("HALF_BUILD_ONLY", "variable CMakeLists.txt:2", "exact"),
+        ("HALVE_WHEEL", "variable setup.py:4", "exact"),
+        ("halverun", "function torch/frames.py:1", "exact"),
+        ("__halves_verbose", "read torch/frames.py:28", "by rule"),
+        ("cut_tensor", "read torch/frames.py:26", "by rule"),
+        ("tl.load", "text torch/frames.py:22", "by rule"),
+        ("async_halver.wait()", "method torch/frames.py:17", "by rule"),
+        ("frame.taken", "attribute torch/frames.py:7", "by rule"),
+        ("torch._C._deep.halves._cut_now", "attribute torch/csrc/halves.cpp:2", "by rule"),
+        ("at::native::(anonymous namespace)::halve_vec...", "__global__ {}:2", "by rule"),
+        ("error LNK2019: unresolved external symbol halve_vectorized", "function {}:3", "exact"),
+        ("‘halve_vectorized’ was not declared in this scope", "function {}:3", "exact"),
+        ('File "/x/torch/frames.py", line 2, in pick', "function torch/frames.py:10", "by rule"),
+        ('File "/x/torch/frames.py", line 11, in pick', "file torch/frames.py:11", "exact"),
+        ("aoti_torch_written", "function torch/csrc/halves.cpp:5", "exact"),
+        ("TypeError: main() missing 1 required positional argument: 'n'", "", "by rule"),
+    ],
+)
+def test_what_is_printed_leads_to_its_line(
+    printed: Index, name: str, expected: str, sure: str
+) -> None:
+    match = printed.resolve(name)
+    assert match.confidence == sure, match
+    if expected:
+        assert match.hits, f"{name} leads nowhere"
+        kind, _, where = expected.partition(" ")
+        found = f"{match.hits[0].kind} {match.hits[0].location}"
+        assert found == f"{kind} {where.format('aten/src/ATen/native/cuda/Halve.cu')}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["DISABLED test_store_of_another (__main__.TestGone)", "TestGone.test_x_cpu", "USE_NOTHING=ON"],
+)
+def test_nothing_is_told_of_what_is_not_there(printed: Index, name: str) -> None:
+    assert printed.resolve(name).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "operator"),
+    [
+        ("extern_kernels.halve", "halve"),
+        ("aoti_torch_cpu_halve_out", "halve.out"),
+        ("aoti_torch_cuda__pad", "_pad"),
+    ],
+)
+def test_names_in_compiled_code_lead_to_operators_by_rule(
+    printed: Index, name: str, operator: str
+) -> None:
+    match = printed.resolve(name)
+    assert match.overloads[0] == operator
+    assert match.confidence == "by rule"
+    assert match.note
+
+
+def test_a_kernel_of_inductor_names_the_operators_in_it(printed: Index) -> None:
+    match = printed.resolve("triton_poi_fused__pad_halve_0")
+    assert [hit.op for hit in match.hits] == ["_pad", "halve"]
+    assert "pointwise" in match.note
+
+
+def test_a_made_test_names_the_opinfo_in_it(printed: Index) -> None:
+    match = printed.resolve("TestHalvesCPU::test_out_halve_cpu_float32")
+    assert [hit.kind for hit in match.hits] == ["test", "opinfo"]
+
+
+def test_a_namespace_names_what_it_holds(printed: Index) -> None:
+    match = printed.resolve("at::native")
+    assert "halve_vectorized" in match.hits[0].detail
