@@ -75,6 +75,11 @@ class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
 _BREAKS = dict[str, list[_Break]]
 
 
+def find_at_place(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A message behind a place; a frame alone says none."""
+    return find(query, index) if "\n" in query.raw.strip() else None
+
+
 def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``GB0023``, or the address of its page: where Dynamo's registry has the number, and the
     lines that break graphs for this reason."""

@@ -122,7 +122,7 @@ def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
 def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
     """The indexed files with this path, or whose path ends so, the shortest first; of a path in
     another checkout or in an installed torch, as in a traceback, the file that it ends like."""
-    written = re.sub(r"\A(?:\.\.?/)+", "", path.replace("\\", "/"))
+    written = re.sub(r"\A(?:(?:\.\.?/)+|[A-Za-z]:)", "", path.replace("\\", "/"))
     written = written.removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):
         found = index.facts.paths_ending(written)

@@ -188,6 +188,7 @@ _BY_FORM: tuple[World, ...] = (
     texts.find_row,
     errors.find_graph_break,
     cxx.find_cut,
+    texts.find_statement,
 )
 """What is told by the form of a text alone."""
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
@@ -256,8 +257,9 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         cxx.of_library,
         _find_member_of_python,
         texts.find_literal,
+        texts.find_line,
     ),
-    "place": (places.find, errors.find),
+    "place": (places.find, errors.find_at_place),
     "text": (
         interpreter.find,
         errors.find,
@@ -266,5 +268,6 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         _find_unsaid,
         places.find_named,
         cxx.of_library,
+        texts.find_line,
     ),
 }

@@ -87,6 +87,8 @@ _SET = regex(
     r"|-D\s*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
 )
 """A variable with its value, as a shell or CMake are given it."""
+_GIVEN = regex(r"\w+=([\"'])([\w.-]+)\1")
+"""A literal with the name of its parameter."""
 _GUARD_LINE = regex(r"[| ]*\+- (\w+):")
 """A line of the tree of guards that Dynamo logs."""
 
@@ -94,13 +96,14 @@ _GUARD_LINE = regex(r"[| ]*\+- (\w+):")
 def _linked(raw: str, name: str) -> NameQuery | None:
     """The symbol itself: its error says where it is missing."""
     found = _LINKED.search(raw) or _UNDECLARED.search(raw)
-    return parse_name(found[1] or found[found.re.groups]) if found else None
+    return parse_name(found[found.lastindex or 0]) if found else None
 
 
 def _setting(raw: str, name: str) -> NameQuery | None:
     """``PYTORCH_ENABLE_MPS_FALLBACK=1``: the variable itself."""
-    found = _SET.fullmatch(raw.strip()) or _GUARD_LINE.match(raw)
-    return parse_name(found[1] or found[found.re.groups]) if found else None
+    said = raw.strip()
+    found = _SET.fullmatch(said) or _GUARD_LINE.match(said) or _GIVEN.fullmatch(said)
+    return parse_name(found[found.lastindex or 0]) if found else None
 
 
 # ------------------------------------------------------------------ what stands around it
@@ -115,8 +118,12 @@ _BUILTIN = regex(
 )
 _OVERLOAD_OBJECT = regex(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
 _ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
-_FRAME = regex(r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z")
-"""A line of a C++ stack, as c10 prints it."""
+_FRAME = regex(
+    r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z"
+    r"|#\d+\s+(?:0x[0-9a-f]+ in )?(\S.*?\))(?: const)? ?\(.*\)(?: (?:at|from) \S+)?\Z"
+    r"|#\d+\s+(?:0x[0-9a-f]+ in )?(\S.*?)(?: (?:at|from) \S+)?\Z"
+)
+"""A line of a C++ stack, as c10 and gdb print it: gdb behind the parameters those of the call."""
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
 _NODE = regex(r"\w+(?:: \"[^\"\n]*\")? = (torch\.ops\.\w+\.\w+\.\w+)\(")
 """A line of a graph of FX, as logs print it."""
@@ -132,7 +139,7 @@ def _unwrap(text: str) -> str:
         if found := pattern.match(name):
             name = name[found.end() :]
     if found := _FRAME.match(name):
-        name = found[1]
+        name = found[found.lastindex or 0]
     if found := _NODE.match(name) or _OPTION.match(name):
         return found[1]
     if found := _GRAD_FN.search(name):
@@ -177,12 +184,16 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 
 _PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d+)(?::\d+)?:?\Z")
 _PATH = regex(r"@?[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
+_LINK = regex(
+    r"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>\d+)(?:-L\d+)?\Z"
+)
+"""A line on GitHub."""
 _TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)")
 
 
 def _place(raw: str, name: str) -> NameQuery | None:
     """``SoftMax.cpp:303``, a path, and a line of a traceback."""
-    if found := _PLACE.match(name) or _TRACEBACK.match(name):
+    if found := _PLACE.match(name) or _LINK.match(name) or _TRACEBACK.match(name):
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from indexes.linking.python.paths import Found
@@ -53,7 +54,7 @@ def find_bare(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _asked(text: str) -> _Asked | None:
-    found = _PRINTED.fullmatch(text.strip().strip("`'\""))
+    found = _PRINTED.fullmatch(text.strip("`'\"_ \n"))
     if found is None:
         return None
     return _Asked(found["test"], found["cls"] or found["of"] or "", found["file"] or "")
@@ -61,14 +62,27 @@ def _asked(text: str) -> _Asked | None:
 
 def _find(asked: _Asked, index: IndexedTree) -> NameMatch | None:
     found = [one for one in tests_starting(index.facts.store, asked.test) if _is(asked.test, one)]
-    fitting = [one for one in found if asked.fits(one)] or _in_file(found, asked) or found
+    classes = _classes(asked, index)
+    homes = {path for path, _ in classes}
+    fitting = [one for one in found if asked.fits(one)]
+    fitting = fitting or [one for one in found if one[0] in homes] or _in_file(found, asked)
+    if not (fitting or classes):
+        fitting = found
     longest = max((len(_last(one)) for one in fitting), default=0)
     best = [one for one in fitting if len(_last(one)) == longest]
     rest = asked.test[longest:].lstrip("_")
     if best and not rest:
         return _match(best, "", index)
     made = [one for one in best if _is_made(one, rest, index)]
-    return _match(made, asked.test, index) if made else _of_class(asked, index)
+    return _match(made, asked.test, index) if made else _of_class(asked, classes, index)
+
+
+def _classes(asked: _Asked, index: IndexedTree) -> list[Found]:
+    """The classes of a printed name, in the file that is named; those for a device are made."""
+    names = dict.fromkeys((asked.cls, asked.cls.rstrip(ascii_uppercase))) if asked.cls else ()
+    named = (classes_named(index.facts.store, name) for name in names if name)
+    found = next(filter(None, named), [])
+    return _in_file(found, asked) or found
 
 
 def _match(found: list[Found], made: str, index: IndexedTree) -> NameMatch:
@@ -113,10 +127,8 @@ def _hit(found: Found) -> Hit:
     return Hit("test", fact.symbol, Location(path, fact.line, fact.end_line))
 
 
-def _of_class(asked: _Asked, index: IndexedTree) -> NameMatch | None:
+def _of_class(asked: _Asked, found: list[Found], index: IndexedTree) -> NameMatch | None:
     """A test that the body of its class assigns; else the class, which a program gives tests."""
-    found = classes_named(index.facts.store, asked.cls) if asked.cls else []
-    found = _in_file(found, asked) or found
     hits = [Hit("class", fact.symbol, Location(path, fact.line)) for path, fact in found]
     assigned = re.compile(rf"^[ \t]+{asked.test}[ \t]*=", re.MULTILINE)
     for path, _ in found:

@@ -58,7 +58,7 @@ def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
 
 
 _ASKS = regex(r"\A(?:#|option of|set by|asked for)|[=!]=|\bcompare\b")
-_NOT_DEFINED = "no definition has this name: it is a text that these lines say"
+_NOT_DEFINED = "no definition has this name; these lines write it"
 
 
 def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -122,6 +122,30 @@ def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 _FOREIGN = {"np": "numpy", "tl": "triton.language", "triton": "triton", "sympy": "sympy"}
 _FEW = 5
+
+
+def find_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A line of code that begins as no message does."""
+    return find_line(query, index) if _STATEMENT.match(query.raw.strip()) else None
+
+
+_STATEMENT = regex(r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]")
+
+
+def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``raise e.remove_dynamo_frames() from None``: a line of code, as tracebacks show it."""
+    line = query.raw.strip()
+    if "\n" in line or len(line) < _LINE or not _CODE.search(line):
+        return None
+    said = rf"^[ \t]*{re.escape(line)}[ \t]*$"
+    hits = tuple(islice(_lines(said, (line,), line, "text", ("python", "cpp"), index), _READS))
+    sure: Confidence = "ambiguous" if len(hits) > 1 else "exact"
+    note = "the line itself" if len(hits) == 1 else "lines that are written so"
+    return NameMatch("variable", line, hits=hits, note=note, confidence=sure) if hits else None
+
+
+_LINE = 12
+_CODE = regex(r"[(=\[{;]")
 
 
 def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:

@@ -132,6 +132,18 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ('File "/x/torch/frames.py", line 2, in pick', "function torch/frames.py:10", "by rule"),
         ('File "/x/torch/frames.py", line 11, in pick', "file torch/frames.py:11", "exact"),
         ("aoti_torch_written", "function torch/csrc/halves.cpp:5", "exact"),
+        (r'File "C:\x\torch\frames.py", line 2, in pick', "function torch/frames.py:10", "by rule"),
+        (
+            "https://github.com/x/y/blob/main/torch/frames.py#L11-L12",
+            "file torch/frames.py:11",
+            "exact",
+        ),
+        ("#2  0x07 in at::native::halve_vectorized (n=1) at a.cpp:3", "function {}:3", "exact"),
+        ("#2  0x07 in (anonymous namespace)::halve_vectorized(int) ()", "function {}:3", "exact"),
+        ('mode="halves_verbose"', "read torch/frames.py:28", "by rule"),
+        ("self.taken = []", "text torch/frames.py:7", "exact"),
+        ("_ TestHalves.test_cut _", f"test {TESTS}:6", "exact"),
+        ("TestOthersCPU.test_out_cpu", "class test/test_others.py:1", "by rule"),
         ("TypeError: main() missing 1 required positional argument: 'n'", "", "by rule"),
     ],
 )
@@ -149,7 +161,12 @@ def test_what_is_printed_leads_to_its_line(
 
 @pytest.mark.parametrize(
     "name",
-    ["DISABLED test_store_of_another (__main__.TestGone)", "TestGone.test_x_cpu", "USE_NOTHING=ON"],
+    [
+        'File "/x/torch/gone.py", line 9, in pick',
+        "DISABLED test_store_of_another (__main__.TestGone)",
+        "TestGone.test_x_cpu",
+        "USE_NOTHING=ON",
+    ],
 )
 def test_nothing_is_told_of_what_is_not_there(printed: Index, name: str) -> None:
     assert printed.resolve(name).kind == "none"
