@@ -52,17 +52,21 @@ def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
 
 def _named_as(called_on: str, owners: list[str]) -> list[str]:
     """The classes whose names are the most like that of an object."""
-    word = called_on.rpartition(".")[2].strip("_0123456789").lower().replace("_", "")
-    if len(word) < _SHORTEST:
+    if len(word := _word(called_on)) < _SHORTEST:
         return []
     found = ([one for one in owners if like(_last(one).lower(), word)] for like in _LIKE)
     return next(filter(None, found), [])
 
 
+def _word(called_on: str) -> str:
+    return called_on.rpartition(".")[2].strip("_0123456789").lower().replace("_", "")
+
+
 def _setting(member: str, called_on: str, finder: Finder, index: IndexedTree) -> list[str]:
     """Those of the public classes named as an object whose methods set a member on ``self``:
     ``optimizer.param_groups``."""
-    exported = StoredPython(index.facts.store).exported() if called_on else ()
+    is_told = len(_word(called_on)) >= _SHORTEST
+    exported = StoredPython(index.facts.store).exported() if is_told else ()
     classes = [name for name in exported if _last(name).lstrip("_")[:1].isupper()]
     return [one for one in _named_as(called_on, classes) if finder.find(f"{one}.{member}")]
 

@@ -154,17 +154,15 @@ class Dump:
         texts = self._by_first_line()
         found: dict[str, set[_Range]] = defaultdict(set)
         for number, file in enumerate(self._written):
-            lines = [
-                (line, at)
-                for at, one in enumerate(file.text.split("\n"), 1)
-                if (line := one.strip())
-            ]
-            for at, (line, first) in enumerate(lines):
+            written = [line.strip() for line in file.text.split("\n")]
+            numbers = [at for at, line in enumerate(written, 1) if line]
+            lines = list(filter(None, written))
+            for at, line in enumerate(lines):
                 for text, wanted in texts.get(line, ()):
-                    here = lines[at : at + len(wanted)]
-                    if [one for one, _ in here] == wanted:
-                        last, maker = here[-1][1], self._function(text, file.family)
-                        where = _Range(number, first, last, maker)
+                    end = at + len(wanted)
+                    if lines[at:end] == wanted:
+                        maker = self._function(text, file.family)
+                        where = _Range(number, numbers[at], numbers[end - 1], maker)
                         for operator in self._operators(text):
                             found[operator].add(where)
         return {op: set(_outermost(ranges)) for op, ranges in found.items()}
