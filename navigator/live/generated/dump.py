@@ -118,6 +118,11 @@ class _Range(NamedTuple):
     function: int
 
 
+_Texts = dict[int, dict[tuple[str, ...], list[Text]]]
+"""Texts by how many lines they have, and by their lines."""
+_NO_TEXTS: _Texts = {}
+
+
 class Dump:
     """Joins what was returned with what was written."""
 
@@ -158,25 +163,26 @@ class Dump:
             numbers = [at for at, line in enumerate(written, 1) if line]
             lines = list(filter(None, written))
             for at, line in enumerate(lines):
-                for text, wanted in texts.get(line, ()):
-                    end = at + len(wanted)
-                    if lines[at:end] == wanted:
+                for length, known in texts.get(line, _NO_TEXTS).items():
+                    end = at + length
+                    for text in known.get(tuple(lines[at:end]), ()):
                         maker = self._function(text, file.family)
                         where = _Range(number, numbers[at], numbers[end - 1], maker)
                         for operator in self._operators(text):
                             found[operator].add(where)
         return {op: set(_outermost(ranges)) for op, ranges in found.items()}
 
-    def _by_first_line(self) -> dict[str, list[tuple[Text, list[str]]]]:
-        found: dict[str, list[tuple[Text, list[str]]]] = defaultdict(list)
+    def _by_first_line(self) -> dict[str, _Texts]:
+        """Thousands begin with the same line, with few lengths among them."""
+        found: dict[str, _Texts] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
         names: dict[str, set[str]] = defaultdict(set)
         texts = dict.fromkeys(self._recorder.texts)
         for text in texts:
             names[text.text] |= {one.partition(".")[0].rstrip("_") for one in text.operators}
         for text in (one for one in texts if len(names[one.text]) <= _COMMON):
-            lines = list(lines_of(text.text))
+            lines = lines_of(text.text)
             if not all(line.startswith("#include") for line in lines):
-                found[lines[0]].append((text, lines))
+                found[lines[0]][len(lines)][lines].append(text)
         return found
 
     def _function(self, text: Text, family: str) -> int:
