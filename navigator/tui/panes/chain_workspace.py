@@ -55,7 +55,7 @@ class ChainWorkspace(Workspace):
             priority=True,
             id="pane.previous",
         ),
-        Binding("escape", "leave", "Close", show=False, id="leave"),
+        Binding("escape", "leave", "Close", id="leave"),
         *(
             Binding(digit, f"card('{digit}')", f"Card: {words}", show=False, id=f"card.{digit}")
             for digit, words in DIGITS.items()

@@ -17,6 +17,7 @@ from navigator.tui.asking import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.debounce import Pause
+from navigator.tui.history import Visit
 from navigator.tui.place_rows import Named, PlaceRow, named, of_summary
 from navigator.tui.session import Session
 from navigator.tui.text import one_line, place
@@ -31,6 +32,7 @@ _LETTERS = "operators with these letters"
 _PAUSE_S = 0.15
 """Seconds without a letter after which a name that is no operator's is looked up: half a name
 costs as much as a whole one."""
+_SAID = ("error", "warning")
 _FITTING = 50
 """How many of those are shown below what has the word in its name."""
 
@@ -45,10 +47,15 @@ def _near_keys(session: Session, text: str) -> str:
 
 def _only_letters(text: str, found: Sequence[OperatorSummary]) -> bool:
     """Whether operators fit by scattered letters alone, and none has the words in its name."""
-    words = [word for word in text.lower().split() if not _TERM.match(word)]
+    words = [word for word in text.split() if not _TERM.match(word)]
     return bool(words) and not any(
-        all(word in one.full_name.lower() for word in words) for one in found
+        all(_has(word, one.full_name) for word in words) for one in found
     )
+
+
+def _has(word: str, name: str) -> bool:
+    """Whether a name has a word; one in capitals is no operator's in another case."""
+    return word in name if word.isupper() else word.lower() in name.lower()
 
 
 def _words(row: PlaceRow, note: str) -> str:
@@ -217,13 +224,15 @@ class OperatorPane(MainPane):
         self.list.show_places([*above, *found.rows])
         if self.list.place is None:
             self._chain.show_message(text, found.note)
+            self._chain.post_message(ChainPane.Followed(Visit(title=text), ""))
         elif self._entered != text:  # what is about to be opened shows its own place
             self._follow_place(self.list.place, found.note)
         self._open_entered()
 
     def _follow_place(self, row: PlaceRow, note: str = "") -> None:
-        """Show the operator that a row leads to, or else its source alone."""
-        if row.op is not None:
+        """Show the operator that a row leads to, or else its source alone; of a message the line
+        that says it."""
+        if row.op is not None and row.kind not in _SAID:
             self._chain.follow(row.op)
         else:
             self._chain.show_place(row.visit, _words(row, note))

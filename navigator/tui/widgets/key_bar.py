@@ -16,10 +16,11 @@ from navigator.tui.widgets.bars import Bar
 
 Shown = tuple[DOMNode, Key, str]
 """Who acts, the key, and the name by which it is shown."""
-_WHILE_TYPING = ("help", "leave", "quit")
+_WHILE_TYPING = ("help", "quit")
 _HELP = len(" ? Help ")
 _ORDER = (
     "go",
+    "leave",
     "quit",
     "goto",
     "find",

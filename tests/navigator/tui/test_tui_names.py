@@ -104,6 +104,34 @@ async def test_nothing_leaves_no_other_chain_standing(sit: Sit) -> None:
         assert person.chain.op is None
 
 
+async def test_nothing_leaves_no_other_source_standing(sit: Sit) -> None:
+    async with sit(160, 45) as person:
+        await person.asks_for("relu")
+        await person.until(lambda: person.place() != "", "its source")
+        await person.presses("slash")
+        await person.types("zzzqqq")
+        await person.sees("nothing is named reluzzzqqq")
+        await person.sees_no("native_functions.yaml")
+
+
+async def test_a_message_shows_the_line_that_says_it(sit: Sit) -> None:
+    async with sit(160, 45) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("RuntimeError: Boolean inputs not supported for relu")
+        await person.sees("Activation.cpp:36")
+        assert person.chain.op is None
+
+
+async def test_a_name_in_capitals_is_no_operator_in_another_case(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("MPS")
+        await person.sees("operators with these letters", "_mps_convolution")
+        rows = person.pane(OperatorPane).list
+        assert rows.place is not None
+        assert rows.place.kind == "key"
+
+
 async def test_a_key_that_there_is_not_is_told(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.until(person.has_index, "the index")
