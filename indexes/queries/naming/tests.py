@@ -74,6 +74,9 @@ def _find(asked: _Asked, index: IndexedTree) -> NameMatch | None:
     if best and not rest:
         return _match(best, "", index)
     made = [one for one in best if _is_made(one, rest, index)]
+    listed = [one for one in made if _MAKES.search(_above(one, index))]
+    if listed and (_DTYPE.search(rest) or next(_opinfos(rest, index), None)):
+        made = listed  # the others are given no dtype, and run no OpInfo
     return _match(made, asked.test, index) if made else _of_class(asked, classes, index)
 
 
@@ -111,14 +114,19 @@ def _in_file(found: Iterable[Found], asked: _Asked) -> list[Found]:
 
 def _is_made(found: Found, rest: str, index: IndexedTree) -> bool:
     """Whether other tests are made of one: for devices, or for what a decorator lists."""
+    devices = {name.lower() for name in index.dispatch.keys.backends}
+    return bool(_MAKES.search(_above(found, index))) or not devices.isdisjoint(rest.split("_"))
+
+
+def _above(found: Found, index: IndexedTree) -> str:
+    """The lines of the decorators of a test."""
     path, fact = found
     lines = index.read(path).split("\n")[: fact.line - 1]
-    above = "\n".join(lines[-_ABOVE:]).rpartition("\n\n")[2]
-    devices = {name.lower() for name in index.dispatch.keys.backends}
-    return bool(_MAKES.search(above)) or not devices.isdisjoint(rest.split("_"))
+    return "\n".join(lines[-_ABOVE:]).rpartition("\n\n")[2]
 
 
 _MAKES = regex(r"^\s*@\w*(?:ops|modules|optims|parametri[zs]e|dtypes)\w*\(", MULTILINE)
+_DTYPE = regex(r"(?:\A|_)(?:u?int\d+|b?float\d+|complex\d+)\Z")
 _ABOVE = 60
 
 
