@@ -32,7 +32,7 @@ _AFTER = regex(
 """What c10::Error, warnings and compilers write behind it."""
 _PLACE = regex(
     r"(?:File \"|\bat +|^)((?:[A-Za-z]:)?[\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    r"(?:\", line |:)(\d+)(?:,? in (\w+))?",
+    r"(?:\", line |:)(\d+)(?:,?:? in (\w+))?",
     MULTILINE,
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")

@@ -113,6 +113,12 @@ def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     )
 
 
+def _find_raised(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The class in ``raise RendezvousClosedError()``, where no line is written so."""
+    found = re.match(r"raise ([\w.]+)", query.raw.strip())
+    return resolve(found[1], index) if found and query.raw.strip() != found[1] else None
+
+
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
 
 
@@ -269,5 +275,6 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         places.find_named,
         cxx.of_library,
         texts.find_line,
+        _find_raised,
     ),
 }

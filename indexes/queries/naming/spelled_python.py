@@ -213,7 +213,9 @@ _IN_NAMES = (ast.Sub, ast.Div, ast.FloorDiv)
 
 
 def expression(raw: str, name: str) -> NameQuery | None:
-    """``x @ y``, ``-x`` and ``x += 1``: methods of a tensor."""
+    """``x @ y``, ``-x`` and ``x += 1``: methods of a tensor; ``--all`` is a command's option."""
+    if name.startswith("--"):
+        return None
     try:
         (statement,) = blocks.parse(name).body
     except (SyntaxError, ValueError):

@@ -89,6 +89,12 @@ _SET = regex(
 """A variable with its value, as a shell or CMake are given it."""
 _GIVEN = regex(r"\w+=([\"'])([\w.-]+)\1")
 """A literal with the name of its parameter."""
+_VALUED = regex(
+    r"(?!self\.)([A-Za-z_]\w*(?:\.\w+)+)\s*=\s*(?:True|False|None|-?\d[\w.]*|[\"'][^\"']*[\"']|\[[^=]*\])\Z"
+    r"|((?:\w+\.)+[A-Z]\w*):\Z|(--\w[\w-]*)[= ]\S+\Z"
+)
+"""What a program sets to a plain value; a traceback's last line without a message; an option of a
+command with its value."""
 _GUARD_LINE = regex(r"[| ]*\+- (\w+):")
 """A line of the tree of guards that Dynamo logs."""
 
@@ -103,6 +109,7 @@ def _setting(raw: str, name: str) -> NameQuery | None:
     """``PYTORCH_ENABLE_MPS_FALLBACK=1``: the variable itself."""
     said = raw.strip()
     found = _SET.fullmatch(said) or _GUARD_LINE.match(said) or _GIVEN.fullmatch(said)
+    found = found or _VALUED.match(said)
     return parse_name(found[found.lastindex or 0]) if found else None
 
 
@@ -189,11 +196,14 @@ _LINK = regex(
 )
 """A line on GitHub."""
 _TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)")
+_IN_FUNCTION = regex(r"(?P<path>[^\s\":]+\.\w+):(?P<line>\d+): in \w+\Z")
+"""A frame as pytest prints it."""
 
 
 def _place(raw: str, name: str) -> NameQuery | None:
     """``SoftMax.cpp:303``, a path, and a line of a traceback."""
-    if found := _PLACE.match(name) or _LINK.match(name) or _TRACEBACK.match(name):
+    forms = (_PLACE, _LINK, _TRACEBACK, _IN_FUNCTION)
+    if found := next(filter(None, (one.match(name) for one in forms)), None):
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 

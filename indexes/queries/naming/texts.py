@@ -99,11 +99,17 @@ def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if name.replace(".", "_").isidentifier() or len(name) < _SHORTEST or "\n" in name:
         return None
     said, parts = rf"[\"']{re.escape(name)}(?:[\"'( ]|\.\w*\()", [name]
+    if option := _COMMAND_LINE.match(name):
+        words = re.split("[-_]", option[1])
+        said, parts = rf"[\"']--{'[-_]'.join(words)}[\"']", [max(words, key=len)]
     space, _, kind = name.partition("::")
     if space.isidentifier() and kind.isidentifier():
         said += rf"|\b_\({space}, {kind}\)|\bcase {name}:"
         parts.append(f"{space}, {kind})")
     return _said(said, parts, query, index)
+
+
+_COMMAND_LINE = regex(r"--([a-zA-Z][\w-]*)")
 
 
 def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -129,7 +135,9 @@ def find_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return find_line(query, index) if _STATEMENT.match(query.raw.strip()) else None
 
 
-_STATEMENT = regex(r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]")
+_STATEMENT = regex(
+    r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]|[\w.]+\([^()]*\)\.\w.*\("
+)
 
 
 def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:

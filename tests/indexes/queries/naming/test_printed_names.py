@@ -54,7 +54,7 @@ FILES = {
         "def write(n):\n"
         '    return f"tl.load({n})"\n\n\n'
         'HEAD = f"""\n    cut_tensor = torch._C._deep.halves._cut_now\n"""\n'
-        'register_artifact("halves_verbose")\n'
+        'register_artifact("halves_verbose")\n\nparser.add_argument("--halve-by")\n'
     ),
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
@@ -144,6 +144,20 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("self.taken = []", "text torch/frames.py:7", "exact"),
         ("_ TestHalves.test_cut _", f"test {TESTS}:6", "exact"),
         ("TestOthersCPU.test_out_cpu", "class test/test_others.py:1", "by rule"),
+        (
+            ".venv/site-packages/torch/frames.py:2: in pick",
+            "function torch/frames.py:10",
+            "by rule",
+        ),
+        (
+            "2025-11-12T11:25:13.49Z FAILED [0.1s] a/test/test_halves.py::TestHalves::test_cut - E",
+            f"test {TESTS}:6",
+            "exact",
+        ),
+        ("torch.frames.AsyncHalver:", "class torch/frames.py:16", "exact"),
+        ("raise Frame(3)", "class torch/frames.py:5", "by rule"),
+        ("--halve-by=3", "text torch/frames.py:30", "by rule"),
+        ("--halve_by 3", "text torch/frames.py:30", "by rule"),
         ("TypeError: main() missing 1 required positional argument: 'n'", "", "by rule"),
     ],
 )
