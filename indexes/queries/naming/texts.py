@@ -33,8 +33,9 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if "_" not in name.strip("_") or not name.isidentifier():
         return _find_command(name, index)
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
-    said = rf"{_ASKED.replace('%s', name)}|[\"']{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
-    lines = sorted(_lines(said, (bare,), name, "read", ("cpp", "python"), index), key=_rank)
+    said = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
+    found = _lines(said, (bare,), name, "read", ("cpp", "python"), index)
+    lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
     if not hits:

@@ -54,7 +54,8 @@ FILES = {
         "def write(n):\n"
         '    return f"tl.load({n})"\n\n\n'
         'HEAD = f"""\n    cut_tensor = torch._C._deep.halves._cut_now\n"""\n'
-        'register_artifact("halves_verbose")\n\nparser.add_argument("--halve-by")\n'
+        'register_artifact("halves_verbose")\n\nparser.add_argument("--halve-by")\n\n'
+        'NAMES = {"___check_halves": main}\n'
     ),
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
@@ -157,6 +158,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch.frames.AsyncHalver:", "class torch/frames.py:16", "exact"),
         ("raise Frame(3)", "class torch/frames.py:5", "by rule"),
         ("--halve-by=3", "text torch/frames.py:30", "by rule"),
+        ("___check_halves", "read torch/frames.py:32", "by rule"),
         ("--halve_by 3", "text torch/frames.py:30", "by rule"),
         ("TypeError: main() missing 1 required positional argument: 'n'", "", "by rule"),
     ],
