@@ -21,7 +21,7 @@ from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.scopes import ScopeFacts
-from indexes.store.tables import FILE_BITS, edge_row, numbers_of
+from indexes.store.tables import FILE_BITS, edge_rows, numbers_of
 
 _WITH_EDGES = f"""
 SELECT DISTINCT definition>>{FILE_BITS} FROM calls
@@ -77,7 +77,7 @@ def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]
     hold has edges of its own."""
     sql = (
         "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? AND kind!='macro'"
-        " ORDER BY caller,rowid"
+        " ORDER BY caller,number"
     )
     return (store.query(sql, numbers_of(number)) for number in files)
 
@@ -89,7 +89,7 @@ def _link_bodies(
     bodies: Sequence[tuple[Known, Sequence[Call]]],
 ) -> None:
     lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
-    store.insert("edges", [edge_row(edge) for body in bodies for edge in resolver.edges(*body)])
+    store.insert("edges", [row for one in bodies for row in edge_rows(resolver.edges(*one))])
 
 
 def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
@@ -120,7 +120,7 @@ def _link_formulas(
         store.db.executemany("DELETE FROM edges WHERE caller=?", given)
     for position in sorted(wanted):
         made = formula_edges(-1 - position, lookup.entry(position), lookup)
-        store.insert("edges", list(map(edge_row, made)))
+        store.insert("edges", list(edge_rows(made)))
 
 
 def _formulas_of(store: Store, owners: Collection[str]) -> Iterator[int]:
@@ -182,17 +182,17 @@ _NAMED = (
     (
         f"SELECT d.id>>{FILE_BITS},c.name,c.qualifier,c.kind,c.template FROM definitions d"
         " JOIN calls c ON c.definition=d.id WHERE d.kind='macro' AND d.id BETWEEN ? AND ?"
-        " ORDER BY d.id,c.rowid"
+        " ORDER BY d.id,c.number"
     ),
     (
         f"SELECT d.id>>{FILE_BITS},d.name,c.qualifier,c.name FROM definitions d"
         " JOIN calls c ON c.definition=d.id WHERE d.base='template' AND c.kind='call'"
         " AND c.qualifier!='' AND instr(c.qualifier,'::')=0 AND d.id BETWEEN ? AND ?"
-        " ORDER BY d.id,c.rowid"
+        " ORDER BY d.id,c.number"
     ),
     (
         f"SELECT definition>>{FILE_BITS},name FROM calls WHERE kind='{SHADER}'"
-        " AND definition BETWEEN ? AND ? ORDER BY definition,rowid"
+        " AND definition BETWEEN ? AND ? ORDER BY definition,number"
     ),
     (
         f"SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL"

@@ -260,6 +260,9 @@ class Definition(NamedTuple):
     """The mark (``cxx.marks``) of what a function returns."""
     virtual: bool = False
     """A method that is written as virtual, or as overriding one."""
+    bound: str = ""
+    """The values that its template takes, by name, in their places: ``,N`` of ``template <typename
+    T, int N>``; behind a ``;`` those of its class."""
 
     @property
     def qualified(self) -> str:

@@ -213,7 +213,7 @@ class Bodies(Definitions):
         return tuple(self._sites(known, ""))
 
     def _sites(self, known: Known, where: str) -> Iterator[Call]:
-        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=?{where} ORDER BY c.rowid"
+        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=?{where} ORDER BY c.number"
         first, bodies = 0, self._bodies_of(known)
         for number in bodies:
             calls = [Call(*row) for row in self.store.query(sql, (number,))]
@@ -260,7 +260,7 @@ class Bodies(Definitions):
         """The definitions of a file whose bodies use something, with what they use."""
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
-        rows = self.store.rows(f"{sql} ORDER BY c.definition,c.rowid", numbers_of(file))
+        rows = self.store.rows(f"{sql} ORDER BY c.definition,c.number", numbers_of(file))
         for number, listed in groupby(rows, itemgetter(0)):
             calls[number] = [Call(*row[1:]) for row in listed]
         if not calls:
@@ -306,7 +306,7 @@ class Bodies(Definitions):
         callers = list(dict.fromkeys([caller, *list(self._reached)[-_AHEAD:]]))
         sql = f"SELECT {EDGE} FROM edges WHERE caller IN (SELECT value FROM json_each(?))"
         found: dict[int, list[Edge]] = {one: [] for one in callers}
-        for row in self.store.query(f"{sql} ORDER BY rowid", (dumps(callers),)):
+        for row in self.store.query(f"{sql} ORDER BY caller,number", (dumps(callers),)):
             edge = Edge(*row)
             found[edge.caller].append(edge)
         edges = [edge for listed in found.values() for edge in listed]
@@ -321,7 +321,7 @@ class Bodies(Definitions):
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""
         path = f"(SELECT path FROM files WHERE id=caller>>{FILE_BITS})"
-        sql = f"SELECT {EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
+        sql = f"SELECT {EDGE} FROM edges WHERE target=? ORDER BY {path},caller,number"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
     def files_using(self, target: int) -> int:
@@ -336,7 +336,7 @@ class Bodies(Definitions):
         rows = self.store.query(
             f"SELECT {_CALL},{DEFINITION_COLUMNS} FROM calls c JOIN definitions d ON"
             f" d.id=c.definition JOIN files f ON f.id={FILE_OF} WHERE c.name=? AND {_IS_CALL}"
-            " ORDER BY f.path,d.line,d.name,d.id,c.rowid",
+            " ORDER BY f.path,d.line,d.name,d.id,c.number",
             (name,),
         )
         size = len(Call._fields)

@@ -70,10 +70,10 @@ def suite_rows(file: int, suite: SuiteFacts) -> Rows:
 def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row]:
     """The calls of a definition. What a name means that is passed on and not defined in the file
     is decided by what the tree defines."""
-    for call in one.calls:
+    for at, call in enumerate(one.calls):
         if call.kind == _PASSED and (call.qualifier or call.name not in here):
             call = call._replace(kind=PASSED)
-        yield number, *call
+        yield number, at, *call
 
 
 def _stored(parameters: Sequence[str] | None) -> str | None:

@@ -6,7 +6,7 @@ together and no index is needed to find them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from sys import intern
 from typing import Any, TypeVar
@@ -60,9 +60,10 @@ CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, kind TEXT, hash BLOB);
 CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
   kind TEXT, line INTEGER, end_line INTEGER, parameters TEXT, guard TEXT, is_global INTEGER,
   base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER,
-  returns TEXT, is_virtual INTEGER);
-CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
-  template TEXT, arguments TEXT, receiver TEXT, branch INTEGER, given TEXT);
+  returns TEXT, is_virtual INTEGER, bound TEXT);
+CREATE TABLE calls(definition INTEGER, number INTEGER, name TEXT, qualifier TEXT, line INTEGER,
+  kind TEXT, template TEXT, arguments TEXT, receiver TEXT, branch INTEGER, given TEXT,
+  PRIMARY KEY(definition, number)) WITHOUT ROWID;
 CREATE TABLE branches(definition INTEGER, number INTEGER, parent INTEGER, text TEXT, arm TEXT,
   line INTEGER, means TEXT, PRIMARY KEY(definition, number)) WITHOUT ROWID;
 CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
@@ -88,8 +89,9 @@ CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEG
 CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
   source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
   definitions TEXT, path TEXT);
-CREATE TABLE edges(caller INTEGER, line INTEGER, kind TEXT, symbol TEXT, target, confidence TEXT,
-  candidates INTEGER, branch INTEGER, macro TEXT);
+CREATE TABLE edges(caller INTEGER, number INTEGER, line INTEGER, kind TEXT, symbol TEXT, target,
+  confidence TEXT, candidates INTEGER, branch INTEGER, macro TEXT,
+  PRIMARY KEY(caller, number)) WITHOUT ROWID;
 CREATE TABLE registrations(file INTEGER, stub TEXT, device TEXT, macro TEXT, function TEXT,
   line INTEGER, guard TEXT, target INTEGER, reason TEXT);
 CREATE TABLE library_kernels(file INTEGER, op TEXT, key TEXT, line INTEGER, rule TEXT,
@@ -121,9 +123,6 @@ OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 
 INDEXES = """
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
-CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
-CREATE INDEX IF NOT EXISTS calls_name ON calls(name);
-CREATE INDEX IF NOT EXISTS edges_caller ON edges(caller);
 CREATE INDEX IF NOT EXISTS edges_target ON edges(target);
 CREATE INDEX IF NOT EXISTS registrations_stub ON registrations(stub);
 CREATE INDEX IF NOT EXISTS registrations_target ON registrations(target);
@@ -172,7 +171,7 @@ _T = TypeVar("_T")
 
 DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
-    "d.macro,d.macro_path,d.macro_line,d.base,d.returns,d.is_virtual"
+    "d.macro,d.macro_path,d.macro_line,d.base,d.returns,d.is_virtual,d.bound"
 )
 """Of ``definitions d`` and its ``files f``."""
 DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
@@ -181,7 +180,7 @@ DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 def known(row: tuple[Any, ...]) -> Known:
     """A definition with its number, from ``DEFINITION_COLUMNS``."""
     (number, name, scope, path, kind, line, end_line, parameters, guard, *rest) = row
-    is_global, macro, macro_path, macro_line, base, returns, is_virtual = rest
+    is_global, macro, macro_path, macro_line, base, returns, is_virtual, bound = rest
     placed = Location(macro_path, macro_line) if macro_path else None
     is_template = base == TEMPLATE and kind == "function"
     place = Location(intern(path), line, end_line)  # one text for all that stand there
@@ -198,6 +197,7 @@ def known(row: tuple[Any, ...]) -> Known:
         is_template,
         returns,
         bool(is_virtual),
+        intern(bound),
     )
     return Known(number, made)
 
@@ -221,9 +221,11 @@ EDGE = (
 """The columns of ``edges``, of which most have one confidence."""
 
 
-def edge_row(edge: Edge) -> tuple[Any, ...]:
-    """An edge as it is kept."""
-    return *edge[:5], "" if edge.confidence == EXACT else edge.confidence, *edge[6:]
+def edge_rows(edges: Iterable[Edge]) -> Iterator[tuple[Any, ...]]:
+    """The edges of one caller as they are kept."""
+    for number, edge in enumerate(edges):
+        sure = "" if edge.confidence == EXACT else edge.confidence
+        yield edge.caller, number, *edge[1:5], sure, *edge[6:]
 
 
 # ----------------------------------------------------------------------------- kernels

@@ -31,6 +31,10 @@ _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MAR
 """Extensions hold little else."""
 
 
+_UNSAID = ("", "", "", 0, "", 0, "")
+"""Of what is no function nor class, from its base on."""
+
+
 class DefinitionFact(NamedTuple):
     """A definition, with what its body calls."""
 
@@ -52,6 +56,8 @@ class DefinitionFact(NamedTuple):
     """The mark of what a function returns."""
     is_virtual: int
     """1 for a method that says so itself: by ``virtual`` or ``override``."""
+    bound: str
+    """The values that its template and that of its class take."""
     calls: list[Call]
     branches: list[Branch]
     """Those in which calls stand."""
@@ -150,7 +156,7 @@ class _Assembler:
             line, guard = self.line(one.offset), self._guard(one.offset)
             qualifier, _, function = one.function.rpartition("::")
             call = Call(function, qualifier, line, "call", flat(one.template))
-            place = (one.name, "", SHADER, line, line, "", guard, 0, "", "", "", 0, "", 0)
+            place = (one.name, "", SHADER, line, line, "", guard, 0, *_UNSAID)
             yield DefinitionFact(*place, [call], [])
 
     def _use(self, use: ScopedUse) -> UseFact:
@@ -181,7 +187,7 @@ class _Assembler:
         first = line + macro.skipped_lines
         place = (macro.name, "", "macro", line, first + macro.body.count("\n"))
         body = self._macro_body(macro.body, first)
-        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, "", "", "", 0, "", 0)
+        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, *_UNSAID)
         self.facts.definitions.append(DefinitionFact(*made, body.calls, body.branches))
 
     def _macro_body(self, body: str, first_line: int) -> Body:
@@ -215,7 +221,7 @@ class _Assembler:
         place = (found.scope, kind, line, end_line, flat(found.parameters))
         guard = self._guard(found.start)
         made = (name, *place, guard, found.is_global, found.base, macro, "", 0)
-        fact = DefinitionFact(*made, *declared, body.calls, body.branches)
+        fact = DefinitionFact(*made, *declared, found.bound, body.calls, body.branches)
         self.facts.definitions.append(fact)
         return fact
 

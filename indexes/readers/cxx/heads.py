@@ -16,7 +16,7 @@ from indexes.model.regex import ASCII, regex
 _ANGLES = regex(r"[<>();]")
 _NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", ASCII)
 _CLASS = regex(
-    r"(?:(?:typedef|static|const|constexpr|inline|friend|final)\s+)*"
+    r"\s*(?:(?:typedef|static|const|constexpr|inline|friend|final)\s+)*"
     r"(class|struct|union|enum)\b(?:\s+(?:class|struct)\b)?",
     ASCII,
 )
@@ -25,6 +25,7 @@ _LEADING_CALL = regex(
 )
 _PREFIX = regex(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)", ASCII)
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:~"
+_SPLIT = regex(r"(?<=[\w>])::\s+")
 _OPERATOR = regex(
     r"(?<!\w)((?:[A-Za-z_]\w*(?:<[^()]*>)?\s*::\s*)*operator\b\s*(?:\(\s*\)|[^\s(][^(]*|\"\"[^(]*)?)\s*$"
 )
@@ -182,8 +183,6 @@ def any_head(text: str, start: int, stop: int, class_name: str) -> Head:
 
 
 def _read_class(text: str, start: int, stop: int) -> Head | None:
-    while start < stop and text[start] in " \t\r\n":
-        start += 1
     found = _CLASS.match(text, start, stop)
     if not found:
         return None
@@ -257,10 +256,10 @@ def _declarator(text: str, start: int, opened: int, ended: int, stop: int) -> He
 
 def trailing_name(prefix: str) -> str:
     """The possibly qualified name that ``prefix`` ends with: ``Foo<T>::bar``; "" when none."""
+    prefix = _SPLIT.sub("::", prefix)
     end = len(prefix.rstrip())
     if prefix[end - 1 : end] == ">":
-        end = _open_angle(prefix, end - 1)
-        end = len(prefix[:end].rstrip())
+        end = len(prefix[: _open_angle(prefix, end - 1)].rstrip())
     start = len(prefix[:end].rstrip(_NAME_CHARACTERS))
     name = prefix[start:end]
     while name.startswith("::") and prefix[:start].rstrip().endswith(">"):
@@ -292,7 +291,7 @@ def _is_declarator(head: Head, prefix: str, rest: str, class_name: str) -> bool:
     words = [w for w in _WORD.findall(prefix) if w not in _STORAGE]
     following = rest.lstrip()
     word = _WORD.match(following)
-    goes_on = bool(word) and word is not None and word.group() not in _AFTER_PARAMETERS
+    goes_on = word is not None and word.group() not in _AFTER_PARAMETERS
     has_return = len(words) > 1 or bool(head.qualifier) or head.name.startswith(("~", "operator"))
     if has_return:
         return not (goes_on and "(" in following and head.name.isupper())

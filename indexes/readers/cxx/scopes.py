@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexes.model.bounds import CXX_NESTING
-from indexes.model.idioms import meaning_of, names_of
+from indexes.model.idioms import meaning_of, names_of, split_outside
 from indexes.model.regex import ASCII, VERBOSE, regex
 from indexes.model.vocabulary import TEMPLATE
 from indexes.readers.cxx.heads import (
     Head,
     Use,
     any_head,
+    close_angle,
     everyday_head,
     leading_uses,
     skip_prefixes,
@@ -42,6 +43,8 @@ _DULL = regex(
 _SPACE = regex(r"\s*", ASCII)
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
+_VALUE = regex(r"(?!\s*(?:typename|class|template)\b)[\w:<>\s]+?\b(\w+)\s*(?:=[\s\S]*)?$")
+"""A parameter of a template that is no type: ``bool ReLUFused = false``."""
 _USING = regex(r"using (\w+) = (.+)")
 _TYPEDEF = regex(r"typedef (.+?)\s+(\w+)")
 _USING_NAME = regex(r"using (?:typename )?([\w:]+::)(\w+)")
@@ -66,6 +69,8 @@ class Found:
     end: int = 0
     head: int = 0
     """Of a function: where its declaration begins."""
+    bound: str = ""
+    """The values that its template takes, and those that the template of its class does."""
 
 
 @dataclass(slots=True)
@@ -228,17 +233,25 @@ class _Scanner:
             self.boundary = start
         elif head.kind in ("function", "macro"):
             self.function = self._found(head, at, start)
-            if self._is_template(head.name_at):
+            taken = self._template(head.name_at)
+            if taken is not None:
                 self.function.base = TEMPLATE
+            of_class = self.stack[-1][2] if self.stack else None
+            outer = f";{of_class.bound}" if of_class and of_class.bound else ""
+            self.function.bound = f"{taken or ''}{outer}"
             self.scan.found.append(self.function)
 
-    def _is_template(self, name_at: int) -> bool:
-        """Whether ``template <...>`` stands in front of the function named at ``name_at``."""
+    def _template(self, name_at: int) -> str | None:
+        """The values that the ``template <...>`` in front of a name takes; None without one."""
         found = self.text.rfind("template", self.boundary, name_at)
         if found < 0 or self.text.find(";", found, name_at) >= 0:
-            return False
+            return None
         opened = self.text.find("<", found, name_at)
-        return opened >= 0 and self.text[opened + 1 : name_at].lstrip()[:1] != ">"
+        if opened < 0 or self.text[opened + 1 : name_at].lstrip()[:1] in (">", ""):
+            return None
+        inside = self.text[opened + 1 : max(close_angle(self.text, opened), opened + 1)]
+        parts = split_outside(inside, angles=True)
+        return ",".join((_VALUE.match(one) or ("", ""))[1] for one in parts).rstrip(",")
 
     def _found(self, head: Head, body: int, start: int = 0) -> Found:
         scope = _join(self._scope(), head.qualifier)
@@ -249,6 +262,7 @@ class _Scanner:
         found = None
         if head.kind != "namespace":
             found = self._found(head, at)
+            found.bound = self._template(head.name_at) or ""
             self.scan.found.append(found)
         if head.kind == "enum":
             self.depth, self.function, self.keeps_statement = 1, found, False

@@ -285,6 +285,29 @@ void h() { }
     assert {n: d.base for n, d in definitions(text).items()} == {"f": "template", "g": "", "h": ""}
 
 
+def test_the_values_that_templates_take_are_known_by_name() -> None:
+    text = """
+template <typename T, bool fast = false, Mode mode> void f(T x) { }
+template <int N, class F>
+struct A { void g() { } template <bool fast> void h() { } };
+void k() { }
+"""
+    found = {n: d.bound for n, d in definitions(text).items()}
+    assert found == {"f": ",fast,mode", "g": ";N", "h": "fast;N", "k": ""}
+
+
+def test_a_name_may_be_on_the_line_below_its_class() -> None:
+    text = """
+template <int N>
+Pointer<Params<N>> Weight<
+    N>::
+    pack(int n) { }
+void Plain::
+    pack_all(int n) { }
+"""
+    assert where(text) == [("Weight", "pack", 5), ("Plain", "pack_all", 7)]
+
+
 def test_aliases_are_read() -> None:
     text = "namespace at {\nusing A = c10::ArrayRef<int>;\ntypedef Tensor SparseTensor;\n}"
     assert [(a.name, a.target, a.scope, a.line) for a in facts(text).aliases] == [
