@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Protocol
 
 from indexes.linking.facts import Call, Known
-from indexes.linking.scopes import ScopeQuestions, enclosing
+from indexes.linking.scopes import ScopeQuestions, enclosing, nearest
 from indexes.linking.visible import plain_scope
 
 _PTR = "Ptr"
@@ -70,15 +70,16 @@ class Classes:
         return any(map(self.facts.is_scope, set.intersection(*families)))
 
     def _classes_meant(self, name: str, caller: Known) -> Sequence[str]:
-        """The classes that the name of a type can mean; of one that is also an alias of a vector,
-        as ``Stack`` is, those in the scopes around the caller alone."""
+        """The classes that the name of a type can mean: those of the nearest scope around the
+        caller; elsewhere all, unless it is also an alias of a vector, as ``Stack`` is."""
         classes = self.facts.classes_named(name) or self.facts.classes_named(
             name.removesuffix(_PTR)
         )
-        if not self.facts.is_standard(name):
-            return classes
-        around = set(enclosing(plain_scope(caller.definition.scope)))
-        return [one for one in classes if one.rpartition("::")[0] in around]
+        scope = plain_scope(caller.definition.scope)
+        if self.facts.is_standard(name):
+            around = set(enclosing(scope))
+            classes = tuple(one for one in classes if one.rpartition("::")[0] in around)
+        return nearest(classes, scope)
 
     def _derives(self, scope: str, classes: Collection[str]) -> bool:
         """Whether a scope is a class that derives from one of some."""

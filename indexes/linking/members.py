@@ -138,7 +138,8 @@ class Members:
         """What a method of an object means: that does not depend on the file."""
         place = caller.definition
         itself = caller.id if call.name == place.name else 0
-        is_near = mark == "this" or self.facts.is_standard(mark)
+        is_near = mark == "this" or len(self.facts.classes_named(mark)) > 1
+        is_near = is_near or self.facts.is_standard(mark)
         around = plain_scope(place.scope) if is_near else ""
         key = (call.name, call.qualifier, call.arguments, bool(call.template), mark, itself, around)
         found = self._methods_meant.get(key)

@@ -175,6 +175,13 @@ def enclosing(scope: str) -> Iterator[str]:
     yield ""
 
 
+def nearest(classes: Sequence[str], scope: str) -> Sequence[str]:
+    """Of the classes of one name those of the nearest scope around a place; all, if none is."""
+    places = [one.rpartition("::")[0] for one in classes]
+    near = next((one for one in enclosing(scope) if one in places), None)
+    return [one for one, at in zip(classes, places, strict=True) if near in (None, at)]
+
+
 def _spelled(target: str, scope: str) -> Iterator[str]:
     """What a scope named in another one can be, nearest first."""
     if target.startswith("::"):

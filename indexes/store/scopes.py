@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
+from indexes.linking.scopes import nearest
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.files import Include
 from indexes.model.regex import regex
@@ -305,8 +306,9 @@ class ScopeFacts(Lookup):
         """What a class derives from; nothing for a namespace."""
         simple = scope.rpartition("::")[2]
         bases = [base for one, base in self._classes.get(simple, ()) if one == scope and base]
-        words = (word.rpartition("::")[2] for base in bases for word in _WORD.findall(base))
-        found = (one for word in words if word != simple for one in self.classes_named(word))
+        words = (word.rpartition("::") for base in bases for word in _WORD.findall(base))
+        named = ((outer, self.classes_named(word)) for outer, _, word in words if word != simple)
+        found = (one for outer, same in named for one in (same if outer else nearest(same, scope)))
         return tuple(dict.fromkeys(found))[:8]
 
     def _all_bases(self, scope: str) -> tuple[str, ...]:

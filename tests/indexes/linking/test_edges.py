@@ -50,6 +50,17 @@ Tensor operator-(const Scalar& x, const Tensor& y) { return y.neg(); }
 Tensor operator*(const Scalar& x, const Tensor& y) { return y.neg(); }
 }
 """,
+    f"{NATIVE}/Nearest.cpp": """
+namespace at::native {
+struct HeldBase { virtual int held(int n) = 0; };
+struct HeldHere : HeldBase { int held(int n) override { return n; } };
+namespace elsewhere {
+struct HeldBase { virtual int held(int n) = 0; };
+struct HeldElsewhere : HeldBase { int held(int n) override { return n; } };
+int edges_of_the_nearest_class(HeldBase* one) { return one->held(1); }
+}
+}
+""",
     f"{NATIVE}/Twins.cpp": """
 namespace at::native {
 void once(const Tensor& x) {}
@@ -739,6 +750,12 @@ def test_an_object_of_a_templates_own_type_is_of_a_class_in_its_file(index: Inde
         "Wrapped",
     ]
     assert {(edge.kind, edge.confidence) for edge in found} == {("call", "ambiguous")}
+
+
+def test_a_class_of_a_nearer_scope_hides_another(index: Index) -> None:
+    found = edges(index, "edges_of_the_nearest_class")
+    owners = [index.facts.by_id(int(edge.target)) for edge in found]
+    assert [one and one.definition.scope.rpartition("::")[2] for one in owners] == ["HeldElsewhere"]
 
 
 def test_a_vectors_method_is_no_class_of_that_name(index: Index) -> None:
