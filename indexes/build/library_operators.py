@@ -49,9 +49,10 @@ def library_operator_inputs(store: Store) -> Iterable[object]:
 
 
 def _uses(lookup: Lookup) -> list[LibraryUse]:
-    """What blocks define, and what they register for operators that are not aten's."""
-    every = (one for one in library_uses(lookup) if is_built(one.location.path))
-    return [one for one in every if one.method == "def" or "::" in one.op]
+    """What blocks define, and what they register for that and for operators that are not aten's."""
+    every = [one for one in library_uses(lookup) if is_built(one.location.path)]
+    defined = {one.op for one in every if one.method == "def"}
+    return [one for one in every if one.op in defined or "::" in one.op]
 
 
 def keep_library_operators(store: Store) -> None:
