@@ -170,7 +170,8 @@ def _symbol(kernel: str, found: Definition | None) -> str:
     """A kernel's name, as written where that says which function it is."""
     if found is None or kernel == found.name or "::" in kernel:
         return kernel
-    return found.qualified if found.scope else found.name
+    _, opened, given = kernel.partition("<")
+    return f"{found.qualified if found.scope else found.name}{opened}{given}"
 
 
 def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:

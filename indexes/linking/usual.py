@@ -22,16 +22,16 @@ _NEVER = regex(
     r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
-    r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
+    r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
     r"|\bbatchCount\([^()]*\)\s*>\s*1\b"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__"
-    r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
+    r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
     r"defined\(\)|\bnumel\(\)$|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
-    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b"
+    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<\w+,\s*float>"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
@@ -45,8 +45,9 @@ _DEVICES = {
     ),
     "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b|^cpu$"),
     "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b|USE_MPS"),
+    "XPU": regex(r"kXPU|::XPU\b"),
 }
-_SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|_acl\b|_v7\b", re.IGNORECASE)
+_SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|acl\b|qnnp|_v7\b", re.IGNORECASE)
 
 
 @lru_cache(8192)

@@ -164,7 +164,7 @@ class PythonFact(NamedTuple):
 RemarkKind = (
     Literal["arguments", "role", "file link", "untyped", "internal call"]
     | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
-    | Literal["body", "names", "bases"]
+    | Literal["body", "names", "bases", "order"]
 )
 
 
@@ -178,12 +178,14 @@ class RemarkFact(NamedTuple):
     In C++ the names of all ``macros`` that a file uses, and the ``words`` that its literals end
     with; what it throws; of a ``deprecated macro``;
     the condition of a ``bare check`` or an ``assert``; the words of a ``todo``; the digest of a
-    ``body``. In Python all ``names`` that a file defines, and the ``bases`` of its classes."""
+    ``body``; the enumeration whose values a list has in an ``order``. In Python all ``names`` that
+    a file defines, and the ``bases`` of its classes."""
     line: int
     """0 for what is said of the whole file."""
     detail: str = ""
     """Of ``arguments`` the JSON of ``ArgumentDocs``; of a role its own name; of an untyped file
-    how many lines and functions it has; of a deprecated macro what to use instead."""
+    how many lines and functions it has; of a deprecated macro what to use instead; the values of
+    an order."""
 
 
 @dataclass(frozen=True, slots=True)

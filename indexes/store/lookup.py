@@ -106,6 +106,15 @@ class Lookup(Bodies, Operators):
         return frozenset(name for name in names if self.overloads(name))
 
     @cached_property
+    def orders(self) -> dict[str, list[str]]:
+        """The values of enumerations in the order in which a list has them, the first list's."""
+        sql = (
+            "SELECT r.name,r.detail FROM remarks r JOIN files f ON f.id=r.file"
+            " WHERE r.kind='order' ORDER BY f.path DESC,r.line DESC"
+        )
+        return {name: detail.split(",") for name, detail in self.store.query(sql)}
+
+    @cached_property
     def _stubs(self) -> frozenset[str]:
         """The names of all stubs: most of the names that are asked for are none."""
         sql = "SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"

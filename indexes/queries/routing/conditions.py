@@ -13,6 +13,7 @@ from operator import attrgetter
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual import Defaults, flag_of, is_of_few, is_of_one_value, taken
+from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
 from indexes.queries.routing.given import Given, Walk, without_answers
@@ -37,6 +38,8 @@ _BESIDE_USUAL = 2.0
 """What another case of a switch costs more, of which one is known to hold on the device."""
 _CASE = 1.0
 """What the case of a switch costs that holds on the device."""
+_LATER = 2.0
+"""What each value costs that is tried before the case of another."""
 _FALLBACK = "slow"
 """How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
 _CAPITALISED = regex(r"[A-Z][a-z]+")
@@ -173,12 +176,22 @@ class Conditions:
             usual = False
         if usual is None:
             usual = self._is_own_flag(choice, walk, caller)
+        if usual is None and (rank := self._rank(choice)) is not None:
+            return _CASE + _LATER * rank
         if usual is None:
             price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
             return price / _labels(choice) + _BESIDE_USUAL * self._is_beside_usual(
                 choice, walk, caller
             )
         return _CASE * (choice.arm == "case") if usual else UNUSUAL
+
+    def _rank(self, choice: Choice) -> int | None:
+        """The place of a case's value in the tree's own list of them, which says what is tried
+        first; None for one that no list has."""
+        labels = choice.text.partition(" case ")[2].split(", ") if choice.arm == "case" else ()
+        parts = (label.rpartition("::") for label in labels)
+        orders = ((self.facts.orders.get(p.rpartition("::")[2], ()), name) for p, _, name in parts)
+        return min((order.index(name) for order, name in orders if name in order), default=None)
 
     def _is_beside_usual(self, choice: Choice, walk: Walk, caller: int) -> bool:
         """Whether another case of the same switch is the usual one on a device."""
@@ -277,10 +290,23 @@ def is_of_operator(known: Known, base: str) -> bool:
     return named and not is_helper(found.name)
 
 
-def is_of_overload(known: Known, native: NativeFunction) -> bool:
-    """Whether a function is named after an overload: ``bitwise_and_tensor``."""
-    overload = native.overload.lower()
-    return bool(overload) and known.definition.name.endswith(f"_{overload}")
+_NAMED = 0.5
+"""What it is worth that what is launched is named after the operator."""
+_OVERLOAD = 0.1
+"""What it is worth that it is named after the overload too: ``bitwise_and_tensor``."""
+_WORD = 0.05
+"""What each word of the operator's name is worth."""
+_SHARED = 0.2
+"""What a kernel costs that a header has for all: one of the operator's own is given to it."""
+
+
+def price_of_name(launched: Known, native: NativeFunction) -> float:
+    """What is told by the name of what is launched for an operator, and by where it stands."""
+    found, overload = launched.definition, native.overload.lower()
+    price = _SHARED * is_header(found.location.path)
+    price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
+    price -= _OVERLOAD * (bool(overload) and found.name.endswith(f"_{overload}"))
+    return price - _WORD * words_in(found.name, native.name)
 
 
 def is_overload_of(node: Node, native: NativeFunction) -> bool:

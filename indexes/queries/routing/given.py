@@ -24,6 +24,8 @@ COMPOSITE = (
 )
 _NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
 """The name of a parameter."""
+_VALUE = regex(r"\s*(?:true|false|-?\d+|[\w:]+::\w+)\s*$")
+"""What a template is given that is no type, or says so."""
 _LINEAR = "linalg"
 """Of its operators, which take a matrix or batches of them, the usual case is a matrix."""
 _LEFT_OUT = regex(
@@ -99,7 +101,8 @@ class Given:
 
     def _behind(self, walk: Walk, upper: Node, step: Step, always: bool) -> Defaults:
         """What is given where a step leads."""
-        here, lower, why = self._of(walk, upper, always), step.lower, step.why
+        here = self._bound(walk.device, self._of(walk, upper, always), step)
+        lower, why = step.lower, step.why
         if isinstance(why, Edge):
             values = self._values(walk.device, here, why)
             if lower.kind == "stub" and values:
@@ -110,6 +113,23 @@ class Given:
             return here if passed is None else _assigned(here, self._names(lower), passed)
         native = self.facts.native(why.op) if lower.kind == "definition" else None
         return _renamed(here, native, self._names(lower)) if native else here
+
+    def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
+        """What is known where a step leads to a template: ``f<true>`` binds its ``bool ReLU``."""
+        known = self.facts.by_id(step.lower.what) if isinstance(step.lower.what, int) else None
+        if known is None or not known.definition.bound:
+            return here
+        if isinstance(step.why, Edge):
+            call = self._site(step.why)
+            written = call.template if call else ""
+        else:
+            named = step.why.function if isinstance(step.why, StubEntry) else step.why.symbol
+            written = named.partition("<")[2].rpartition(">")[0]
+        own, _, of_class = known.definition.bound.partition(";")
+        told, parts = dict(here), split_outside(written, angles=True)
+        known_parts = (one if _VALUE.match(one) or one.strip() in told else "" for one in parts)
+        values = [value_of(one, device, here) if one else None for one in known_parts]
+        return _assigned(here, (own or of_class).split(","), values)
 
     def _values(self, device: str, here: Defaults, edge: Edge) -> tuple[Call, _Values] | None:
         """What a call gives; None where that is not known."""

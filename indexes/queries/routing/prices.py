@@ -309,8 +309,11 @@ class Prices:
         return any(_POINTWISE in one.tags for one in self.facts.overloads("mul"))
 
     def _find_element_loops(self, name: str) -> bool:
-        """Whether a CPU kernel of an operator gives a function of single elements to a loop, as
-        torchgen makes those of ufuncs do."""
+        """Whether a CPU kernel of an operator that returns one tensor gives a function of single
+        elements to a loop, as torchgen makes those of ufuncs do."""
+        native = self.facts.native(name)
+        if native and len(parse_schema(native.schema).returns) > 1:
+            return False  # a normalization also loops over the elements of its input
         if any(row.kind == "ufunc" for row in self.facts.kernels(name)):
             return True
         steps = self.works.graph.without_dispatch(Node("operator", name, "CPU"))
@@ -349,7 +352,7 @@ class Prices:
         if not is_special(walk.native.name):
             price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
             price += _OTHER_BUILD * (ROCM in found.location.path)
-            price += _RARE * is_special(found.name)
+            price += _RARE * is_special(found.qualified)
         price += HELP * is_helper(found.name)
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)

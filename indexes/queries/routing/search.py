@@ -22,8 +22,8 @@ from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
     is_of_operator,
-    is_of_overload,
     is_overload_of,
+    price_of_name,
 )
 from indexes.queries.routing.given import COMPOSITE, Walk, defaults_of
 from indexes.queries.routing.prices import ASIDE, DATA, FILLS, HELP, Prices
@@ -38,14 +38,10 @@ _MADE = 3.0
 """What the kernel, stub and loop cost that torchgen makes around an inner loop."""
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
-_NAMED = 0.5
-"""What it is worth that what is launched is named after the operator."""
 _BATCHES = "parallel_for"
 _AROUND = 0.8
 """What a loop costs around what calls a library: a little more than a step to that."""
 _CALLS = frozenset(("call", "operator", "stub"))
-_OVERLOAD = 0.1
-"""What it is worth that it is named after the overload too: ``bitwise_and_tensor``."""
 DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _BLOCKS = frozenset(("memcpy", "memmove"))
 """What copies bytes: a kernel's own, where it does nothing else."""
@@ -325,9 +321,9 @@ class Search:
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target) or known
-            price -= _NAMED * is_of_operator(launched, walk.native.name.strip("_"))
-            price -= _OVERLOAD * is_of_overload(launched, walk.native)
-            return price, End(kind, launched, edge, conditions)
+            return price + price_of_name(launched, walk.native), End(
+                kind, launched, edge, conditions
+            )
         return price, End(kind, known, edge, conditions)
 
     def _by_library(self, known: Known) -> bool:

@@ -22,6 +22,7 @@ def read_remarks(text: str, path: str, functions: Iterable[Lines]) -> list[Remar
     out."""
     written = _GENERATED not in text[:_HEAD]
     found = [*_macro_names(text), *_throws(text), *deprecated_macros(text)] if written else []
+    found += _orders(text)
     if _BINDINGS in path:
         found += _words(text)
     if _KERNELS in path:
@@ -36,12 +37,22 @@ _HEAD = 400
 """Characters in which a file says that a program wrote it."""
 _MACRO = regex(r"[A-Z][A-Z_0-9]{3,}(?=\()")
 _LITERAL = regex(r"(\w+)\"")
+_ORDER = regex(r"\barray<\s*(?:\w+::)*(\w+)\s*,[^<>;]*>\s+\w+\s*=?\s*\{([^{};]*)\}")
 
 
 def _macro_names(text: str) -> Iterator[RemarkFact]:
     """The names of macros that are used as functions are, in comments too."""
     if found := set(_MACRO.findall(text)):
         yield RemarkFact("macros", " ".join(sorted(found)), 0)
+
+
+def _orders(text: str) -> Iterator[RemarkFact]:
+    """In which order a list has the values of an enumeration: which is asked first, as a rule."""
+    for found in _ORDER.finditer(text):
+        labels = re.findall(rf"\b{found[1]}::(\w+)", found[2])
+        if len(labels) > 1:
+            line = text.count("\n", 0, found.start()) + 1
+            yield RemarkFact("order", found[1], line, ",".join(labels))
 
 
 def _words(text: str) -> Iterator[RemarkFact]:

@@ -41,6 +41,22 @@ YAML = """
 
 - func: by_case(Tensor self) -> Tensor
 
+- func: by_template(Tensor self) -> Tensor
+
+- func: by_class(Tensor self) -> Tensor
+
+- func: by_order(Tensor self) -> Tensor
+
+- func: by_vendor(Tensor self) -> Tensor
+
+- func: shared_gamma.Dense(Tensor self) -> Tensor
+  dispatch:
+    MPS: shared_gamma_mps
+
+- func: smooth_gamma(Tensor self) -> Tensor
+  dispatch:
+    MPS: smooth_gamma_mps
+
 - func: by_local(Tensor self, int mode=1) -> Tensor
 
 - func: parts_of(Tensor self) -> (Tensor, Tensor)
@@ -235,11 +251,47 @@ Tensor by_asked(const Tensor& self) {
   }
   return self;
 }
+template <typename T, bool quick> static void run_either(const Tensor& self) {
+  if constexpr (quick) {
+    slow_step(self);
+  } else {
+    fast_step(self);
+  }
+}
+Tensor by_template(const Tensor& self) { run_either<float, true>(self); return self; }
+template <bool quick> struct Runner {
+  static void go(const Tensor& self) { run_either<float, quick>(self); }
+};
+Tensor by_class(const Tensor& self) { Runner<true>::go(self); return self; }
+std::array<Attempt, 2> attempts = {Attempt::First, Attempt::Second};
+Tensor by_order(const Tensor& self) {
+  switch (attempt) {
+    case Attempt::First: {
+      slow_step(self);
+      break;
+    }
+    case Attempt::Second: {
+      fast_step(self);
+      break;
+    }
+  }
+  return self;
+}
+Tensor block_gamma_cpu(const Tensor& self) { slow_step(self); return self; }
+TORCH_LIBRARY_FRAGMENT(aten, m) { m.def("aten::block_gamma(Tensor self) -> Tensor"); }
+TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl("aten::block_gamma", TORCH_FN(block_gamma_cpu)); }
+namespace xnnpack { static void run_quick(const Tensor& self) { fast_step(self); } }
+static void run_plain(const Tensor& self) { slow_step(self); }
+Tensor by_vendor(const Tensor& self) { run_plain(self); xnnpack::run_quick(self); return self; }
+static void run_elsewhere(const Tensor& self) {
+  checkBackend("run_elsewhere", {self}, Backend::CUDA);
+  fast_step(self);
+}
 static void run_checked(const Tensor& self) {
   checkBackend("run_checked", {self}, Backend::CPU);
   self.mul(self);
 }
-Tensor checked(const Tensor& self) { run_checked(self); return self; }
+Tensor checked(const Tensor& self) { run_checked(self); run_elsewhere(self); return self; }
 static std::tuple<Tensor, Scalar> tensor_and_number(const Tensor& self) { return {self, 1}; }
 Tensor first_of(const Tensor& self, const Tensor& other) { fast_step(self); return self; }
 Tensor first_of_cpu(const Tensor& self, const Scalar& other) { slow_step(self); return self; }
@@ -337,6 +389,38 @@ Tensor by_back_end_cuda(const Tensor& self) {
 """
 
 
+MPS_KERNELS = """
+namespace at::native {
+static auto& lib = MetalShaderLibrary::getBundledLibrary();
+Tensor shared_gamma_mps(const Tensor& self) {
+  lib.exec_unary_kernel(self, "shared_gamma");
+  return self;
+}
+Tensor smooth_gamma_mps(const Tensor& self) {
+  lib.getPipelineStateForFunc("count_rows");
+  lib.getPipelineStateForFunc("forward_gamma_of_smooth");
+  return self;
+}
+}
+"""
+SHADERS = """
+#include <c10/metal/given.h>
+struct shared_gamma_functor { float operator()(float x) { return x; } };
+#define SHARED(NAME) \\
+  template [[host_name(#NAME "_float")]] \\
+  kernel void ::c10::metal::each_shared_dense<float, NAME##_functor>(device float* out)
+SHARED(shared_gamma);
+kernel void count_rows(device float* out [[buffer(0)]]) {}
+kernel void forward_gamma_of_smooth(device float* out [[buffer(0)]]) {}
+"""
+
+SHARED_SHADERS = """
+namespace c10::metal {
+template <typename T, typename F> kernel void each_shared_dense(device T* out [[buffer(0)]]) {}
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("given") / "pytorch"))
@@ -345,6 +429,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         file.write(YAML)
     (native / "Given.cpp").write_text(KERNELS)
     (native / "cuda/Given.cu").write_text(CUDA_KERNELS)
+    (native / "mps/operations/Given.mm").write_text(MPS_KERNELS)
+    (native / "mps/kernels").mkdir()
+    (native / "mps/kernels/Given.metal").write_text(SHADERS)
+    (root / "c10/metal").mkdir()
+    (root / "c10/metal/given.h").write_text(SHARED_SHADERS)
     cache = tmp_path_factory.mktemp("cache")
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
         yield opened
@@ -368,6 +457,10 @@ def usual(index: Index, operator: str, device: str = "CPU") -> Route:
         ("by_stub", "fast_step"),
         ("by_case", "slow_loop"),
         ("by_local", "fast_step"),
+        ("by_template", "slow_loop"),
+        ("by_class", "slow_loop"),
+        ("by_order", "slow_loop"),
+        ("by_vendor", "slow_loop"),
         ("by_answer", "fast_step"),  # what it asks says yes on the CPU
         ("by_kind", "fast_step"),
         ("by_other_kind", "slow_loop"),
@@ -384,13 +477,14 @@ def test_values_decide_the_conditions_of_what_is_called(
 
 
 def test_what_checks_that_tensors_are_elsewhere_computes_nothing(index: Index) -> None:
-    assert usual(index, "checked").kind == "loop"
+    assert "mul.Tensor" in [one.symbol for one in usual(index, "checked").via]
     found = usual(index, "checked", "CUDA")
     assert (found.kind, found.note) == ("none", "no code that computes was found below it")
 
 
 def test_a_condition_that_always_holds_on_a_way_is_none(index: Index) -> None:
     assert usual(index, "by_literal").conditions == ()
+    assert usual(index, "by_class").conditions == ()
     assert usual(index, "left_out").conditions == ()
     assert usual(index, "handed_on").conditions == ("fast",)  # a user may give another value
 
@@ -423,3 +517,59 @@ def test_a_function_comes_before_the_arithmetic_around_it(index: Index) -> None:
 
 def test_another_case_of_a_switch_with_a_usual_one_is_rare(index: Index) -> None:
     assert usual(index, "by_back_end", "CUDA").symbol.endswith("usual_kernel")
+
+
+def test_of_several_kernels_the_one_with_the_operators_words_is_the_answer(index: Index) -> None:
+    found = usual(index, "smooth_gamma", "MPS")
+    assert (found.symbol, found.conditions) == ("forward_gamma_of_smooth", ())
+
+
+def test_what_a_shared_kernel_is_given_is_the_answer(index: Index) -> None:
+    assert usual(index, "shared_gamma.Dense", "MPS").symbol == "shared_gamma_functor::operator()"
+
+
+def test_an_operator_of_aten_that_a_block_defines_has_the_kernels_of_blocks(index: Index) -> None:
+    assert usual(index, "block_gamma").symbol.endswith("slow_loop")
+
+
+UNTAGGED_YAML = """
+- func: norm_of(Tensor self) -> (Tensor, Tensor)
+  dispatch:
+    CPU: norm_of_cpu
+
+- func: scale_of(Tensor self) -> Tensor
+  dispatch:
+    CPU: scale_of_cpu
+
+- func: layer_of(Tensor self) -> Tensor
+"""
+UNTAGGED = """
+namespace at::native {
+Tensor scale_of_cpu(const Tensor& self) {
+  cpu_kernel(iter, [](float x) { return x; });
+  return self;
+}
+std::tuple<Tensor, Tensor> norm_of_cpu(const Tensor& self) {
+  cpu_kernel(iter, [](float x) { return x; });
+  return {self, self};
+}
+Tensor layer_of(const Tensor& self) {
+  auto normalized = at::norm_of(self);
+  return at::scale_of(self);
+}
+}
+"""
+
+
+def test_where_nothing_is_tagged_what_returns_several_is_not_of_single_elements(
+    tmp_path: Path,
+) -> None:
+    """As a normalization, whose loops over elements end what it does."""
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    native = root / "aten/src/ATen/native"
+    yaml = (native / "native_functions.yaml").read_text() + UNTAGGED_YAML
+    lines = (line for line in yaml.splitlines() if not line.startswith("  tags:"))
+    (native / "native_functions.yaml").write_text("\n".join(lines))
+    (native / "Untagged.cpp").write_text(UNTAGGED)
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        assert "norm_of" in [one.symbol for one in usual(index, "layer_of").via]

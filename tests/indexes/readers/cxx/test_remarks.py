@@ -40,6 +40,12 @@ def test_the_words_of_bindings_are_the_last_of_their_literals() -> None:
     assert {"_set_word", "Size"} <= set(words.split())
 
 
+def test_the_order_of_the_values_of_an_enumeration() -> None:
+    text = "std::array<at::Try, n> tries = {\n  at::Try::last, // newest\n  at::Try::first};"
+    (found,) = [one for one in read_remarks(text, "a.h", ()) if one.kind == "order"]
+    assert (found.name, found.line, found.detail) == ("Try", 1, "last,first")
+
+
 def test_long_bodies_are_the_same_but_for_comments() -> None:
     lines = "\n".join(f"  x += {number};" for number in range(12))
     text = f"void f() {{\n{lines}\n}}\nvoid g() {{ // now\n{lines}\n}}\nvoid h() {{\n}}\n"
