@@ -47,7 +47,9 @@ _DEVICES = {
     "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b|USE_MPS"),
     "XPU": regex(r"kXPU|::XPU\b"),
 }
-_SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|acl\b|qnnp|_v7\b", re.IGNORECASE)
+_SPECIAL = regex(
+    r"miopen|magma|xnnpack|nnpack|vulkan|rocm|rocshmem|hip\b|acl\b|qnnp|_v7\b", re.IGNORECASE
+)
 
 
 @lru_cache(8192)

@@ -352,7 +352,8 @@ class Prices:
         if not is_special(walk.native.name):
             price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
             price += _OTHER_BUILD * (ROCM in found.location.path)
-            price += _RARE * is_special(found.qualified)
+            file = found.location.path.rpartition("/")[2]
+            price += _RARE * any(map(is_special, (found.qualified, file)))
         price += HELP * is_helper(found.name)
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)

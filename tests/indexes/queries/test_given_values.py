@@ -47,6 +47,10 @@ YAML = """
 
 - func: by_order(Tensor self) -> Tensor
 
+- func: by_file(Tensor self) -> Tensor
+  dispatch:
+    CUDA: by_file_cuda
+
 - func: by_vendor(Tensor self) -> Tensor
 
 - func: shared_gamma.Dense(Tensor self) -> Tensor
@@ -374,6 +378,8 @@ static void usual_outer(const Tensor& self) {
 }
 static void usual_first(const Tensor& self) { usual_outer(self); }
 static void usual_case(const Tensor& self) { usual_first(self); }
+Tensor by_file_cuda(const Tensor& self) { run_of_files(self); return self; }
+void run_of_files(const Tensor& self);
 Tensor by_back_end_cuda(const Tensor& self) {
   switch (select(self)) {
     case Backend::Depthwise:
@@ -389,6 +395,12 @@ Tensor by_back_end_cuda(const Tensor& self) {
 """
 
 
+EXTENSION = """
+namespace at::native {
+__global__ void EXTENDED_kernel(float* x) {}
+void run_of_files(const Tensor& self) { EXTENDED_kernel<<<1, 1>>>(x); }
+}
+"""
 MPS_KERNELS = """
 namespace at::native {
 static auto& lib = MetalShaderLibrary::getBundledLibrary();
@@ -429,6 +441,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         file.write(YAML)
     (native / "Given.cpp").write_text(KERNELS)
     (native / "cuda/Given.cu").write_text(CUDA_KERNELS)
+    for path in ("cuda/usual_extension.cu", "cuda/rocshmem_extension.cu"):
+        (native / path).write_text(EXTENSION.replace("EXTENDED", Path(path).stem))
     (native / "mps/operations/Given.mm").write_text(MPS_KERNELS)
     (native / "mps/kernels").mkdir()
     (native / "mps/kernels/Given.metal").write_text(SHADERS)
@@ -573,3 +587,7 @@ def test_where_nothing_is_tagged_what_returns_several_is_not_of_single_elements(
     (native / "Untagged.cpp").write_text(UNTAGGED)
     with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
         assert "norm_of" in [one.symbol for one in usual(index, "layer_of").via]
+
+
+def test_what_a_file_has_for_a_vendor_is_rare(index: Index) -> None:
+    assert usual(index, "by_file", "CUDA").symbol.endswith("usual_extension_kernel")
