@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -16,6 +16,7 @@ from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.expectations.recorded import written_as
 from indexes.queries.gaps.model import Gap
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
 from indexes.store.registrations import StoredPython, classes_named
 
@@ -23,6 +24,11 @@ _TEST = regex(r"\b(\w+)\.(test_\w+)")
 _OWNERS = regex(r"^# Owner\(s\): .*")
 _MOST_FUNCTIONS = 12
 _ROW = "DecorateInfo("
+_QUOTES = '"""'
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _Function | ast.ClassDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 def opinfo_row(tree: Tree, change: Change) -> Parts:
@@ -104,51 +110,104 @@ def compile_row(tree: Tree, change: Change) -> Parts:
 
 
 def docs_coverage(tree: Tree, change: Change) -> Parts:
-    """A name that is excused from documentation: its row goes, a page lists it."""
+    """A name that is excused from documentation: it is documented and listed, and its row goes."""
     assert change.gap
     row, *others = change.gap.evidence
     listed = [one for one in others if one.path.endswith((".rst", ".md"))]
-    steps = [] if listed else list(_on_page(tree, change))
+    lacking = change.gap.what.endswith("is not documented")
+    steps = list(_docstring(tree, _dotted(change))) if lacking else []
+    others = [one for one in others if one.path not in {step.location.path for step in steps}]
+    steps += [] if listed else list(_on_page(tree, _dotted(change)))
     steps += [ChangeStep("remove", row, "Remove the row.", removed(tree, row), change.why)]
     steps += [ChangeStep("read", one, "Look at it.") for one in others]
     runs = [TestRun("python test/test_docs_coverage.py", "test/test_docs_coverage.py", "the lists")]
     there = bool(tree.text(runs[0].path))
-    return Parts(tuple(steps), tests=tuple(runs) if there else ())
+    missing = tuple(_unknown(steps, lacking and not others, not listed))
+    return Parts(tuple(steps), tests=tuple(runs) if there else (), missing=missing)
 
 
-def _on_page(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """A line on the page that lists most names of the same module, in their order."""
-    name = _dotted(change)
-    module = name.rpartition(".")[0]
-    rows = [f for f in StoredPython(tree.store).of_kinds("page") if _is_in(f[1].target, module)]
-    pages = Counter(path for path, _ in rows)
-    if not pages:
+def _unknown(steps: Sequence[ChangeStep], lacks_docs: bool, lacks_page: bool) -> Iterator[str]:
+    """What is to be done at a place that this tree does not tell."""
+    actions = {step.action for step in steps}
+    if lacks_docs and "edit" not in actions:
+        yield "no file of Python defines it: its docstring belongs to where it is bound"
+    if lacks_page and "add" not in actions:
+        yield "no page lists names of its package: it needs one, in docs/source"
+
+
+def _docstring(tree: Tree, name: str) -> Iterator[ChangeStep]:
+    """The docstring that a class or function lacks, with a line for each parameter."""
+    where = definitions((name,), tree.index)[name]
+    if where is None:
         return
-    page = pages.most_common(1)[0][0]
-    there = sorted((f.target.lower(), f.line) for path, f in rows if path == page)
-    before = [line for target, line in there if target < name.lower()]
-    where = Location(page, before[-1] if before else there[0][1])
-    text = tree.line(where)
-    indent = margin(text)
-    line = text.rstrip()
-    written = next(
-        (
-            one
-            for one in (name, name.removeprefix("torch."))
-            if line.strip().startswith("torch.") == one.startswith("torch.")
-        ),
-        name,
-    )
-    if line.strip().count(".") == 0:
-        written = name.rpartition(".")[2]
-    code = (
-        inserted(tree, where, [f"{indent}{written}"]) if not line.strip().startswith("..") else ()
-    )
-    yield ChangeStep("add", where, f"List {name} on the page of {module}.", code, "", where)
+    nodes = ast.walk(parse(tree.text(where.path)))
+    at = (n for n in nodes if isinstance(n, _DEFINITIONS) and n.name == name.rpartition(".")[2])
+    node = next((n for n in at if where.line <= n.lineno <= max(where.line, where.end_line)), None)
+    if node is None or ast.get_docstring(node, clean=False) is None:
+        code = _documented(tree, where.path, node) if node else ()
+        yield ChangeStep("edit", where, f"Write the docstring of {name}.", code)
 
 
-def _is_in(target: str, module: str) -> bool:
-    return target.rpartition(".")[0] == module
+def _documented(tree: Tree, path: str, node: _Definition) -> tuple[str, ...]:
+    """The diff with a docstring below the head; none where the body stands beside that."""
+    first = node.body[0]
+    line = min(one.lineno for one in (first, *getattr(first, "decorator_list", ()))) - 1
+    while line > node.lineno and not tree.line(Location(path, line)).partition("#")[0].strip():
+        line -= 1
+    if line < node.lineno:
+        return ()
+    indent = " " * first.col_offset
+    lines = [f"{indent}{one}".rstrip() for one in _drafted(node)]
+    return inserted(tree, Location(path, line), lines)
+
+
+def _drafted(node: _Definition) -> Iterator[str]:
+    """A docstring to fill in; that of a class has the parameters of its ``__init__``."""
+    methods = (n for n in node.body if isinstance(n, _FUNCTIONS) and n.name == "__init__")
+    made = next(methods, None) if isinstance(node, ast.ClassDef) else node
+    names = [one.arg for one in _arguments(made)] if made else []
+    returns = made is node and "None" not in ast.unparse(made.returns or ast.Constant(None))
+    yield f"{_QUOTES}What it is for, in one line.{'' if names or returns else _QUOTES}"
+    if names:
+        yield from ("", "Args:", *(f"    {name}: what it is for" for name in names))
+    if returns:
+        yield from ("", "Returns:", "    what it gives back")
+    if names or returns:
+        yield _QUOTES
+
+
+def _arguments(node: _Function) -> list[ast.arg]:
+    """The parameters of a function that its callers give by name."""
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [one for one in given if one.arg not in ("self", "cls")]
+
+
+def _on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
+    """A line on the page that lists most names of the same module, in their order; of a module of
+    which no page lists any, on that of the package around it."""
+    rows = list(StoredPython(tree.store).of_kinds("page"))
+    own = module = name.rpartition(".")[0]
+    beside = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
+    while module.count(".") > 1 and not beside:
+        module = module.rpartition(".")[0]
+        beside = [(path, fact) for path, fact in rows if fact.target.startswith(f"{module}.")]
+    pages = Counter(path for path, _ in beside)
+    for page, _ in pages.most_common(1):
+        there = sorted((f.target.lower(), f.line) for path, f in beside if path == page)
+        before = [line for target, line in there if target < name.lower()]
+        where = Location(page, before[-1] if before else there[0][1])
+        code = _listed(tree, where, name) if module == own else ()
+        yield ChangeStep("add", where, f"List {name} on the page of {module}.", code, "", where)
+
+
+def _listed(tree: Tree, where: Location, name: str) -> tuple[str, ...]:
+    """The diff with a name on a line of its own, written as the one of its module on a line; none
+    where that is a directive."""
+    line = tree.line(where)
+    head, dot, _ = line.rpartition(".")
+    written = f"{head}{dot}" if dot else margin(line)
+    is_directive = line.strip().startswith("..")
+    return () if is_directive else inserted(tree, where, [written + name.rpartition(".")[2]])
 
 
 def _dotted(change: Change) -> str:
@@ -205,12 +264,9 @@ def _untyped(text: str) -> Iterator[tuple[int, str]]:
         module = parse(text)
     except SyntaxError:
         return
-    for node in ast.walk(module):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            own = [one for one in given if one.arg not in ("self", "cls")]
-            if node.returns is None or any(one.annotation is None for one in own):
-                yield node.lineno, node.name
+    for node in (one for one in ast.walk(module) if isinstance(one, _FUNCTIONS)):
+        if node.returns is None or any(one.annotation is None for one in _arguments(node)):
+            yield node.lineno, node.name
 
 
 def test_owner(tree: Tree, change: Change) -> Parts:

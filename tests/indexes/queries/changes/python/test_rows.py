@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from indexes.model.vocabulary import Location
@@ -40,6 +42,26 @@ def test_functions_without_types_are_named(changes: Changes) -> None:
     gap = Gap(Location(path, 1), "no types", "it is excused", kind="typing", name=path)
     plan = rows.typing(changes.tree, Change("typing", path, "", gap=gap))
     assert "Annotate whole." in [step.what for step in plan.steps]
+
+
+def test_what_is_documented_nowhere_gets_a_docstring_and_a_line_of_a_page(changes: Changes) -> None:
+    plan = changes.of_id("docs-coverage/torch.words.bare.bare")
+    assert plan is not None
+    docstring, page, row = plan.steps
+    added = [line[1:] for line in docstring.code[2:] if line.startswith("+")]
+    text = "\n".join(["def bare(one, *, two=1) -> int:", *added, "    return one"])
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
+    assert (ast.get_docstring(function) or "").splitlines()[2:5] == [
+        "Args:",
+        "    one: what it is for",
+        "    two: what it is for",
+    ]
+    assert (page.action, page.location.path, row.action) == (
+        "add",
+        "docs/source/said.rst",
+        "remove",
+    )
 
 
 def test_of_copies_one_is_kept(changes: Changes, answer: GapList) -> None:
