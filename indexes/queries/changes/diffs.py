@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import unified_diff
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import ChangeStep
 from indexes.queries.gaps.tree import Tree
+
+_CONTEXT = 3
+"""Lines around an edit that a diff has."""
 
 
 class Edit(NamedTuple):
@@ -34,6 +39,32 @@ def inserted(tree: Tree, after: Location, lines: Sequence[str]) -> tuple[str, ..
 def removed(tree: Tree, where: Location) -> tuple[str, ...]:
     """The diff without the lines of a place."""
     return replaced(tree, where, ())
+
+
+def joined(tree: Tree, steps: Iterable[ChangeStep]) -> tuple[ChangeStep, ...]:
+    """Steps that take rows away, of which those near each other are one: alone, each diff would
+    have the others in its context."""
+    groups: list[list[ChangeStep]] = []
+    for step in steps:
+        if groups and _are_near(groups[-1][-1], step):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return tuple(_one(tree, group) if len(group) > 1 else group[0] for group in groups)
+
+
+def _are_near(one: ChangeStep, other: ChangeStep) -> bool:
+    both = one.action == other.action == "remove" and one.what == other.what
+    where, end = other.location, max(one.location.line, one.location.end_line)
+    near = where.path == one.location.path and end < where.line <= end + _CONTEXT
+    return both and near and bool(one.code and other.code)
+
+
+def _one(tree: Tree, group: Sequence[ChangeStep]) -> ChangeStep:
+    places = [step.location for step in group]
+    edits = [Edit(one.line, max(one.line, one.end_line), ()) for one in places]
+    what = f"{group[0].what} ({len(group)} rows)"
+    return replace(group[0], what=what, code=edited(tree, places[0].path, edits))
 
 
 def margin(text: str) -> str:

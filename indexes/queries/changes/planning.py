@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexes.model.errors import NotFound, UsageError
+from indexes.queries.changes.diffs import joined
 from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
 from indexes.queries.changes.model import Arrival, Change, Neighbour, Parts, Plan, TouchedFile
 from indexes.queries.changes.python.docs import FILE
@@ -118,7 +119,8 @@ class Changes:
         change = replace(change, title=parts.title or change.title)
         asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
         neighbours = (*map(self._with_arrivals, asked), *others)
-        return self._plan(change, replace(parts, neighbours=neighbours))
+        steps = joined(self.tree, parts.steps)
+        return self._plan(change, replace(parts, steps=steps, neighbours=neighbours))
 
     def _plan(self, change: Change, parts: Parts) -> Plan:
         paths = list(dict.fromkeys(s.location.path for s in parts.steps if s.touches))

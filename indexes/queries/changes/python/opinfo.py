@@ -15,7 +15,7 @@ from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.related import neighbour
-from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.changes.test_runs import covering
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse, parse_expression
@@ -189,6 +189,7 @@ def _public(tree: Tree, change: Change) -> str:
 def _runs(tree: Tree, change: Change, near: Near, theirs: str) -> Iterator[TestRun]:
     """The neighbour's tests that are made from its OpInfo, as they will be made from ours."""
     own = _named(_public(tree, change)).replace(".", "_")
-    for run in (one for one in operator_runs(tree, near.op) if theirs in one.command):
-        command = run.command.replace(theirs, own)
-        yield TestRun(command, run.path, f"made for each OpInfo; {change.name} joins")
+    for one in covering(tree, near.op).files:
+        if f"_{theirs}_cpu" in one.command:
+            command = f"pytest {one.path} -k _{own}_cpu"
+            yield TestRun(command, one.path, f"made for each OpInfo; {change.name} joins")

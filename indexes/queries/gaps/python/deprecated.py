@@ -16,7 +16,8 @@ from indexes.queries.python_names.finding import Finder
 
 _ARGUMENTS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 _DECORATED = regex(
-    rf"^@(?:\w+\.)?deprecated{_ARGUMENTS}\n(?:@[^\n]*\n)*(?:def|class)[ \t]+([A-Za-z]\w*)",
+    rf"^@(?<!overload\n@)(?:\w+\.)?deprecated{_ARGUMENTS}\n"
+    r"(?:@[^\n]*\n)*(?:def|class)[ \t]+([A-Za-z]\w*)",
     MULTILINE,
 )
 _TEXT = regex(r"[fr]?\"([^\"\n]*)\"|[fr]?'([^'\n]*)'")
@@ -35,7 +36,7 @@ class Deprecated:
 
 
 def deprecated_names(text: str, path: str) -> Iterator[Deprecated]:
-    """The deprecated functions and classes of a file."""
+    """The deprecated functions and classes of a file; not those of which one overload is."""
     for found in _DECORATED.finditer(text) if _SIGN in text else ():
         line = text.count("\n", 0, found.start(2)) + 1
         says = "".join(one or other for one, other in _TEXT.findall(found[1]))

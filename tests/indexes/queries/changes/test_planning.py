@@ -7,6 +7,9 @@ import json
 import pytest
 
 from indexes.model.errors import NotFound, UsageError
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import joined, removed
+from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.model import GapList
 from indexes.serialize.answers import dumps
@@ -92,3 +95,14 @@ def test_every_face_shows_the_steps(changes: Changes) -> None:
         assert str(step.location) in text
         assert str(step.location) in markdown
     assert markdown.count("- [ ] ") >= len(plan.steps)
+
+
+def test_rows_beside_each_other_go_in_one_step(changes: Changes) -> None:
+    path = "aten/src/ATen/native/native_functions.yaml"
+    places = [Location(path, line) for line in (1, 2, 9)]
+    steps = [ChangeStep("remove", one, "Remove it.", removed(changes.tree, one)) for one in places]
+    first, alone = joined(changes.tree, steps)
+    assert first.what == "Remove it. (2 rows)"
+    gone = [line[1:] for line in first.code[2:] if line.startswith("-")]
+    assert gone == changes.tree.lines(path, 1, 2)
+    assert alone == steps[2]

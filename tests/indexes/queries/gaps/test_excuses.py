@@ -7,6 +7,7 @@ import pytest
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
+from indexes.queries.gaps.python.deprecated import deprecated_names
 from indexes.queries.index import Index
 
 
@@ -45,6 +46,13 @@ def test_a_deprecated_name_by_its_module_or_one_that_exports_it(grown: Index) ->
     assert [gap.subject for gap in found] == ["torch.words.said.older/test/test_words.py"]
     assert [place.line for place in found[0].evidence[:-1]] == [2, 6]
     assert '"use stars"' in found[0].rule
+
+
+def test_a_function_of_which_one_overload_is_deprecated_is_not() -> None:
+    text = (
+        '@overload\n@deprecated("say how")\ndef one(): ...\n\n\n@deprecated("no")\ndef two(): ...\n'
+    )
+    assert [found.name for found in deprecated_names(text, "torch/a.py")] == ["two"]
 
 
 def test_a_ref_is_missed_where_none_has_its_name(answer: GapList) -> None:

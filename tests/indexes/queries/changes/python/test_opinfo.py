@@ -22,3 +22,11 @@ def test_what_is_like_no_other_says_that_its_inputs_are_a_guess(changes: Changes
     plan = changes.of_op("everywhere", "opinfo")
     (said,) = plan.missing
     assert "no operator similar to everywhere has an OpInfo" in said
+
+
+def test_it_is_tested_by_what_is_made_from_the_neighbours_entry(changes: Changes) -> None:
+    plan = changes.of_op("everywhere", "opinfo")
+    assert plan.tests
+    for run in plan.tests:
+        assert changes.tree.text(run.path)
+        assert run.command == f"pytest {run.path} -k _everywhere_cpu"
