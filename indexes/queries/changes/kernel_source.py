@@ -55,7 +55,7 @@ def _beside_the_kernel(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _header(new)
     yield from _shaders(new)
     yield from _own_kernel(new)
-    yield from _alternative(new)
+    yield from _alternatives(new)
     if new.new_path and new.is_guess:
         yield from _one_of_its_own(new)
 
@@ -276,8 +276,8 @@ def _blocks(lines: Sequence[str], found: Sequence[int]) -> list[str]:
     return [shown[at] for at in sorted(shown)]
 
 
-def _alternative(new: NewKernel) -> Iterator[ChangeStep]:
-    if vote := new.alternative:
+def _alternatives(new: NewKernel) -> Iterator[ChangeStep]:
+    for vote in new.alternatives:
         home = home_in(vote)
         place = after(home.kernel) if home.path == vote.path else Location(vote.path, 0)
         what = f"or write the kernel here instead, as {vote.near.base} has it"

@@ -30,6 +30,7 @@ _LONG_PREFIX = 1.5
 _SAME_FILE = 2.0
 _SAME_DEVICE_FILE = 2.2
 _SAME_STUB_TYPE = 2.0
+_SAME_OVERLOAD = 2.0
 _SAME_TYPES = 1.5
 _SAME_BASE_CLASS = 0.5
 _BOTH_BACKWARD = 2.0
@@ -64,6 +65,7 @@ class Nearest:
         self.device_files = lru_cache(None)(self._device_files)
         self.stub_types = lru_cache(None)(self._stub_types)
         self._types = lru_cache(None)(self._types_of)
+        self._overloads = lru_cache(None)(self._overloads_of)
         self._bases = lru_cache(None)(self._bases_of)
 
     def of(self, base: str, key: str) -> list[FileVote]:
@@ -137,6 +139,8 @@ class Nearest:
             yield _SAME_DEVICE_FILE, f"so is what runs on a device, in {_short(min(files))}"
         if kinds := self.stub_types(base) & self.stub_types(other):
             yield _SAME_STUB_TYPE, f"both run through a stub of the type {min(kinds)}"
+        if names := self._overloads(base) & self._overloads(other):
+            yield _SAME_OVERLOAD, f"both have an overload {min(names)}"
         if self._types(base) & self._types(other):
             yield _SAME_TYPES, "it takes the same types"
         if self._bases(base) & self._bases(other):
@@ -186,6 +190,12 @@ class Nearest:
             for one in schemas
             if one.kind is not SchemaKind.OUT
         )
+
+    def _overloads_of(self, base: str) -> frozenset[str]:
+        """The names of its overloads that say over what it computes: ``dim_IntList``; not those of
+        one type, nor of what has an out argument."""
+        names = (native.overload for native in self.homes.groups.get(base, ()))
+        return frozenset(name for name in names if "_" in name.removesuffix("_out"))
 
     def _bases_of(self, base: str) -> frozenset[str]:
         inherited = (n.structured_inherits for n in self.homes.groups.get(base, ()))

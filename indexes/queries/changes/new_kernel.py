@@ -27,6 +27,7 @@ _META = "Meta"
 _NEIGHBOURS = 3
 _LITTLE = 4.5
 """Likeness below which a neighbour tells little."""
+_ALTERNATIVES = 2
 _CLOSE = 0.8
 """Another file is an alternative when the operator there has so much of the model's likeness."""
 
@@ -91,14 +92,14 @@ class NewKernel:
         return self.model_key == self.key and self.near.likeness < _LITTLE
 
     @property
-    def alternative(self) -> FileVote | None:
-        """Another file for which about as much speaks; where the model is registered on a stub,
-        one first in which the YAML file names the kernels."""
+    def alternatives(self) -> list[FileVote]:
+        """Other files for which about as much speaks; where the model is registered on a stub,
+        those first in which the YAML file names the kernels."""
         enough = _CLOSE * self.near.likeness
         others = [vote for vote in self.votes[1:] if vote.near.likeness >= enough]
         if self.model.entry:
             others.sort(key=lambda vote: home_in(vote).entry is not None)
-        return next(iter(others), None)
+        return others[:_ALTERNATIVES]
 
     def neighbours(self) -> Iterator[Neighbour]:
         """The model and the next ones of other files."""

@@ -16,6 +16,7 @@ from indexes.queries.changes import kernels
 from indexes.queries.changes.homes import Homes
 from indexes.queries.changes.kernels import missing_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
+from indexes.queries.changes.nearest import Nearest
 from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
@@ -216,3 +217,22 @@ def test_rows_that_expect_what_is_made_of_it_to_fail(tmp_path: Path) -> None:
         (step,) = [s for s in planned(Tree(index), "_softmax", "MPS").steps if "row of" in s.what]
     assert (step.action, step.location.line) == ("edit", 3)
     assert "-    'softmax': None," in step.code
+
+
+def test_an_overload_of_the_same_name_makes_operators_alike(tmp_path: Path) -> None:
+    """What computes over dimensions stands with what does, wherever its kernel for the CPU is."""
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    entry = (
+        "\n- func: amount{}(Tensor self, int[1] dim) -> Tensor\n  dispatch:\n    CPU: amount_cpu\n"
+    )
+    (root / NATIVE / "Amount.cpp").write_text(
+        "namespace at::native {\nTensor amount_cpu(const Tensor& self, IntArrayRef dim)"
+        " { return self; }\n}\n"
+    )
+    nearest = []
+    for overload in ("", ".dim_IntList"):
+        (root / YAML).write_text((TREE / YAML).read_text() + entry.format(overload))
+        with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+            nearest.append(Nearest(Homes(Tree(index))).of("amount", "MPS")[0].near)
+    assert [one.base == "sum" for one in nearest] == [False, True]
+    assert "both have an overload dim_IntList" in nearest[1].why
