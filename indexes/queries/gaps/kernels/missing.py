@@ -89,14 +89,18 @@ class Missing:
         return key.name not in keys and not served
 
     def _evidence(self, name: str, ops: Sequence[str], key: KernelKey, names: set[str]) -> Evidence:
+        """Of what needs an operator nothing is said where one vendor's library alone has it: what
+        needs ``_cudnn_ctc_loss`` needs ``_ctc_loss`` elsewhere."""
         needs = self.dependents.of(ops)
         tables = self._tables(key)
-        asked = [name, *needs.composites]
+        having = tuple(sorted({one for op in ops for one in names & self._tree.keys(op)}))
+        is_general = len(having) > 1 or having[0].endswith("CPU")
+        asked = [name, *(needs.composites if is_general else ())]
         stated = [*self._about(tables.fails, asked)]
         stated += self._about(tables.fails_backward, needs.gradients)
         stated += self._untried(tables.works, asked)
         return Evidence(
-            tuple(sorted({one for op in ops for one in names & self._tree.keys(op)})),
+            having,
             tuple(dict.fromkeys(one for one in stated if one.whole)),
             tuple({one: None for op in ops for one in self._near.get(op, ()) if one not in ops}),
             needs._replace(composites=tuple(one for one in needs.composites if one != name)),

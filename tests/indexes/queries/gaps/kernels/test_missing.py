@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from pathlib import Path
+
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.kernels.keys import DENSE, kernel_keys
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
+from indexes.source.source import Source
+from tests.indexes.queries.gaps.grown_files import write_tests
+from tests.indexes.queries.gaps.grown_operators import append, write_operators, write_python
+from tests.tree_marks import TREE, YAML
+
+_PART = """
+- func: _{0}_part(Tensor self) -> Tensor
+  dispatch:
+    {1}: {0}_part
+"""
+_PARTED = """
+- func: parted(Tensor self) -> Tensor
+"""
 
 
 def kernels(answer: GapList) -> dict[str, Gap]:
@@ -57,3 +74,27 @@ def test_a_key_of_which_the_source_has_no_kernel_is_unknown_where_it_is_asked(gr
     assert [(one.key, one.lacks) for one in asked.keys] == [(unnamed[0], unknown[unnamed[0]])]
     every = find_gaps(grown, GapFilter(("kernel",)))
     assert not {one.key for one in every.keys}.intersection(unnamed)
+
+
+def test_what_the_library_of_one_vendor_has_is_not_stated_by_what_needs_it(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    write_operators(root)
+    write_python(root)
+    write_tests(root)
+    parts = {"vendor": "CUDA", "plain": "CPU, CUDA"}
+    for one, keys in parts.items():
+        append(root, YAML, _PART.format(one, keys))
+    append(root, YAML, _PARTED)
+    body = "at::_vendor_part(self); return at::_plain_part(self);"
+    heads = [f"Tensor {one}_part(const Tensor& self) {{ return self; }}" for one in parts]
+    text = "\n".join([*heads, f"Tensor parted(const Tensor& self) {{ {body} }}"])
+    append(root, "aten/src/ATen/native/Parted.cpp", f"namespace at::native {{\n{text}\n}}\n")
+    infos = root / "torch/testing/_internal/common_methods_invocations.py"
+    head = "op_db: list[OpInfo] = [\n"
+    infos.write_text(infos.read_text().replace(head, f'{head}    OpInfo("parted"),\n'))
+    table = root / "test/test_mps.py"
+    table.write_text(table.read_text().replace("'lonely': None", "'lonely': None, 'parted': None"))
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        found = kernels(find_gaps(index, GapFilter(("kernel",), key="MPS")))
+    assert found["MPS/_plain_part"].stated
+    assert "MPS/_vendor_part" not in found
