@@ -122,6 +122,11 @@ class Suite:
         missing = "" if self._files else "tests (not in this source): torchnav clone"
         return OperatorTests(opinfos, tuple(files), named, missing)
 
+    def of_opinfos(self, found: Iterable[Found]) -> list[Selection]:
+        """The tests that are made from some OpInfos, on the CPU."""
+        opinfos = tuple(dict.fromkeys(_entry(one, "") for one in found))
+        return sorted(self._opinfo_files(opinfos, "cpu"), key=lambda one: -len(one.tests))
+
     def at(self, where: Location) -> Selection:
         """How the test that a line belongs to is run; with line 0, the whole file."""
         found = [fact for fact in self._tests_in(where.path) if fact.line <= where.line]

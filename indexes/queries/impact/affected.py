@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Literal, cast
 
 from indexes.linking.facts import Known, StubUse
+from indexes.linking.python.paths import Found
 from indexes.linking.visible import is_header
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import module_name
 from indexes.model.idioms import stub_of
 from indexes.model.impact import Affected, Changed
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.changed_cxx import CppChange, compare_cpp, tokens
@@ -33,13 +35,16 @@ from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.queries.impact.walk import DISPATCHES, Start
 from indexes.queries.index import Index
 from indexes.readers.cxx.scopes import decode
-from indexes.readers.python.opinfo import is_opinfo_file
+from indexes.readers.python.blocks import Text
+from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import read_file
 from indexes.source.git_diff import FileChange, TreeChange, changes
+from indexes.store.registrations import StoredPython
 
 _CPP = (".cpp", ".cc", ".c", ".h", ".hpp", ".cuh", ".cu", ".hip", ".mm", ".metal", ".m", ".inl")
 _GENERATORS = ("torchgen/", "tools/autograd/", "tools/pyi/", "aten/src/ATen/templates/")
+_WORDS = regex(r"[A-Za-z_]\w*")
 _What = Literal["added", "changed", "removed"]
 
 
@@ -73,6 +78,8 @@ class _Comparison:
         self.quiet: list[str] = []
         self.told: list[str] = []
         self.starts: list[Start] = []
+        self.opinfos: list[Found] = []
+        """Rows of OpInfos that change, or that name a function which does."""
         self._removed: list[Known] = []
         self._later: list[Callable[[Impacts], None]] = []
         self._documents: list[str] = []
@@ -85,7 +92,9 @@ class _Comparison:
         for step in self._later:
             step(impacts)
         self.starts += [Start(Node.of(known), "it is removed") for known in self._removed]
-        impact = impacts.of(list(dict.fromkeys(self.starts)), dispatches, told=self.told, most=most)
+        starts = list(dict.fromkeys(self.starts))
+        impact = impacts.of(starts, dispatches, False, self.told, most)
+        impact = impacts.with_tests(impact, most, list(dict.fromkeys(self.opinfos)))
         return Affected(
             self.tree.base,
             self.tree.target,
@@ -296,6 +305,22 @@ class _Comparison:
             return
         for one in found:
             self._python_change(one, path, file.new or b"")
+        if found and is_opinfo_file(path, file.new or b""):
+            self.opinfos += _opinfos_changed(file)
+            names = {one.name for one in found if one.what == "changed"}
+            self.opinfos += self._opinfos_naming({n for n in names if not _is_database(n)})
+
+    def _opinfos_naming(self, names: set[str]) -> Iterator[Found]:
+        """The OpInfos whose rows name functions of their files: those of inputs, of references."""
+        files: dict[str, list[Found]] = {}
+        for one in StoredPython(self.index.facts.store).of_kinds("opinfo") if names else ():
+            files.setdefault(one[0], []).append(one)
+        for path, rows in files.items():
+            lines = self.index.source.text(path).splitlines()
+            for row in rows:
+                text = "\n".join(lines[row[1].line - 1 : max(row[1].line, row[1].end_line)])
+                if not names.isdisjoint(_WORDS.findall(text)):
+                    yield row
 
     def _python_change(self, one: TextChange, path: str, new: bytes) -> None:
         at = Location(path, one.line, one.end_line)
@@ -311,9 +336,8 @@ class _Comparison:
             self._documents.append(path)
         if one.detail == "docstring":
             return
-        if is_opinfo_file(path, new) and one.name.endswith(("_db", "op_db", "<statement>")):
-            self._later.append(lambda impacts: self._opinfos(impacts, path, at))
-            return
+        if is_opinfo_file(path, new) and _is_database(one.name):
+            return  # of its rows those that differ are looked for
         self._later.append(lambda impacts: self._function(impacts, one, path, at))
 
     def _function(self, impacts: Impacts, one: TextChange, path: str, at: Location) -> None:
@@ -326,11 +350,19 @@ class _Comparison:
         symbol = f"{module_name(path)}.{one.name}"
         self.starts.append(Start(Node("python", f"{path}:{one.name}", symbol, at), rule))
 
-    def _opinfos(self, impacts: Impacts, path: str, at: Location) -> None:
-        self.told.append(
-            f"{path}: OpInfos changed within lines {at.line}-{at.end_line}: their own tests are"
-            " affected; torchnav at FILE:LINE names the OpInfo"
-        )
+
+def _is_database(name: str) -> bool:
+    """Whether a statement is a list of OpInfos, or adds to one."""
+    return name.endswith(("_db", "<statement>"))
+
+
+def _opinfos_changed(file: FileChange) -> Iterator[Found]:
+    """The OpInfos of a file on whose lines something differs."""
+    new = file.new or b""
+    lines = set(changed_lines(file.old or b"", new))
+    for fact in read_opinfo(Text(new), file.path)[0]:
+        if not lines.isdisjoint(range(fact.line, max(fact.line, fact.end_line) + 1)):
+            yield file.path, fact
 
 
 def _what(file: FileChange) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from indexes.linking.facts import Known
 from indexes.linking.formulas import formula_calls
+from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.model.impact import Impact, Step
@@ -146,10 +147,12 @@ class Impacts:
         )
         return self.with_tests(found, most) if tests else found
 
-    def with_tests(self, found: Impact, most: int | None = MAX_TESTED) -> Impact:
-        """The same with the commands that run the tests of what is reached."""
+    def with_tests(
+        self, found: Impact, most: int | None = MAX_TESTED, opinfos: Sequence[Found] = ()
+    ) -> Impact:
+        """The same with the commands that run the tests of what is reached, and of OpInfos."""
         told = list(found.unresolved)
-        commands = tests_of(found.operators, found.steps, self.facts, told, most)
+        commands = tests_of(found.operators, found.steps, self.facts, told, most, opinfos)
         return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
 
     # -------------------------------------------------------------------------- starts

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.around import names_of
+from indexes.linking.python.paths import Found
 from indexes.linking.python.test_expressions import joined, named_expression
 from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
@@ -47,12 +48,16 @@ def tests_of(
     facts: ImpactFacts,
     unresolved: list[str],
     most: int | None,
+    opinfos: Sequence[Found],
 ) -> tuple[TestCommand, ...]:
     """Commands that run the tests of what changes and is reached, best first; of at most so many
-    operators, and how many more there are goes to ``unresolved``."""
+    operators and OpInfos, and how many more there are goes to ``unresolved``."""
     found = _Commands(facts)
     mentions = TestMentions(facts.corpus, facts.store)
     found.of_steps(steps, mentions)
+    found.of_opinfos(opinfos[:most])
+    if more := len(opinfos) - len(opinfos[:most]):
+        unresolved.append(f"tests of {more} more OpInfos are not listed: --all lists them")
     for one in _tested(operators, facts, unresolved, most):
         native = facts.native(one.name)
         assert native
@@ -147,6 +152,13 @@ class _Commands:
         for at, selection in enumerate(tests.named):
             rank = 1 if at == 0 else 4
             self._add(selection, f"named after {reached}", rank, by_rule, one.name)
+
+    def of_opinfos(self, opinfos: Sequence[Found]) -> None:
+        """The tests made from OpInfos that change, or whose inputs do."""
+        names = ", ".join(dict.fromkeys(fact.symbol for _, fact in opinfos))
+        for at, selection in enumerate(self.suite.of_opinfos(opinfos) if opinfos else ()):
+            rank = 0 if at == 0 else 1 if at < NOW else 5
+            self._add(selection, f"made from OpInfos that change: {names}", rank, "exact")
 
     def of_steps(self, steps: Sequence[Step], mentions: TestMentions) -> None:
         """Tests of which a step says that they change, or call what changes: those in the files

@@ -257,3 +257,21 @@ def test_code_that_changes_with_its_docstring_is_both(repository: Path, answer: 
     path.write_text('def f(x):\n    """Says that."""\n    return x\n')
     (change,) = answer().changes
     assert (change.kind, change.detail) == ("python", "docstring")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ('"cumsum",', '"cumsum",\n        supports_out=False,', "cumsum"),
+        ("requires_grad):", "requires_grad, **more):", "softmax"),
+    ],
+)
+def test_what_changes_in_an_opinfo_or_its_inputs_is_tested_by_what_is_made_from_it(
+    repository: Path, answer: Answer, old: str, new: str, name: str
+) -> None:
+    _edit(repository, "torch/testing/_internal/common_methods_invocations.py", old, new)
+    impact = answer().impact
+    first = impact.tests[0]
+    assert (first.path, first.tier) == ("test/test_ops.py", "now")
+    assert first.reason == f"made from OpInfos that change: {name}"
+    assert f"_{name}_cpu" in first.command
