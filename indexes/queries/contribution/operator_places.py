@@ -24,7 +24,7 @@ from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.likely import defines
 from indexes.queries.contribution.pages import pages_naming
-from indexes.queries.contribution.python_beside import namesakes, of_its_name, types_of
+from indexes.queries.contribution.python_beside import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
@@ -62,6 +62,7 @@ _COMPUTING = (
     "formula_function",
     "batch_rule",
 )
+_IN_PYTHON = ("decomposition", "meta_registration", "ref")
 _CALL = regex(r"(?<![\w.])(\w+_backward\w*)\(")
 _REGISTERED = (
     "SELECT k.key,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
@@ -132,8 +133,9 @@ class OperatorPlaces:
         beside = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
         paths += [one.location.path for one in beside]
-        for ref in (step for step in steps if step.role == "ref"):
-            beside += of_its_name(index, ref.location, _last(ref.symbol.replace(".", "::")))
+        for one in (step for step in steps if step.role in _IN_PYTHON):
+            own = _last(one.symbol.replace(".", "::"))
+            beside += called_privately(index, one.location, own)
         yield from (Step("python", *one) for one in beside)
         for path in filter(defines, dict.fromkeys(paths)):
             yield from self.of_module(path, name)

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.python_names.public import definitions, public_names
@@ -16,6 +18,8 @@ _TYPES = ("i", "i.in")
 """What is added to the path of a module for the file with its types: ``functional.pyi.in``."""
 
 
+_CALL = regex(r"\b(\w+)\.(\w+)\b")
+_IMPORTED = regex(r"import (\S+) as (\w+)")
 _STATEMENT = 3
 """Lines of a statement by which a helper makes a function."""
 
@@ -36,19 +40,23 @@ def namesakes(index: Index, name: str) -> Iterator[Beside]:
             yield Beside(public, where, f"{public} bears the name of the operator")
 
 
-def of_its_name(index: Index, where: Location, name: str) -> Iterator[Beside]:
-    """What a function calls by a name in a module that its file imports: ``prims.acos``."""
+def called_privately(index: Index, where: Location, name: str) -> Iterator[Beside]:
+    """What a function calls in private modules that its file imports by another name, one place
+    for each: of ``prims.acos`` and ``utils.check`` what bears its own name before the rest."""
     lines = index.source.text(where.path).splitlines()
     last = max(where.end_line, where.line + _STATEMENT)
-    called = re.search(rf"\b(\w+)\.{name}\b", "\n".join(lines[where.line - 1 : last]))
-    imported = re.compile(rf"import (\S+) as {called[1]}\b" if called else r"(?!)")
-    for match in filter(None, map(imported.match, lines)):
-        module = match[1].replace(".", "/")
-        for path in filter(index.source.holds, (f"{module}.py", f"{module}/__init__.py")):
-            defined = re.compile(rf"(?:def |class )?{name}\b(?=\(| = )")
+    calls = _CALL.findall("\n".join(lines[where.line - 1 : last]))
+    first = dict(reversed(calls))
+    first |= {alias: called for alias, called in calls if called == name}
+    for match in filter(None, map(_IMPORTED.match, lines)):
+        module, called = match[1], first.get(match[2], "")
+        path = module.replace(".", "/")
+        paths = (f"{path}.py", f"{path}/__init__.py") if called and "._" in module else ()
+        for path in filter(index.source.holds, paths):
+            defined = re.compile(rf"(?:def |class )?{called}\b(?=\(| = )")
             found = enumerate(index.source.text(path).splitlines(), 1)
-            for at in (number for number, text in found if defined.match(text)):
-                yield Beside(f"{match[1]}.{name}", Location(path, at), f"{where} calls it")
+            for at in islice((number for number, text in found if defined.match(text)), 1):
+                yield Beside(f"{module}.{called}", Location(path, at), f"{where} calls it")
 
 
 def types_of(index: Index, paths: Iterable[str]) -> Iterator[Beside]:

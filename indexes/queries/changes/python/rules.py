@@ -33,7 +33,7 @@ from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import neighbour, shared_modules
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.queries.contribution.python_beside import Beside, of_its_name
+from indexes.queries.contribution.python_beside import Beside, called_privately
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
 
@@ -225,15 +225,15 @@ class RulePlan:
         near = self._near[0] if self._rule.kind == REF.kind and self._near else None
         if near and not self._is_made_of_another(near):
             last = self._registered(near)[1].symbol.rpartition(".")[2]
-            for prim in of_its_name(self._tree.index, self._place(near), last):
+            called = called_privately(self._tree.index, self._place(near), last)
+            for prim in (one for one in called if one.name.endswith(f".{last}")):
                 yield from self._prim(near, prim, last)
             yield from python_ref(self._tree, self._change, near)
 
     def _prim(self, near: Near, theirs: Beside, last: str) -> Iterator[ChangeStep]:
         where, ours = theirs.location, self._renaming(near.name).function(last)
         end = Location(where.path, self._end(where._replace(end_line=where.line)))
-        there = rf"(?m)^(?:def )?{ours}\b(?=\(| = )"
-        if not re.search(there, self._tree.text(where.path)):
+        if not re.search(rf"(?m)^(?:def )?{ours}\b(?=\(| = )", self._tree.text(where.path)):
             lines = self._tree.lines(where.path, where.line, end.line)
             added = ["", *(re.sub(rf"\b{last}\b", ours, line) for line in lines)]
             is_plain = lines[0].startswith(f"{last} = ") and f"_{last}" not in "".join(lines)

@@ -129,6 +129,13 @@ def test_a_ref_has_the_modules_that_its_neighbours_call(with_prims: Index) -> No
     assert f"torch._refs.{plan.neighbours[0].name} calls it" in called.why
 
 
+def test_a_change_of_a_ref_may_be_one_of_the_modules_that_it_calls(with_prims: Index) -> None:
+    found = {step.location.path: step for step in Contributions(with_prims).of("sin").steps}
+    assert found["torch/_prims_common/__init__.py"].symbol == "torch._prims_common.checked"
+    assert "calls it" in found["torch/_prims_common/__init__.py"].rule
+    assert found["torch/_prims/__init__.py"].symbol == "torch._prims.sin"
+
+
 def test_a_ref_has_the_decorators_of_its_neighbour_and_is_a_public_name(with_prims: Index) -> None:
     plan = Changes(with_prims).of_op("sigmoid", "ref")
     written, listed = _steps(plan, "torch/_refs/__init__.py")
