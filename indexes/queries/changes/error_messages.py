@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from indexes.linking.graph import DEVICES
+from indexes.linking.graph import DEVICES, device_of_key
 from indexes.linking.python.paths import place_of
 from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.changes.backends import test_files
 from indexes.queries.changes.diffs import Edit, edited, margin
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.siblings import siblings
+from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Selection, Suite
 
@@ -291,11 +293,27 @@ def _tests(
     hand = sorted(found.named, key=lambda one: _order(tree, one, words))
     if not told and hand:
         told.append(_added(tree, change, hand[0].tests[0]))
-    elif not told and found.opinfos:
-        where = found.opinfos[0].location
-        what = "Give its OpInfo an error_inputs_func, or another case, that fails the check."
-        told.append(ChangeStep("edit", where, what))
-    return told, [*runs, *map(run_of, (*hand, *found.files))]
+    told += islice(_of_opinfo(tree, native.full_name, "read" if hand else "edit"), not asked)
+    runs += map(run_of, (*hand, *found.files))
+    return told, [*runs, *_of_layouts(tree, native.full_name)]
+
+
+def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:
+    """The OpInfo whose inputs may fail the check: its own, or that of what needs it."""
+    for one in (op, *needing(tree, op)):
+        for found in tree.opinfos(one)[:1]:
+            whose = "its OpInfo" if one == op else f"the OpInfo of {one}, which needs it,"
+            what = f"Give {whose} an error_inputs_func, or another case, that fails the check."
+            yield ChangeStep(action, place_of(found), what)
+
+
+def _of_layouts(tree: Tree, op: str) -> Iterator[TestRun]:
+    """The test file of each layout that it has kernels for, which check for themselves."""
+    names = {name.rpartition(".")[2] for name in tree.names(op)}
+    for key in sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key)):
+        for path in test_files(tree, key, names)[:1]:
+            name = tree.natives[op].name
+            yield TestRun(f"pytest {path} -k {name}", path, f"it has a kernel for {key}")
 
 
 def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:

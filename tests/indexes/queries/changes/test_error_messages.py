@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexes.queries.changes.planning import Changes
+from tests.indexing import opened
 
 _FILE = "aten/src/ATen/native/Lonely.cpp"
 
@@ -27,3 +30,16 @@ def test_kernels_that_run_in_place_of_what_checks_are_read(changes: Changes) -> 
 def test_without_a_gap_the_places_that_check_are_named(changes: Changes) -> None:
     plan = changes.of_op("whole", "error-message")
     assert next(step.location.path for step in plan.steps if step.action == "edit") == _FILE
+
+
+def test_layouts_that_check_for_themselves_have_their_tests_and_an_opinfo_a_case(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "test/test_sparse.py").write_text("def test_abs():\n    torch.abs(1)\n")
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("abs", "error-message")
+        helper = Changes(index).of_op("_softmax", "error-message")
+    (run,) = [one for one in plan.tests if one.why == "it has a kernel for SparseCPU"]
+    assert run.command == "pytest test/test_sparse.py -k abs"
+    assert any(step.what.startswith("Give its OpInfo an error") for step in plan.steps)
+    assert any("which needs it, an error_inputs_func" in s.what for s in helper.steps)
