@@ -11,6 +11,7 @@ from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 
 _CHECK = "TORCH_CHECK"
+_CONTINUED = " \\"
 _DEFINITION = "c10/util/Exception.h"
 
 
@@ -29,11 +30,20 @@ def find(tree: Tree) -> Iterator[Gap]:
         if is_product(place) and _CHECK in used.split()
     }
     neighbours = {os.path.dirname(path): path for path in sorted(checking, reverse=True)}
-    thrown = ((place, what) for place, what, _ in tree.remarks("throw") if is_product(place))
+    rows = ((place, what) for place, what, _ in tree.remarks("throw") if is_product(place))
+    thrown = (row for row in rows if not _is_expression(tree, row[0]))
     for function, rows in by_function(tree, thrown):
         path = rows[0][0].path
         if own := path if path in checking else neighbours.get(os.path.dirname(path)):
             yield _gap(tree, function, [place for place, _ in rows], own, macro)
+
+
+def _is_expression(tree: Tree, place: Location) -> bool:
+    """Whether it is thrown amid an expression, ``ok ? value : throw ...``, where no TORCH_CHECK can
+    stand."""
+    above = [line.rstrip(_CONTINUED) for line in tree.lines(place.path, 1, place.line - 1)[-1:]]
+    before = "\n".join([*above, tree.line(place).partition("throw ")[0]]).rstrip()
+    return before.endswith(("(", ",", "?")) or (before.endswith(":") and "?" in before)
 
 
 def _gap(

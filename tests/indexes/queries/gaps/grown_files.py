@@ -24,6 +24,13 @@ void thrower(int64_t size) {
   if (size > 9) throw std::runtime_error("above nine");
 }
 
+int64_t in_expressions(int64_t size) {
+  return size > 0 ? size : throw std::runtime_error("below one");
+}
+#define UNPACK(size) (size > 0 \\
+     ? size                    \\
+     : (throw std::runtime_error("below one"), 0))
+
 void old_style(int64_t size) {
   AT_OLD_ERROR("old_style: ", "AT_OLD_ERROR(in words)");
 }

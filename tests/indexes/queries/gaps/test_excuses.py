@@ -21,6 +21,11 @@ def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> 
     assert "this file uses TORCH_CHECK" in gap.rule
 
 
+def test_what_is_thrown_amid_an_expression_can_be_no_check(answer: GapList) -> None:
+    found = of(answer, "runtime-error").values()
+    assert [gap.name for gap in found if gap.location.path.endswith("/Throws.cpp")] == ["thrower"]
+
+
 @pytest.mark.parametrize("name", ["alone", "model.h", "Made.h"])
 def test_a_folder_without_torch_check_may_have_to_do_without(answer: GapList, name: str) -> None:
     assert not [gap for gap in of(answer, "runtime-error").values() if gap.name == name]
