@@ -14,6 +14,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.python.lists import Lists
+from indexes.queries.changes.python.rows import on_page
 from indexes.queries.changes.related import neighbour
 from indexes.queries.gaps.docs import signature
 from indexes.queries.gaps.tree import Tree
@@ -303,7 +304,8 @@ def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeSt
     last = Location(where.path, where.end_line)
     yield ChangeStep("add", last, what, inserted(tree, last, lines), change.why, where)
     yield ChangeStep("read", tree.natives[change.op].location, "See its schema.")
-    yield from _listed(tree, name, after)
+    if not _pages(tree, name):
+        yield from on_page(tree, name)
 
 
 def _before_in_file(tree: Tree, name: str, path: str) -> Found | None:
@@ -333,20 +335,6 @@ def _docstring(tree: Tree, op: str, name: str, adder: str) -> tuple[str, ...]:
         see = f"In-place version of :meth:`~Tensor.{last.rstrip('_')}`"
     head = f"{last}({', '.join(parameters)}){returned}"
     return (f"{adder}(", f"    {given},", '    r"""', head, "", see, '""",', ")")
-
-
-def _listed(tree: Tree, name: str, after: Found) -> Iterator[ChangeStep]:
-    """The page that lists the name before it, unless it lists this one already."""
-    if _pages(tree, name):
-        return
-    for path, fact in _pages(tree, after[1].target):
-        row = Location(path, fact.line)
-        text = tree.line(row)
-        last = after[1].target.rpartition(".")[2]
-        line = text.replace(last, name.rpartition(".")[2])
-        what = f"List {name} on the page."
-        yield ChangeStep("add", row, what, inserted(tree, row, [line]), "", row)
-        return
 
 
 def _pages(tree: Tree, name: str) -> list[Found]:

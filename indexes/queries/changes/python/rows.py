@@ -117,7 +117,7 @@ def docs_coverage(tree: Tree, change: Change) -> Parts:
     lacking = change.gap.what.endswith("is not documented")
     steps = list(_docstring(tree, _dotted(change))) if lacking else []
     others = [one for one in others if one.path not in {step.location.path for step in steps}]
-    steps += [] if listed else list(_on_page(tree, _dotted(change)))
+    steps += [] if listed else list(on_page(tree, _dotted(change)))
     steps += [ChangeStep("remove", row, "Remove the row.", removed(tree, row), change.why)]
     steps += [ChangeStep("read", one, "Look at it.") for one in others]
     runs = [TestRun("python test/test_docs_coverage.py", "test/test_docs_coverage.py", "the lists")]
@@ -182,7 +182,7 @@ def _arguments(node: _Function) -> list[ast.arg]:
     return [one for one in given if one.arg not in ("self", "cls")]
 
 
-def _on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
+def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
     """A line on the page that lists most names of the same module, in their order; of a module of
     which no page lists any, on that of the package around it."""
     rows = list(StoredPython(tree.store).of_kinds("page"))

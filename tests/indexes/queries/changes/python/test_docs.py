@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.model import GapList
+from tests.indexing import opened
 
 
 def _touched(changes: Changes, wanted: str) -> list[ChangeStep]:
@@ -109,3 +112,17 @@ def test_a_function_without_a_docstring_gets_one_beside_its_method(changes: Chan
     touched = {step.location.path: step.action for step in plan.steps if step.touches}
     assert touched["torch/_torch_docs.py"] == "add"
     assert touched["torch/_tensor_docs.py"] == "edit"
+
+
+def test_a_name_is_listed_on_the_page_of_its_kind_wherever_its_neighbour_is(
+    tree_copy: Path, cache: Path
+) -> None:
+    pages = {"tensors": ("abs", "add", "sub"), "apart": ("abs_",)}
+    for page, names in pages.items():
+        rows = "\n".join(f"    Tensor.{name}" for name in names)
+        (tree_copy / f"docs/source/{page}.rst").write_text(f".. autosummary::\n\n{rows}\n")
+    with opened(tree_copy, cache) as index:
+        steps = Changes(index).of_op("sin", "docs").steps
+    (step,) = [one for one in steps if "List torch.Tensor.sin" in one.what]
+    assert step.location.path == "docs/source/tensors.rst"
+    assert [line for line in step.code[2:] if line[0] in "+-"] == ["+    Tensor.sin"]
