@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from indexes.model.files import ArgumentDocs
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted, margin
+from indexes.queries.changes.diffs import Edit, edited, inserted, margin
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 from indexes.queries.gaps.tree import Tree
+from indexes.store.tables import load
 
 _MISSING = regex(r"does not document ([\w, ]+)$")
 _SAMPLES = regex(r"sample_inputs_func\s*=\s*(\w+)")
@@ -28,7 +30,7 @@ def docstring(tree: Tree, change: Change) -> Parts:
     head, *entries = change.gap.evidence
     missing = _MISSING.search(change.gap.what)
     if missing and entries:
-        step = _added(tree, entries[-1], missing[1].split(", "), change.why)
+        step = _added(tree, head, missing[1].split(", "), change.why)
         return Parts((step, ChangeStep("read", head, "See its signature.")))
     steps = [
         ChangeStep("edit", one, "Make it match the signature.", why=change.why) for one in entries
@@ -36,19 +38,32 @@ def docstring(tree: Tree, change: Change) -> Parts:
     return Parts((*steps, ChangeStep("read", head, "See its signature.")))
 
 
-def _added(tree: Tree, last: Location, names: list[str], why: str) -> ChangeStep:
-    """The entries that are missing, after the last one with the lines that go on."""
-    text = tree.line(last)
-    indent = margin(text)
-    end = last.line
-    for line in tree.lines(last.path, last.line + 1):
+def _added(tree: Tree, head: Location, names: list[str], why: str) -> ChangeStep:
+    """The entries that are missing, in the order of the signature: each after the one before it
+    with the lines that go on, or before all others."""
+    remarks = tree.remarks("arguments")
+    told = next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
+    first, path = min(told.lines.values()), head.path
+    indent = margin(tree.line(Location(path, first)))
+    added: dict[int, list[str]] = {}
+    for name in names:
+        before = told.parameters[: told.parameters.index(name)]
+        above = [told.lines[one] for one in before if one in told.lines]
+        after = _last(tree, Location(path, above[-1]), indent) if above else first - 1
+        added.setdefault(after, []).append(f"{indent}{name}: what it is for")
+    edits = [Edit(after + 1, after, tuple(lines)) for after, lines in added.items()]
+    what = f"Document {', '.join(names)}."
+    return ChangeStep("edit", Location(path, min(added)), what, edited(tree, path, edits), why)
+
+
+def _last(tree: Tree, entry: Location, indent: str) -> int:
+    """The last line of an entry: those that go on are indented further."""
+    end = entry.line
+    for line in tree.lines(entry.path, entry.line + 1):
         if not line.startswith(f"{indent} "):
             break
         end += 1
-    added = [f"{indent}{name}: what it is for" for name in names]
-    what = f"Document {', '.join(names)}."
-    code = inserted(tree, Location(last.path, end), added)
-    return ChangeStep("edit", Location(last.path, end), what, code, why)
+    return end
 
 
 # -------------------------------------------------------------------------- error inputs

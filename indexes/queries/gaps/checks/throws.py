@@ -30,8 +30,8 @@ def find(tree: Tree) -> Iterator[Gap]:
         if is_product(place) and _CHECK in used.split()
     }
     neighbours = {os.path.dirname(path): path for path in sorted(checking, reverse=True)}
-    rows = ((place, what) for place, what, _ in tree.remarks("throw") if is_product(place))
-    thrown = (row for row in rows if not _is_expression(tree, row[0]))
+    found = ((place, what) for place, what, _ in tree.remarks("throw") if is_product(place))
+    thrown = (row for row in found if not _is_expression(tree, row[0]))
     for function, rows in by_function(tree, thrown):
         path = rows[0][0].path
         if own := path if path in checking else neighbours.get(os.path.dirname(path)):

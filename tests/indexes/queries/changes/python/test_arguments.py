@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.model import GapList
+from tests.indexing import opened
 
 
 def test_a_missing_argument_is_added_after_the_last_entry(changes: Changes) -> None:
@@ -33,3 +36,23 @@ def test_error_inputs_are_named_in_the_opinfo_and_tried(changes: Changes, answer
     assert [run.command for run in plan.tests] == [
         "pytest test/test_ops.py -k 'test_errors and lonely'"
     ]
+
+
+def test_missing_arguments_are_added_in_the_order_of_the_signature(
+    tree_copy: Path, cache: Path
+) -> None:
+    entries = [
+        "    Args:",
+        "        two: the second,",
+        "            said on two lines",
+        "        four: it",
+    ]
+    head = 'def orders(one, two, three, four):\n    """Orders.\n\n'
+    (tree_copy / "torch/orders.py").write_text(f'{head}{chr(10).join(entries)}\n    """\n')
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_id("docstring/torch.orders.orders")
+    assert plan is not None
+    told = [line[1:] for line in plan.steps[0].code[3:]]
+    said = [f"        {name}: what it is for" for name in ("one", "three")]
+    start = told.index(entries[0])
+    assert told[start : start + 6] == [entries[0], said[0], *entries[1:3], said[1], entries[3]]
