@@ -24,6 +24,8 @@ from indexes.build.stages import Work, is_current, run_stages
 from indexes.model.errors import (
     CancelCallback,
     Cancelled,
+    DamagedIndex,
+    OtherIndex,
     Progress,
     ProgressCallback,
     Report,
@@ -33,6 +35,7 @@ from indexes.source.aside import clear, written_aside
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source, index_file
 from indexes.source.walk import SourceFile
+from indexes.store.checking import check_index
 from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version, put_in_place
 
 _SCAN = "scan"
@@ -88,15 +91,18 @@ class Builder:
     def run(self, verify: bool = False, force: bool = False) -> Report:
         """Brings the index up to date. Raises SourceError or Cancelled, and then leaves what was
         there as it was."""
-        started = time.time_ns()
-        store = None if force else self._existing()
-        if store is None:
-            files = self.files()
-            report = self._anew(files, alone=force)
-            self._remember(files, started)
-            return report
-        with contextlib.closing(store):
-            return self._refresh(store, verify, started)
+        started, damaged = time.time_ns(), ""
+        try:
+            if store := None if force else self._existing():
+                with contextlib.closing(store):
+                    return self._refresh(store, verify, started)
+        except DamagedIndex as error:
+            damaged = str(error)
+        files = self.files()
+        report = self._anew(files, alone=force)
+        self._remember(files, started)
+        report.damaged = damaged
+        return report
 
     def files(self) -> Files:
         """The files of the tree by path, as they are now."""
@@ -112,12 +118,17 @@ class Builder:
         return self._hashes[path]
 
     def _existing(self) -> Store | None:
+        """The index that this version of torchnav left. Raises DamagedIndex where something else
+        has written to it and spoilt it."""
         if not os.path.exists(self.index):
             return None
+        seen = None if self.source.fixed else TreeSnapshot.load(self.index)
         try:
+            if not (self.source.fixed or (seen and seen.is_of(self.index, seen.code))):
+                check_index(self.index, self.index)
             return Store(self.index)
-        except SourceError:
-            return None  # of another version, or damaged: build it again
+        except OtherIndex:
+            return None
 
     def _remember(self, files: Iterable[str], started_ns: int) -> None:
         """Keeps what the tree looked like, whose files are in the index now."""
@@ -200,7 +211,7 @@ class Builder:
             changes = self._changes(store, files, seen, edited is None)
             self._bring_up(store, changes)
         except sqlite3.Error as error:
-            raise SourceError(f"cannot refresh the index {store.path}: {error}") from error
+            raise store.refusal(error, "refresh") from error
         if seen and edited is not None:
             git = self.source.edited_since(seen.edited, list(edited)) if edited else seen.edited
             self.source.know_edited(git)

@@ -26,15 +26,8 @@ from indexes.model.errors import Report, SourceError
 from indexes.source.aside import written_aside
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
-from indexes.store.index_file import Store, expected_schema, index_version
-from indexes.store.tables import (
-    DOCUMENTS,
-    load,
-    load_derivative,
-    load_native,
-    load_summary,
-    numbers,
-)
+from indexes.store.checking import check_index
+from indexes.store.index_file import Store, index_version
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096
@@ -141,7 +134,7 @@ def import_index(builder: Builder, path: Path) -> Report:
                 _unpack(opened, label, aside, file)
         except OSError as error:
             raise SourceError(f"cannot read {file}: {error.strerror or error}") from error
-        _check(aside, file)
+        check_index(aside, file)
         _compare(builder, aside, files, file)
         return builder.bring_up_copy(aside, files)
 
@@ -192,53 +185,6 @@ def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:
             waiting = unpacker.unconsumed_tail or opened.read(_CHUNK)
     if (size, digest.hexdigest()) != (label.size, label.digest):
         raise SourceError(f"{file} is damaged: its content does not match its label")
-
-
-def _check(database: Path, file: Path) -> None:
-    """Refuses what our own code could not have written."""
-    try:
-        with contextlib.closing(Store(database)) as store:
-            store.db.executescript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")
-            if store.schema() != expected_schema():
-                raise SourceError(f"{file} is not an index of torchnav: it has other tables")
-            if store.query("PRAGMA quick_check(1)") != [("ok",)]:
-                raise SourceError(f"{file} is damaged")
-            _check_values(store)
-    except (
-        sqlite3.Error,
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        RecursionError,
-    ) as error:
-        raise SourceError(f"{file} is not an index: {type(error).__name__}") from error
-
-
-_TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "BLOB": "'blob'", "": "'integer','text'"}
-
-
-def _check_values(store: Store) -> None:
-    """Raises ValueError, TypeError or KeyError for values that our readers do not make."""
-    for table in store.tables():
-        columns = store.query(f"SELECT name,type FROM pragma_table_info('{table}')")
-        wrong = " OR ".join(f"typeof({n}) NOT IN ({_TYPES[t]},'null')" for n, t in columns)
-        if store.query(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1"):
-            raise ValueError(f"a value of the wrong type in {table}")
-    _check_operators(store)
-
-
-def _check_operators(store: Store) -> None:
-    for data, grad_fns, summary in store.query("SELECT data,grad_fns,summary FROM ops"):
-        load_native(data)
-        load_summary(summary)
-        json.loads(grad_fns or "{}")
-    for data in store.column("SELECT data FROM derivatives"):
-        load_derivative(data)
-    for name, data in store.query("SELECT name,data FROM documents"):
-        load(data, DOCUMENTS[name])
-    for listed in store.column("SELECT definitions FROM kernels"):
-        numbers(listed)
 
 
 def _compare(builder: Builder, database: Path, files: Mapping[str, SourceFile], file: Path) -> None:

@@ -38,6 +38,14 @@ class SourceError(TorchnavError):
     exit_code = 3
 
 
+class OtherIndex(SourceError):
+    """An index file that another version of torchnav made."""
+
+
+class DamagedIndex(SourceError):
+    """An index file that our own code could not have written. It is removed, or made anew."""
+
+
 class Cancelled(TorchnavError):
     """The user stopped it."""
 
@@ -62,6 +70,8 @@ class Report:
     """Files whose content was read and parsed anew."""
     removed: int = 0
     cold: bool = False
+    damaged: str = ""
+    """What was wrong with the index that was there, which was made anew."""
     stale: str = ""
     """Why the index could not be brought up to date, when it was usable all the same."""
 

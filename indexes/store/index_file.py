@@ -17,7 +17,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from indexes.model.errors import SourceError, UsageError
+from indexes.model.errors import DamagedIndex, OtherIndex, SourceError, UsageError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
@@ -80,6 +80,11 @@ def patiently(act: Callable[[], _T]) -> _T:
                 raise
 
 
+def _is_refused(error: Exception) -> bool:
+    """Whether it was the system, or another process, that refused; the file may be whole."""
+    return isinstance(error, sqlite3.OperationalError) and not str(error).startswith("no such")
+
+
 class Store:
     """One index file. Raises SourceError, in one line, for a file that is no index."""
 
@@ -91,10 +96,10 @@ class Store:
                 self.db.executescript(PRAGMAS + TABLES)
                 self.set_meta("layout", code_digest(*LAYOUT_ROOMS))
             elif self.meta("layout") != code_digest(*LAYOUT_ROOMS):
-                raise SourceError(f"an index of another torchnav version: {path}")
+                raise OtherIndex(f"an index of another torchnav version: {path}")
         except sqlite3.Error as error:
-            what = "cannot write an index" if create else "not a usable index"
-            raise SourceError(f"{what}: {path}: {error}") from error
+            what = SourceError if create or _is_refused(error) else DamagedIndex
+            raise what(f"cannot use the index {path}: {error}") from error
         self.db.create_function("macro_meaning", 1, meaning_of, deterministic=True)
 
     def schema(self) -> set[tuple[str, str, str]]:
@@ -122,15 +127,24 @@ class Store:
         self.db.close()
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a query; SourceError when the file is damaged."""
+        """All rows of a query; SourceError when it can't be read, DamagedIndex when it is damaged,
+        and then it is removed."""
         try:
             return patiently(lambda: self.db.execute(sql, parameters).fetchall())
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise SourceError(f"damaged index {self.path}: {error}") from error
+            raise self.refusal(error) from error
         except UnicodeEncodeError as error:
             raise UsageError("the name holds half a character (a lone surrogate)") from error
         except OverflowError as error:
             raise UsageError("a number is larger than any line's") from error
+
+    def refusal(self, error: Exception, what: str = "read") -> SourceError:
+        """What to raise for an error of SQLite's; a damaged file is removed."""
+        if _is_refused(error):
+            return SourceError(f"cannot {what} the index {self.path}: {error}")
+        with contextlib.suppress(OSError):  # so that the next command makes it anew
+            os.unlink(self.path)
+        return DamagedIndex(f"damaged index {self.path} ({error}): ask again to make it anew")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
@@ -139,7 +153,7 @@ class Store:
             for row in found:  # noqa: UP028 that would close the cursor, an error where ctrl+c
                 yield row  # has closed the file before
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise SourceError(f"damaged index {self.path}: {error}") from error
+            raise self.refusal(error) from error
 
     def column(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """The values of a query for one column."""

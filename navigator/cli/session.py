@@ -78,6 +78,8 @@ class Settings:
         """The index of the tree, built first where there is none, with progress on stderr."""
         index = self._up_to_date()
         self.terminal.link_places(index)
+        if index.report.damaged:
+            say(f"torchnav: {index.report.damaged}; it was made anew")
         for line in _warnings(index.problems()):
             say(f"torchnav: {line}")
         return index

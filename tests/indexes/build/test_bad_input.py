@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import random
+import sqlite3
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 
 from indexes.build.builder import index_path
-from indexes.model.errors import Cancelled, Progress, SourceError, TorchnavError
+from indexes.model.errors import Cancelled, DamagedIndex, Progress, SourceError, TorchnavError
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.conftest import Run
@@ -200,6 +203,62 @@ def test_half_an_index_file_is_built_again(share: float, tree_copy: Path, cache:
     path.write_bytes(data[: int(len(data) * share)])
     with opened(tree_copy, cache) as index:
         assert answers(index) == before
+        assert index.chain("mul.out").hops
+
+
+def _drop(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE kernels")
+
+
+def _spoil_schema(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[2000:4096] = random.Random(3).randbytes(2096)
+    path.write_bytes(data)
+
+
+def _spoil_values(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE ops SET data=substr(data,9)")
+        database.commit()
+
+
+@pytest.mark.parametrize("spoil", [_drop, _spoil_schema, _spoil_values])
+def test_an_index_that_something_spoilt_is_built_again_in_one_line(
+    spoil: Callable[[Path], None], tree_copy: Path, cache: Path, torchnav: Run
+) -> None:
+    words = ("op", "mul.out", "--tree", str(tree_copy), "--cache", str(cache))
+    before = torchnav(*words)
+    path = index_path(Source.find(str(tree_copy)), cache)
+    spoil(path)
+    done = torchnav(*words)
+    assert (done.returncode, done.stdout) == (0, before.stdout)
+    assert done.stderr.count("\n") == 1
+    assert str(path) in done.stderr
+    assert "made anew" in done.stderr
+    assert torchnav(*words).stderr == before.stderr == ""
+
+
+def test_an_index_whose_damage_no_file_time_tells_is_removed(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        path = Path(index.facts.store.path)
+        data = path.read_bytes()
+        path.write_bytes(data[:8192] + bytes(len(data) - 8192))
+        with pytest.raises(DamagedIndex):
+            index.chain("mul.out")
+    assert not path.exists()
+
+
+def test_an_index_that_another_process_holds_is_not_called_damaged(
+    tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexes.store.index_file._PATIENCE", 0.3)
+    with opened(tree_copy, cache) as index:
+        path = Path(index.facts.store.path)
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(SourceError, match=r"cannot read the index .* locked"):
+                index.chain("mul.out")
         assert index.chain("mul.out").hops
 
 
