@@ -6,14 +6,13 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from typing import Literal
 
-from indexes.build.workers import forking, in_worker, start_workers
+from indexes.build.workers import forking, in_worker, start_workers, working
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.files import PythonFact, RemarkFact, Roots, placed
 from indexes.model.vocabulary import Definition, Problem
@@ -117,16 +116,14 @@ def read_files(
         return
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
     stopped = get_context(method).Event()
-    with start_workers(workers, _start_worker, stopped, method=method) as pool:
+    readers = start_workers(workers, _start_worker, stopped, method=method)
+    with working(readers, "a reader process") as pool:
         try:
             with forking():
                 rows = pool.map(partial(_unless_stopped, read), files, chunksize=_CHUNK)
             yield from _until(rows, cancelled)
-        except BrokenProcessPool as error:
-            raise SourceError(f"a reader process failed: {error}") from error
         finally:
             stopped.set()  # ctrl+c waits for the file that a reader is at, and for no more
-            pool.shutdown(cancel_futures=True)
 
 
 def _method() -> Literal["spawn", "fork"] | None:

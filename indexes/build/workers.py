@@ -7,12 +7,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, redirect_stderr
 from multiprocessing import get_context, parent_process
 from threading import Event, Lock, Thread
 from typing import Literal
 
-from indexes.model.errors import Cancelled
+from indexes.model.errors import Cancelled, SourceError
 
 in_worker = Event()
 """Set in a process that works for another one."""
@@ -39,6 +40,18 @@ def start_workers(
             )
     except (ImportError, NotImplementedError) as error:  # a system without semaphores
         raise OSError(str(error)) from error
+
+
+@contextmanager
+def working(pool: ProcessPoolExecutor, process: str) -> Iterator[ProcessPoolExecutor]:
+    """An executor that ends with the block. Raises SourceError when one of its processes dies,
+    killed or without memory; ``process`` is what to call it."""
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise SourceError(f"{process} failed: {error}") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -6,12 +6,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from indexes.build.workers import start_workers
+from indexes.build.workers import start_workers, working
 from indexes.model.errors import SourceError, TorchnavError
 from indexes.model.files import Roots
 from indexes.model.vocabulary import SourceKind
@@ -135,13 +134,9 @@ class _Site:
             return
         source, cache = self._index.source, self._index.cache
         place, count = (source.top, source.kind, source.roots), min(_MOST, os.cpu_count() or 1)
-        pool = start_workers(count, _open, place, cache, here.names)
-        try:
+        writers = start_workers(count, _open, place, cache, here.names)
+        with working(writers, "a process that wrote pages") as pool:
             yield from pool.map(_body_of, ops, chunksize=_CHUNK)
-        except BrokenProcessPool as error:
-            raise SourceError(f"a process that wrote pages failed: {error}") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _versions(self) -> list[str]:
         """The versions that the folder has a site of, the newest first."""

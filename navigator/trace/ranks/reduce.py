@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from indexes.build.workers import start_workers
+from indexes.build.workers import start_workers, working
 from indexes.model.errors import TorchnavError, UsageError
 from navigator.trace.columns import NONE
 from navigator.trace.figures.collectives import arrivals
@@ -162,11 +162,8 @@ def read_ranks(
     if count < 2:
         yield from _counted(map(reduce_file, files), progress)
         return
-    pool = start_workers(count)
-    try:
+    with working(start_workers(count), "a process that read traces") as pool:
         yield from _counted(pool.map(reduce_file, files), progress)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def read_on_cluster(

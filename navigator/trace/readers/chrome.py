@@ -24,6 +24,7 @@ from navigator.trace.readers.events import (
     args_of,
     decode,
     device_place,
+    microseconds,
     plain_object,
     split_name,
     text_of,
@@ -89,7 +90,7 @@ class ChromeReader:
         if event.ph == "X":
             handler = self._handlers.get(event.cat)
             if handler is not None:
-                handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
+                handler(event, microseconds(event.ts), microseconds(event.dur))
         elif event.cat == "async_npu" and event.ph == "s":
             self._launch_of_ascend(event)
         elif event.cat == "cpu_instant_event":
@@ -246,7 +247,7 @@ class ChromeReader:
         self._add_work(work, event, start, duration, moment, "npu:")
 
     def _launch_of_ascend(self, event: Event) -> None:
-        start, number = float(event.ts or 0.0), _whole(event.id)
+        start, number = microseconds(event.ts), _whole(event.id)
         self._builder.add_launch(self._thread(event), start, 0.0, number, event.name)
 
     def _memory(self, event: Event) -> None:
@@ -255,7 +256,7 @@ class ChromeReader:
             return
         place = device_place(_whole(args.device_type), _whole(args.device_id))
         number = self._table.allocations.append(
-            float(event.ts or 0.0),
+            microseconds(event.ts),
             _whole(args.size),
             place,
             _whole(args.address),
@@ -266,7 +267,7 @@ class ChromeReader:
 
     def _arrow(self, event: Event) -> None:
         end: Literal["s", "f"] = "s" if event.ph == "s" else "f"
-        moment = float(event.ts or 0.0)
+        moment = microseconds(event.ts)
         self._builder.links.add_arrow(end, event.id or 0, self._thread(event), moment)
 
     def _python(self, event: Event, start: float, duration: float) -> None:

@@ -72,6 +72,8 @@ _ARGS = msgspec.json.Decoder(Args, strict=False)
 _ANY = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NO_ARGS = Args()
+_CLOCK = 2.0**63
+"""Microseconds, and nanoseconds, that no clock reaches: clocks count in 64 bits."""
 _ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -153,6 +155,14 @@ def text_of(raw: msgspec.Raw) -> str:
     """A string; empty for anything else."""
     value = _decoded(_ANY, raw) if raw else None
     return value if isinstance(value, str) else ""
+
+
+def microseconds(value: float | str | None) -> float:
+    """A time of an event, 0 where it has none. Raises ValueError for none that a clock tells."""
+    time = float(value or 0.0)
+    if not abs(time) < _CLOCK:  # nor is NaN
+        raise ValueError(f"not a time: {value}")
+    return time
 
 
 def split_name(text: str) -> tuple[str, str | None]:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build.workers import forking, start_workers
+from indexes.build.workers import forking, start_workers, working
+from indexes.model.errors import SourceError
 from tests.tree_marks import TREE
 
 PARENT = """\
 import os, sys, time
 from contextlib import redirect_stderr
-from indexes.build.workers import start_workers
+from indexes.build.workers import start_workers, working
 
 class NoFile:
     def fileno(self): return -1
@@ -117,3 +118,12 @@ def test_an_interrupt_waits_for_the_end_of_a_fork() -> None:
     with pytest.raises(KeyboardInterrupt):
         _forked(done)
     assert done == ["forked"]
+
+
+def test_a_process_that_dies_is_an_error_in_one_line() -> None:
+    with (
+        pytest.raises(SourceError, match="a process of the test failed: ") as error,
+        working(start_workers(1), "a process of the test") as pool,
+    ):
+        list(pool.map(os._exit, [9]))
+    assert "\n" not in str(error.value)

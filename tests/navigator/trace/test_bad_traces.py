@@ -133,6 +133,16 @@ def test_a_bad_event_costs_that_event(tmp_path: Path) -> None:
     assert trace.meta.problems == ["3 events could not be read"]
 
 
+@pytest.mark.parametrize("key", ["ts", "dur"])
+@pytest.mark.parametrize("time", ["nan", "inf", "-Infinity", 1e308, -(2.0**63)])
+def test_an_event_whose_time_no_clock_tells_costs_that_event(
+    tmp_path: Path, key: str, time: object
+) -> None:
+    trace = read_trace(written(tmp_path, json.dumps([event(), event(**{key: time})])))
+    assert len(trace) == 1
+    assert trace.meta.problems[0] == "1 events could not be read"
+
+
 def test_broken_text_in_the_middle_costs_its_line(tmp_path: Path) -> None:
     lines = [json.dumps(event(ts=n)) for n in range(6)]
     lines[2] = lines[2][:30] + "\x00\x01" + lines[2][33:50]
