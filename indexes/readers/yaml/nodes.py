@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from indexes.model.bounds import YAML_NESTING
+from indexes.model.bounds import YAML_NESTING, YAML_PARTS
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 
@@ -140,6 +140,8 @@ def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
     costs only itself.
     """
     text = decoded(data)
+    if _is_too_large(text):
+        return [], [Problem(path, 1, _TOO_LARGE)]
     problems: list[Problem] = []
     broken: list[Problem] = []
     node = compose(text, 0, path, broken)
@@ -161,6 +163,9 @@ def decoded(data: bytes) -> str:
 def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
     """The root node of a YAML text that stands ``offset`` lines into its file; None for an empty
     one and, with a problem, for what is not YAML."""
+    if _is_too_large(text):
+        problems.append(Problem(path, 1 + offset, _TOO_LARGE))
+        return None
     if (deep := _too_deep(text)) is not None:
         problems.append(Problem(path, deep + offset, "not YAML: nested too deep"))
         return None
@@ -173,6 +178,14 @@ def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node 
         problems.append(Problem(path, line + offset, f"not YAML: {what}"))
         return None
     return None if node is None else Node(node, _BREAK.split(text), offset)
+
+
+_TOO_LARGE = f"more than {YAML_PARTS:,} keys and values"
+
+
+def _is_too_large(text: str) -> bool:
+    """Whether there may be more nodes than fit in memory: each has a mark or a line of its own."""
+    return len(text) > YAML_PARTS and sum(map(text.count, ",:[{-?\n")) > YAML_PARTS
 
 
 def _too_deep(text: str) -> int | None:
