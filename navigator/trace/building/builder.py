@@ -240,16 +240,18 @@ class Builder:
         """The operator that ran this one in a thread of its pool: the only operator of ATen
         that was running all the while, where this thread runs nothing else then. What Python itself
         has called is not asked for."""
-        found = NONE
-        for thread in list(self._open):
+        found, ended = NONE, []
+        for thread in self._open:
             inner = self._around(thread, start)
             if inner is _OUTSIDE:
-                del self._open[thread]  # of thousands of threads most have ended
-            if inner.row < 0:
-                continue
-            if found >= 0 or inner.end < end or not self._is_operator(inner.row):
-                return NONE
-            found = inner.row
+                ended.append(thread)
+            elif inner.row >= 0:
+                if found >= 0 or inner.end < end or not self._is_operator(inner.row):
+                    found = NONE
+                    break
+                found = inner.row
+        for thread in ended:  # of thousands of threads most have
+            del self._open[thread]
         return found
 
     def _is_operator(self, row: int) -> bool:
