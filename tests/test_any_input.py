@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,27 @@ def test_agents_may_ask_anything(
     with contextlib.suppress(TorchnavError):
         answer = getattr(Answers(tree_index), tool)(text, limit=limit, cursor=cursor)
         assert len(compact(answer)) < 20_000
+
+
+@pytest.mark.parametrize("tool", ["locate", "chain", "dispatch", "users", "tests"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 1_000_000,
+        "%" * 16_000,
+        "\N{GRINNING FACE}" * 16_000,
+        "a." * 300_000 + "b",
+        "a." * 8000 + "b",
+        "a/" * 100_000 + "x.cpp:1",
+        "a/" * 2000 + "x.cpp:1",
+        f'File "a.py", line {"9" * 5000}, in f',
+        f"BinaryOps.cpp:{'9' * 5000}",
+        f"x.cpp:{'9' * 5000}]",
+    ],
+    ids=lambda text: f"{text[:12]!a}-{len(text)}",
+)
+def test_agents_may_ask_for_more_than_anyone_would(tree_index: Index, tool: str, text: str) -> None:
+    begun = time.process_time()
+    with contextlib.suppress(TorchnavError):
+        compact(getattr(Answers(tree_index), tool)(text, limit=5))
+    assert time.process_time() - begun < 4

@@ -34,5 +34,11 @@ TRACE_ROWS = 5_000_000
 """Of a trace; those that follow are not read."""
 SNAPSHOT_BYTES = 1_200_000_000
 """Of memory that a memory snapshot may take while it is unpickled."""
+NAME_CHARACTERS = 16_384
+"""Of a name or a pasted text that is asked for: SQLite takes no longer ones."""
+PATH_FOLDERS = 100
+"""One in the other, down to a file that is read."""
+MESSAGE_CHARACTERS = 1000
+"""Of an error that is told; what it quotes may be as long as it likes."""
 MANGLED_CHARACTERS = 4096
 """Of a mangled name that is given to a demangler: they recurse over it."""

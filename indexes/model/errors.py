@@ -6,6 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from indexes.model.bounds import MESSAGE_CHARACTERS
+
+
+def brief(text: str) -> str:
+    """A text that may quote others, without the middle of one that nobody would read."""
+    half = MESSAGE_CHARACTERS // 2
+    return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
+
 
 class TorchnavError(Exception):
     """A failure with a one-line message for the user. Exit code 1 unless a subclass says so."""
@@ -15,7 +23,7 @@ class TorchnavError(Exception):
     def __init__(
         self, message: str, suggestions: tuple[str, ...] = (), namesakes: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(brief(" ".join(message.splitlines())))
         self.suggestions = suggestions
         """Near names."""
         self.namesakes = namesakes

@@ -16,7 +16,7 @@ _RAISED = regex(
 )
 """What Python and the C++ runtime write before a message."""
 _LOGGED = (
-    r"(?:\[?[CDEFIVW](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d+)\] ?"
+    r"(?:\[?[CDEFIVW](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d{1,18})\] ?"
     r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
     r"(?:\[\d{4}-\d\d-\d\d [\d:,.]+\] (?:\[\d+/\d+\] )?[\w.]+: \[[A-Z]+\] )?"
 )
@@ -32,20 +32,20 @@ _AFTER = regex(
 """What c10::Error, warnings and compilers write behind it."""
 _PLACE = regex(
     r"(?:File \"|\bat +|^)((?:[A-Za-z]:)?[\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    r"(?:\", line |:)(\d+)(?:,?:? in (\w+))?",
+    r"(?:\", line |:)(\d{1,18})(?:,?:? in (\w+))?",
     MULTILINE,
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
-_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
+_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d{1,18})")
 """What c10 says of an assertion."""
 _FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """What C's ``assert`` and CUDA's say."""
 _KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
-_RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d+)", MULTILINE)
+_RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d{1,18})", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
-_HEADLESS = regex(r"\s*Exception raised from (\S+) at (\S+):(\d+)")
+_HEADLESS = regex(r"\s*Exception raised from (\S+) at (\S+):(\d{1,18})")
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
 ON_STACK = "on the C++ stack"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from indexes.model.bounds import FILE_BYTES as MAX_BYTES
+from indexes.model.bounds import PATH_FOLDERS
 from indexes.model.errors import SourceError
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ class Folder:
     def _full(self, path: str) -> str:
         folder, _, name = path.rpartition("/")
         parts = path.split("/")
+        if path.count("/") > PATH_FOLDERS:
+            raise SourceError(f"a path of more than {PATH_FOLDERS} folders: {path}")
         if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
             raise SourceError(f"not a path in the source tree: {path!r}")
         if self._kind == "wheel" and parts[0] not in _IN_WHEEL:

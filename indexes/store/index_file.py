@@ -81,8 +81,9 @@ def patiently(act: Callable[[], _T]) -> _T:
 
 
 def _is_refused(error: Exception) -> bool:
-    """Whether it was the system, or another process, that refused; the file may be whole."""
-    return isinstance(error, sqlite3.OperationalError) and not str(error).startswith("no such")
+    """Whether it was the system, another process or the question; the file may be whole."""
+    is_damage = type(error) in (sqlite3.DatabaseError, UnicodeDecodeError)
+    return not is_damage and not str(error).startswith("no such")
 
 
 class Store:

@@ -145,7 +145,7 @@ class Answers:
 
     def _called_by(self, symbol: str) -> Iterator[User]:
         path, _, line = symbol.rpartition(":")
-        if path and line.isdecimal():
+        if path and line.isdecimal() and len(line) < 19:  # as many digits as SQLite takes
             yield from _calls(self._index.at(path, int(line)))
             return
         match = self._index.meant(symbol)

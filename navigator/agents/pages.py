@@ -50,7 +50,7 @@ def page(rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = 
 def _start(cursor: str, count: int) -> int:
     if not cursor:
         return 0
-    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) >= count:
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19) or int(cursor) >= count:
         raise UsageError(f"no cursor of this answer: {cursor!r}")
     return int(cursor)
 

@@ -154,7 +154,7 @@ def _add_source(server: MCPServer, opened: OpenedIndex) -> None:
     def source(path: str, lines: str = "") -> str:
         """A file of the tree, or its lines A-B, numbered."""
         first, _, last = lines.partition("-")
-        if lines and not (first.isdecimal() and (last or first).isdecimal()):
+        if lines and not ((first + last).isdecimal() and len(lines) < 40 and first):
             raise ResourceError(f"lines are A-B, not {lines!r}")
         try:
             with opened as index:

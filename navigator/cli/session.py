@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from indexes.model.errors import SourceError, TorchnavError, UsageError
+from indexes.model.errors import SourceError, TorchnavError, UsageError, brief
 from navigator.cli.terminal import Color, ProgressLine, Terminal
 from navigator.text.clean import clean, printable
 
@@ -380,4 +380,4 @@ def write_page(settings: Settings, where: str, text: str) -> None:
 def say(words: str) -> None:
     """Words beside the answer, on one line of stderr."""
     with contextlib.suppress(OSError):
-        print(clean(words), file=sys.stderr)
+        print(clean(brief(words)), file=sys.stderr)

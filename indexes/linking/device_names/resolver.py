@@ -31,6 +31,7 @@ from indexes.linking.device_names.owner import Follower, Owner
 from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Type, parse
 from indexes.linking.visible import vendored
 from indexes.model.answers import DeviceKernelAnswer
+from indexes.model.bounds import NAME_CHARACTERS
 from indexes.model.vocabulary import Confidence, Definition
 
 __all__ = ["Resolver", "SymbolTable", "classify", "resolve"]
@@ -93,6 +94,8 @@ class Resolver:
         return self._answers[name]
 
     def _resolve(self, name: str) -> DeviceKernelAnswer:
+        if len(name) > NAME_CHARACTERS:
+            return _nothing(name, f"a name of more than {NAME_CHARACTERS:,} characters")
         operation = libraries.runtime_operation(name)
         if operation:
             rule = "a copy or fill as profilers list it"

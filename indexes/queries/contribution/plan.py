@@ -36,7 +36,7 @@ from indexes.store.registrations import StoredPython
 
 SubjectKind = Literal["operator", "file", "symbol"]
 
-_PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
+_PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d{1,18}))?(?::\d+)?")
 _MAX_PLACES = 60
 _TEST_FILES = 5
 _MAX_OPERATORS = 5

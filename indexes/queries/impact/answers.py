@@ -26,7 +26,7 @@ from indexes.queries.index import Index
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
-_PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d+)\Z")
+_PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d{1,18})\Z")
 
 
 class Impacts:

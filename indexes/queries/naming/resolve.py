@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from indexes.model.answers import Hit, NameMatch
-from indexes.model.errors import NotFound
+from indexes.model.bounds import NAME_CHARACTERS
+from indexes.model.errors import NotFound, UsageError
 from indexes.model.regex import regex
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming import (
@@ -37,7 +38,10 @@ World = Callable[[NameQuery, IndexedTree], NameMatch | None]
 
 def resolve(text: str, index: IndexedTree) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
-    for; of kind ``none``, with near names and namesakes, where none does."""
+    for; of kind ``none``, with near names and namesakes, where none does. Raises UsageError for a
+    text longer than anyone would ask for."""
+    if len(text) > NAME_CHARACTERS:
+        raise UsageError(f"a name or text of more than {NAME_CHARACTERS:,} characters")
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
     for world in (*_BY_FORM, *_ORDER[query.kind]):
         if found := world(query, index):

@@ -189,14 +189,14 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------------------- places
 
-_PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d+)(?::\d+)?:?\Z")
+_PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d{1,18})(?::\d+)?:?\Z")
 _PATH = regex(r"@?[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
 _LINK = regex(
-    r"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>\d+)(?:-L\d+)?\Z"
+    r"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>\d{1,18})(?:-L\d+)?\Z"
 )
 """A line on GitHub."""
-_TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)")
-_IN_FUNCTION = regex(r"(?P<path>[^\s\":]+\.\w+):(?P<line>\d+): in \w+\Z")
+_TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d{1,18})")
+_IN_FUNCTION = regex(r"(?P<path>[^\s\":]+\.\w+):(?P<line>\d{1,18}): in \w+\Z")
 """A frame as pytest prints it."""
 
 

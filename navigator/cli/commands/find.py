@@ -38,7 +38,7 @@ _AT_MOST = click.IntRange(1)
 _KINDS = Choice(tuple(KINDS))
 _FILE = regex(r"\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|mm?|metal|pyi?|ya?ml)")
 """A file without a line."""
-_PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
+_PLACE = regex(r"(?P<path>.+?):(?P<line>\d{1,18})(?::\d+)?:?\Z")
 
 
 @click.command()

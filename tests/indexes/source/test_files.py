@@ -112,3 +112,9 @@ def test_files_are_opened_through_the_door_alone(package: ModuleType) -> None:
         if isinstance(node, ast.Call) and _reads(node)
     ]
     assert [one for one in found if not one.startswith("indexes/source/files.py:")] == []
+
+
+def test_folders_beyond_all_measure_are_refused_in_a_short_line(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="a path of more than 100 folders: a/a/") as error:
+        Folder(str(tmp_path)).read("a/" * 100_000 + "x.cpp")
+    assert len(str(error.value)) < 1100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -468,3 +469,10 @@ def test_names_of_the_wheel_in_a_full_tree(checkout_index: Index) -> None:
 def _stands_in(file: Path, symbol: str) -> bool:
     """Whether this version has the function: the names are those of another."""
     return file.is_file() and symbol.rpartition("::")[2].encode() in file.read_bytes()
+
+
+def test_a_name_beyond_all_measure_is_not_read(resolver: Resolver) -> None:
+    begun = time.process_time()
+    answer = resolver.resolve("void " * 50_000)
+    assert time.process_time() - begun < 2
+    assert answer.reason == "a name of more than 16,384 characters"
