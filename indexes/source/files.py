@@ -54,7 +54,10 @@ def open_file(path: str | os.PathLike[str], limit: int | None = MAX_BYTES) -> Bi
     Raises:
         OSError: It can't be opened, is no regular file, or is too large.
     """
-    handle = os.open(path, _FLAGS)
+    try:
+        handle = os.open(path, _FLAGS)
+    except ValueError as error:  # a zero, or half a character
+        raise OSError(errno.EINVAL, "not a path", str(path)) from error
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

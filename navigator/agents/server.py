@@ -22,7 +22,7 @@ from navigator.agents.model import Chained, Dispatched, Located, Tested, Traced,
 from navigator.agents.pages import LIMIT, compact, page, shown
 from navigator.agents.traces import Traces
 from navigator.cli.session import Settings
-from navigator.text.clean import printable
+from navigator.text.clean import clean, printable
 
 _INSTRUCTIONS = """\
 Answers about PyTorch's source code, from an index of one tree, without building it: where names
@@ -83,7 +83,7 @@ def _answered(opened: OpenedIndex, ask: Callable[[Index], Any]) -> CallToolResul
             answer = ask(index)
     except TorchnavError as error:
         near = f" (near: {', '.join(error.suggestions[:8])})" if error.suggestions else ""
-        raise ToolError(f"{error}{near}") from error
+        raise ToolError(clean(f"{error}{near}")) from error
     text = TextContent(text=compact(answer))
     return CallToolResult(content=[text], structured_content=shown(answer))
 
@@ -160,7 +160,7 @@ def _add_source(server: MCPServer, opened: OpenedIndex) -> None:
             with opened as index:
                 text = printable(index.read(path)).split("\n")
         except TorchnavError as error:
-            raise ResourceError(str(error)) from error
+            raise ResourceError(clean(str(error))) from error
         start = max(int(first), 1) if lines else 1
         end = int(last or first) if lines else len(text)
         shown = enumerate(text[start - 1 : end], start)

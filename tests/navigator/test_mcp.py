@@ -19,6 +19,7 @@ from navigator.agents.answers import Answers
 from navigator.agents.pages import ROOM, compact, page
 from navigator.agents.traces import Traces
 from navigator.cli.main import main
+from navigator.text.clean import clean
 from navigator.trace.link import Linker
 from navigator.trace.links import OpLink
 from navigator.trace.model import TraceOp
@@ -169,18 +170,23 @@ async def test_tests_are_commands(server: Any) -> None:
 
 async def test_mistakes_are_one_line(server: Any) -> None:
     async with mcp.Client(server) as client:
-        for tool, given in {
-            "chain": {"op": "no_such_operator"},
-            "dispatch": {"op": "add.Tensor", "key": "NoSuchKey"},
-            "locate": {"name": "add", "cursor": "x"},
-            "trace": {"file": "/no/such/file.json"},
-            "users": {"symbol": "no_such_symbol"},
-        }.items():
+        for tool, given in (
+            ("chain", {"op": "no_such_operator"}),
+            ("dispatch", {"op": "add.Tensor", "key": "NoSuchKey"}),
+            ("locate", {"name": "add", "cursor": "x"}),
+            ("locate", {"name": "add", "cursor": "9" * 5000}),
+            ("trace", {"file": "/no/such/file.json"}),
+            ("trace", {"file": "\x1b[31m"}),
+            ("trace", {"file": "no\0file.json"}),
+            ("users", {"symbol": "no_such_symbol"}),
+            ("users", {"symbol": "BinaryOps.cpp:" + "9" * 5000, "direction": "down"}),
+        ):
             result = await client.call_tool(tool, given)
             (said,) = (one.text for one in result.content)
             assert result.is_error
-            assert "\n" not in said
+            assert said == clean(said)
             assert "Traceback" not in said
+            assert "Unexpected" not in said
 
 
 async def test_source_is_a_resource(server: Any) -> None:

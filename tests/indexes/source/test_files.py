@@ -48,6 +48,12 @@ def test_files_that_do_not_tell_their_size_have_the_limit_too() -> None:
         read_file("/proc/self/maps", 100)
 
 
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+def test_what_can_be_no_path_is_an_error_of_the_system(path: str) -> None:
+    with pytest.raises(OSError, match="not a path"):
+        open_file(path)
+
+
 @posix
 @pytest.mark.parametrize("path", ["version.txt", "CODEOWNERS"])
 def test_a_fifo_in_the_place_of_a_file_never_hangs(tree_copy: Path, cache: Path, path: str) -> None:
