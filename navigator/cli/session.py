@@ -4,6 +4,7 @@ how errors are told, and the streams, mended once at the start."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -172,6 +173,16 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
         return _tell(error, settings)
     except sqlite3.Error as error:
         return _tell(SourceError(f"cannot use the index: {error}"), settings)
+    except MemoryError:
+        return _tell(TorchnavError("there is not enough memory"), settings)
+    except OSError as error:
+        if error.errno not in _SCARCE:
+            raise
+        return _tell(TorchnavError(f"the system refuses: {error.strerror}"), settings)
+
+
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""Open files, memory, processes: where there are too few of them no command is at fault."""
 
 
 def _tell(error: TorchnavError, settings: Settings) -> int:

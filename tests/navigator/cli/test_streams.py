@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -140,3 +141,17 @@ def test_folders_that_cannot_be_looked_into(command: str, tmp_path: Path) -> Non
 def test_a_home_that_nobody_has(torchnav: Run) -> None:
     done = torchnav("doctor", TORCHNAV_CACHE="~nobody_at_all/cache", TORCHNAV_CHECKOUT=str(TREE))
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.EMFILE, "Too many open files")])
+def test_what_the_system_has_too_little_of_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("indexes.queries.index.Index.open", refuse)
+    assert main(["op", "add.Tensor", "--tree", str(TREE)]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith("torchnav: ")
