@@ -15,6 +15,7 @@ from os.path import commonpath
 from typing import NamedTuple
 
 from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.model.bounds import CXX_EXPANSIONS
 from indexes.model.idioms import LIBRARY_METHODS, close, library_block, names_of, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
@@ -50,15 +51,16 @@ class LibraryMacros:
 
         ``uses`` are those at namespace scope: their macros may hold whole blocks.
         """
-        made = [call for use in uses for call in self._of_blocks(path, use)]
+        made = [call for use in uses for call in self._of_blocks(path, use, _left())]
         for fact in facts:
             if fact.method == MACRO_USE:
                 made += _made_by(fact, _Preprocessor(self, path, fact.offset))
         return made
 
-    def _of_blocks(self, path: str, use: UseFact, depth: int = 0) -> Iterator[LibraryFact]:
-        """What the blocks register that a use at namespace scope becomes."""
-        if depth > _MAX_DEPTH or not self._hold_block(use.name, use.arguments):
+    def _of_blocks(self, path: str, use: UseFact, left: Iterator[int]) -> Iterator[LibraryFact]:
+        """What the blocks register that a use at namespace scope becomes; ``left`` are the
+        expansions that may still be made."""
+        if not self._hold_block(use.name, use.arguments) or next(left, None) is None:
             return
         preprocessor = _Preprocessor(self, path, use.offset)
         macro = preprocessor.visible(use.name)
@@ -76,7 +78,7 @@ class LibraryMacros:
         for inner in found.uses:
             guard = _both(use.guard, inner.guard)
             placed_use = inner._replace(line=use.line, offset=use.offset, guard=guard)
-            for call in self._of_blocks(path, placed_use, depth + 1):
+            for call in self._of_blocks(path, placed_use, left):
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
 
     def _hold_block(self, name: str, arguments: str) -> bool:
@@ -105,6 +107,11 @@ class LibraryMacros:
             }
             found |= fresh
         return found
+
+
+def _left() -> Iterator[int]:
+    """The expansions that one use of a macro may make."""
+    return iter(range(CXX_EXPANSIONS))
 
 
 def _joined(arguments: str) -> str:
@@ -147,6 +154,7 @@ class _Preprocessor:
         self._known = known
         self._path = path
         self._offset = offset
+        self._left = _left()
 
     def visible(self, name: str) -> PlacedMacro | None:
         if self._known.table.is_given_by(name, self._path):
@@ -180,7 +188,7 @@ class _Preprocessor:
                 out.append(made)
             at = ended
         out.append(text[at:])
-        return "".join(out)
+        return "".join(out) if sum(map(len, out)) <= _MAX_TEXT else text
 
     def _word(self, text: str, found: re.Match[str], state: _State) -> tuple[int, str]:
         """What a word, or the macro use that it begins, becomes, and where that ends."""
@@ -197,6 +205,8 @@ class _Preprocessor:
 
     def _use(self, macro: PlacedMacro, spelled: str, state: _State) -> str:
         fact = macro.fact
+        if next(self._left, None) is None:
+            return fact.name + spelled
         inner = _State(state.hidden | {fact.name}, state.depth + 1, state.statement)
         if fact.parameters is None:
             return self.expand(fact.body, inner)

@@ -21,7 +21,7 @@ CXX_NESTING = 64
 CXX_BRACKETS = 256
 """Of a call, one in the other: compilers take no more by default."""
 CXX_EXPANSIONS = 4096
-"""That one use of a macro in a body makes of macros of its file."""
+"""That one use of a macro makes of other macros, each of which may double them."""
 YAML_NESTING = 99
 """Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
 YAML_PARTS = 500_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexes.codegen.registration import registered_operator
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.model.bounds import CXX_EXPANSIONS
 from indexes.readers.cxx.facts import LibraryFact, read_cpp
 
 HEADER = b"""
@@ -140,3 +141,21 @@ def test_a_macro_that_holds_a_whole_block_registers_where_it_is_used() -> None:
     assert {f.block for f in made} == {"aten, FuncTorchBatched, m"}
     assert {f.guard for f in made if f.line == 15} == {"defined(MORE)"}
     assert "rule<eig_name>" in made[0].arguments
+
+
+def test_macros_that_double_each_other_end() -> None:
+    """As statements of a block, with arguments and without, and with blocks of their own."""
+    double = "".join(
+        f"#define A{n}(x) A{n + 1}(x) A{n + 1}(x)\n#define B{n} B{n + 1} B{n + 1}\n"
+        f"#define C{n}(x) C{n + 1}(x) C{n + 1}(x)\n"
+        for n in range(60)
+    )
+    text = (
+        f'{double}#define A60(x) m.impl("abs", x);\n#define B60 A60(abs)\n'
+        '#define C60(x) TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl("abs", x); }\n'
+        "TORCH_LIBRARY_IMPL(aten, CPU, m) {\n  A0(abs);\n  B0;\n}\nC0(abs)\n"
+    )
+    facts, _ = read_cpp(text.encode(), "a.cpp")
+    table = MacroTable({one.name: [PlacedMacro("a.cpp", one)] for one in facts.macros})
+    made = LibraryMacros(table).expand("a.cpp", facts.libraries, facts.uses)
+    assert len(made) <= 2 * CXX_EXPANSIONS
