@@ -10,7 +10,8 @@ from types import CodeType, FrameType
 USER_FRAMES = 3
 """How many of the user's frames a stack keeps, innermost first."""
 FRAME_LIMIT = 40
-"""How far out the first user frame is looked for."""
+"""How many frames a stack keeps; of those further out it has the innermost of the user's where
+there was none yet, as there is none within what torch.compile runs to compile."""
 
 _HIDDEN, _TORCH, _LIBRARY, _USER = range(4)
 
@@ -58,13 +59,13 @@ class Stacks:
         key: list[int] = []
         wanted = USER_FRAMES
         here = frame
-        while here is not None and len(key) < 2 * FRAME_LIMIT:
+        while here is not None and (len(key) < 2 * FRAME_LIMIT or wanted == USER_FRAMES):
             code = here.f_code
             ident = id(code)
             kind = kinds.get(ident)
             if kind is None:
                 kind = self._learn(code)
-            if kind:
+            if kind == _USER or (kind and len(key) < 2 * FRAME_LIMIT):
                 key += (ident, here.f_lasti)
                 if kind == _USER:
                     wanted -= 1
@@ -128,7 +129,7 @@ class Stacks:
         kinds: list[int] = []
         while frame is not None and 2 * len(frames) < len(key):
             kind = self._kinds[id(frame.f_code)]
-            if kind:
+            if kind == _USER or (kind and len(frames) < FRAME_LIMIT):
                 kinds.append(kind)
                 frames.append(_frame(frame))
             frame = frame.f_back

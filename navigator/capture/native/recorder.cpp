@@ -43,8 +43,9 @@
 
 namespace {
 
-constexpr int kFrameLimit = 40;
+constexpr size_t kFrameLimit = 40;
 constexpr int kUserFrames = 3;
+constexpr int kUser = 3;
 constexpr size_t kListLimit = 64;
 constexpr size_t kKnownLimit = 1 << 18;
 constexpr size_t kRowsInLine = 512;
@@ -753,14 +754,14 @@ int current_stack(const std::vector<ScriptFrame>& script) {
   for (const ScriptFrame& one : script) add_script(key, one);
   std::vector<PyFrameObject*> frames;
   int users = 0;
-  while (frame != nullptr && key.frames.size() < kFrameLimit && users < kUserFrames) {
+  while (frame != nullptr && (key.frames.size() < kFrameLimit ? users < kUserFrames : users == 0)) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     const int kind = kind_of(code);
-    if (kind != 0) {
+    if (kind == kUser || (kind != 0 && key.frames.size() < kFrameLimit)) {
       key.frames.emplace_back(code, frame_position(frame));
       Py_INCREF(frame);
       frames.push_back(frame);
-      users += kind == 3;
+      users += kind == kUser;
     }
     Py_DECREF(code);
     PyFrameObject* back = PyFrame_GetBack(frame);

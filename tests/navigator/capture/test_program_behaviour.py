@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from navigator.capture.frames import FRAME_LIMIT
 from navigator.trace.readers import read_trace
-from tests.navigator.trace.programs import RECORDER, names, run
+from tests.navigator.trace.programs import RECORDER, line_of, names, run
 
 TALKS = """\
 import atexit, logging, sys, threading, traceback, warnings
@@ -102,7 +103,7 @@ def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
         )
         assert recorded.stdout == plain.stdout
     trace = read_trace(tmp_path / "t.json")
-    assert trace.meta.problems == ["the program did not import torch"]
+    assert trace.meta.problems == ["the program ended before it had imported torch"]
 
 
 def test_a_program_runs_on_a_torch_that_is_not_known(tmp_path: Path) -> None:
@@ -167,3 +168,26 @@ def test_sizes_that_are_symbols_are_left_alone(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "(2, 1)\n"), done.stderr
     names = {op.name for op in read_trace(tmp_path / "trace.json").ops()}
     assert {"torch.empty_strided", "aten::empty_strided"} <= names
+
+
+DEEP = """\
+import torch
+net = torch.nn.ReLU()
+for _ in range(45):
+    net = torch.nn.Sequential(net)
+net(torch.ones(3))  # LINE call
+"""
+
+
+@pytest.mark.parametrize("how", ["profiler", "compiled"])
+def test_the_users_line_is_found_behind_many_frames_of_torch(
+    tmp_path: Path, how: str, request: pytest.FixtureRequest
+) -> None:
+    options = ("--native", request.getfixturevalue("library")) if how == "compiled" else ()
+    assert run(tmp_path, DEEP, options=options).returncode == 0
+    trace = read_trace(tmp_path / "trace.json")
+    (relu,) = [op for op in trace.ops() if op.name == "aten::relu"]
+    assert relu.user is not None
+    assert relu.user.path == str(tmp_path / "program.py")
+    assert relu.user.line == line_of(DEEP, "call")
+    assert len(relu.stack) == FRAME_LIMIT + 1
