@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import faulthandler
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -12,7 +13,8 @@ import os
 import pkgutil
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -309,10 +311,25 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             del loader.exec_module
-            original(module)
+            with _crash_is_told():
+                original(module)
             self._then()
 
         loader.exec_module = exec_module
+
+
+@contextmanager
+def _crash_is_told() -> Iterator[None]:
+    """Of a torch that ends the process, as one that is not for this machine does, Python says where
+    it was: nobody else is left to say a word."""
+    told = faulthandler.is_enabled()
+    if not told:
+        faulthandler.enable(file=2, all_threads=False)
+    try:
+        yield
+    finally:
+        if not told:
+            faulthandler.disable()
 
 
 def on_torch_import(then: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from indexes.model.errors import SourceError
 from navigator.labs.cells import Cell, Lab
-from navigator.live.python_process import own_command
+from navigator.live.python_process import ended, own_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,5 @@ def _cell_run(event: dict[str, Any]) -> CellRun:
 
 def _ended(status: int, cells: Mapping[int, CellRun]) -> str:
     """How a process ended that did not say how."""
-    if status < 0:
-        return f"killed by {signal.Signals(-status).name}"
     failed = any(run.error for run in cells.values())
-    return f"exit status {status}" if status and not failed else ""
+    return ended(status) if status < 0 or (status and not failed) else ""

@@ -4,6 +4,7 @@ code."""
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -49,9 +50,17 @@ def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 def _answer(process: subprocess.Popen[str], words: str, timeout: float | None) -> Any:
     out, err = process.communicate(words, timeout)
     if process.returncode:
-        said = err.strip().splitlines() or [f"status {process.returncode}"]
+        said = err.strip().splitlines() or [ended(process.returncode)]
         raise ValueError(said[-1])
     return json.loads(out)
+
+
+def ended(status: int) -> str:
+    """How a process ended, by the status that subprocess gives: ``killed by SIGABRT``."""
+    if status >= 0:
+        return f"exit status {status}"
+    known = -status in list(signal.Signals)
+    return f"killed by {signal.Signals(-status).name if known else f'signal {-status}'}"
 
 
 def own_command(python: str, module: str, *arguments: str) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from indexes.model.errors import SourceError, UsageError
+from indexes.model.errors import SourceError, TorchnavError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
 from navigator.cli.session import Settings, completed, pass_settings, places_option
-from navigator.live.python_process import own_command
+from navigator.live.python_process import ended, own_command
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -125,9 +125,12 @@ def _ask(
     given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
     given += ["--json"] if settings.json else []
     command = own_command(target.path, "navigator.objects.command", *given, what, *arguments)
-    cache = {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
+    told = {"PYTHONFAULTHANDLER": "1"}  # of a crash Python itself says where it was
+    told |= {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
     out = subprocess.PIPE if settings.places else None
-    done = subprocess.run(command, env={**os.environ, **cache}, check=False, stdout=out)
+    done = subprocess.run(command, env={**os.environ, **told}, check=False, stdout=out)
+    if done.returncode < 0:
+        raise TorchnavError(f"{what}: {target.path}, which ran it, was {ended(done.returncode)}")
     if done.stdout and done.stdout.startswith(b"{"):
         _write_json(settings, done.stdout.decode())
     return done.returncode

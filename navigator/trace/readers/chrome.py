@@ -140,7 +140,7 @@ class ChromeReader:
             return
         if meta.format == "torchnav":
             if not meta.torch:
-                meta.problems.append("the program did not import torch")
+                meta.problems.append("the program ended before it had imported torch")
             elif not meta.complete:
                 meta.problems += [self._cut] if self._cut else []
             return

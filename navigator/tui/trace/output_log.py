@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Log
 
+from navigator.live.python_process import ended
 from navigator.trace.running import RunningProgram
 from navigator.tui.text import clean
 from navigator.tui.widgets.bars import Bar, PaneTitle
@@ -191,8 +192,8 @@ class OutputLog(Pane):
     def _show_state(self) -> None:
         words = "output of the program"
         if self.status is not None:
-            how = f"signal {-self.status}" if self.status < 0 else f"status {self.status}"
-            words += f", which ended with {how}"
+            went = f"which ended with status {self.status}"
+            words += f", {ended(self.status) if self.status < 0 else went}"
         note = "waits for input: a or Tab answers" if self.asks else ""
         self.query_one(PaneTitle).show(words, note)
 

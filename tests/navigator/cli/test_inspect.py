@@ -7,12 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from navigator.trace.readers import read_trace
+
 ROOT = Path(__file__).parents[3]
 
 
-def run(*arguments: str, cwd: Path, question: str = "inspect") -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path, question: str = "inspect", path: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "navigator", "--python", sys.executable, question, *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(cwd)}
+    environment = {"PYTHONPATH": f"{path}:{ROOT}", "PATH": "", "HOME": str(cwd)}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=cwd, env=environment, check=False
     )
@@ -109,3 +113,25 @@ def test_why_of_a_program_that_ends_well(tmp_path: Path) -> None:
     script.write_text("import torch\n")
 
     assert run(str(script), cwd=tmp_path, question="why").stdout == "it ended without an error\n"
+
+
+def test_a_torch_that_ends_the_process_is_told(tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("import os\nos.abort()\n")
+    (tmp_path / "train.py").write_text("import torch\n")
+    place = f'File "{tmp_path}/torch/__init__.py", line 2 in <module>'
+    for question, what, code in [
+        ("inspect", "1", 1),
+        ("why", "train.py", 1),
+        ("trace", "train.py", -6),
+    ]:
+        options = ["-o", "trace.json"] if question == "trace" else []
+        done = run(*options, what, cwd=tmp_path, question=question, path=tmp_path)
+        assert done.returncode == code
+        assert done.stderr.startswith("Fatal Python error: Aborted")
+        assert place in done.stderr
+        if code == 1:
+            told = f"torchnav: {what}: {sys.executable}, which ran it, was killed by SIGABRT"
+            assert done.stderr.splitlines()[-1] == told
+    (problem,) = read_trace(tmp_path / "trace.json").meta.problems
+    assert problem == "the program ended before it had imported torch"
