@@ -44,6 +44,30 @@ def written_aside(path: Path) -> Iterator[Path]:
             os.close(lock)
 
 
+@contextlib.contextmanager
+def written_over(path: Path) -> Iterator[Path]:
+    """What to write in place of ``path``, which stays as it was if that fails. What is no regular
+    file, such as a pipe, is written to as it is.
+
+    Raises:
+        OSError: It can't be made, or take its place.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield path
+        return
+    with written_aside(target) as aside:
+        yield aside
+        aside.chmod(target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+        os.replace(aside, target)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def left_over(path: Path) -> bool:
     """Whether a file that was written aside is one that nobody writes any more."""
     lock = f"{path}{_LOCK}"

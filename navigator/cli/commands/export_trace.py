@@ -237,11 +237,15 @@ def _calls(trace: Trace, name: str) -> list[int]:
 
 
 def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
+    from indexes.source.aside import written_over
     from navigator.text.clean import printable
     from navigator.trace.html_report import html_report
 
     try:
-        with report.open("w", encoding="utf-8", errors="replace") as file:
+        with (
+            written_over(report) as aside,
+            aside.open("w", encoding="utf-8", errors="replace") as file,
+        ):
             file.writelines(f"{printable(piece)}\n" for piece in html_report(trace, linker))
     except OSError as error:
         raise TorchnavError(f"cannot write {report}: {error.strerror}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from indexes.source.aside import written_over
 from navigator.trace.columns import NONE
 from navigator.trace.compiling.model import compilation_facts
 from navigator.trace.readers.events import DEVICE_TYPES
@@ -43,7 +44,7 @@ def write_chrome(trace: Trace, path: Path) -> int:
         OSError: The file cannot be written.
     """
     count = 0
-    with closing(_opened(path)) as file:
+    with written_over(path) as aside, aside.open("wb") as raw, _packed(raw, path) as file:
         block = bytearray(b'{"schemaVersion":1,"traceEvents":[\n')
         for count, event in enumerate(chrome_events(trace), 1):
             block += b",\n" * (count > 1)
@@ -55,10 +56,10 @@ def write_chrome(trace: Trace, path: Path) -> int:
     return count
 
 
-def _opened(path: Path) -> BinaryIO:
+def _packed(raw: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
     if path.suffix == ".gz":
-        return cast(BinaryIO, gzip.open(path, "wb", compresslevel=5))
-    return path.open("wb")
+        return cast(AbstractContextManager[BinaryIO], gzip.GzipFile(path.name, "wb", 5, raw))
+    return nullcontext(raw)
 
 
 def chrome_events(trace: Trace) -> Iterator[Event]:

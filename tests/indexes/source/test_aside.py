@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.source.aside import clear, left_over, written_aside
+from indexes.source.aside import clear, left_over, written_aside, written_over
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
 
@@ -42,6 +42,33 @@ def test_an_error_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), written_aside(tmp_path / "index.db"):
         raise RuntimeError
     assert names(tmp_path) == []
+
+
+def test_a_file_is_replaced_where_a_link_leads_and_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    old = tmp_path / "folder" / "report.html"
+    old.write_text("old")
+    old.chmod(0o640)
+    link = tmp_path / "link.html"
+    link.symlink_to(old)
+    with pytest.raises(FileNotFoundError), written_over(link) as aside:
+        aside.rename(tmp_path / "away").rename(tmp_path / "no" / "away")
+    assert old.read_text() == "old"
+    with written_over(link) as aside:
+        aside.write_text("new")
+    assert (old.read_text(), old.stat().st_mode & 0o777, link.is_symlink()) == ("new", 0o640, True)
+    assert names(tmp_path / "folder") == ["report.html"]
+
+
+def test_what_is_no_file_is_written_to_as_it_is(tmp_path: Path) -> None:
+    with written_over(Path(os.devnull)) as aside:
+        assert aside == Path(os.devnull)
+    with pytest.raises(FileNotFoundError), written_over(tmp_path / "no" / "report.html"):
+        pytest.fail("there is no such folder")
+    with written_over(tmp_path / "new.html") as aside:
+        pass
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "new.html").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_what_a_killed_writer_left_is_cleared_and_no_other(tmp_path: Path) -> None:

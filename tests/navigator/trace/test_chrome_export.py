@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +153,25 @@ def test_on_the_command_line(
     missing = tmp_path / "no" / "out.json"
     assert main(["export", "trace", str(profile_file), "--chrome", str(missing)]) == 1
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
+def test_a_file_stays_as_it_was_if_it_cannot_be_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    out, trace = tmp_path / name, tmp_path / "trace.json"
+    trace.write_text(
+        '[{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":1,"dur":1}]'
+    )
+    assert main(["export", "trace", str(trace), "--chrome", str(out)]) == 0
+    before = out.read_bytes()
+
+    def disk_is_full(_trace: Trace) -> Iterator[dict[str, Any]]:
+        yield {"name": "first"}
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("navigator.trace.writers.chrome.chrome_events", disk_is_full)
+    assert main(["export", "trace", str(trace), "--chrome", str(out)]) == 1
+    assert f"cannot write {out}: No space left on device" in capsys.readouterr().err
+    assert out.read_bytes() == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == [name, "trace.json"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import html.parser
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,20 @@ def test_a_report_and_markdown(
     assert markdown.startswith("### `aten::add`\n")
     assert "- kernel for CUDA: `ufunc_add_CUDA`" in markdown
     assert main(["export", "trace", *small_tree, BERT, "--markdown", "999999"]) == 1
+
+
+def test_a_report_that_fails_leaves_the_one_of_before(
+    monkeypatch: pytest.MonkeyPatch, small_tree: tuple[str, ...], tmp_path: Path
+) -> None:
+    def fails(*_arguments: object) -> Iterator[str]:
+        yield "half"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    report = tmp_path / "report.html"
+    report.write_text("before")
+    monkeypatch.setattr("navigator.trace.html_report.html_report", fails)
+    assert main(["export", "trace", *small_tree, BERT, "--html", str(report)]) == 1
+    assert report.read_text() == "before"
 
 
 def test_a_summary_without_an_index(capsys: pytest.CaptureFixture[str], nowhere: Path) -> None:
