@@ -126,6 +126,16 @@ class LaunchTable:
         return len(self.correlation) - 1
 
 
+def work_launched(call: str) -> DeviceWork | None:
+    """What a call of the runtime puts on a device, or into a graph that is captured, by its name;
+    None for those that only ask, wait or allocate."""
+    if "Memcpy" in call:
+        return "memcpy"
+    if "Memset" in call:
+        return "memset"
+    return "kernel" if "Launch" in call and "Graph" not in call and "Host" not in call else None
+
+
 class VersionTable:
     """How the versions of storages rose, or began anew with a new storage of that number."""
 

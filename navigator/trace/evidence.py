@@ -271,6 +271,21 @@ _OF_BACKEND = re.compile(
 )
 
 
+def devices_needed(ran: Iterable[Iterable[str]]) -> frozenset[str]:
+    """``cuda`` where an operator ran that no CPU has: the kinds of device that have all such, or
+    some of them. Of each that ran the dispatch keys of its kernels are given."""
+    each = [found for keys in ran if (found := _devices_of(set(keys)))]
+    return frozenset.intersection(*each) or frozenset.union(*each) if each else frozenset()
+
+
+def _devices_of(keys: set[str]) -> frozenset[str]:
+    """None where a CPU can run it, be it by a composite kernel."""
+    if any(key.startswith("Composite") or key.endswith(_BACKENDS["cpu"]) for key in keys):
+        return frozenset()
+    kinds = _BACKENDS.keys() - {"meta"}
+    return frozenset(kind for kind in kinds for key in keys if key.endswith(_BACKENDS[kind]))
+
+
 def backend_keys(op: TraceOp, device_types: Sequence[str]) -> tuple[str, ...]:
     """``("CUDA",)``, ``("SparseCPU",)``, ``("QuantizedCPU",)``: the keys its inputs select.
 

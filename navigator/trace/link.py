@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain, islice
@@ -15,7 +15,14 @@ from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.evidence import Around, Evidence, backend_keys, keys_of_call, serving_keys
+from navigator.trace.evidence import (
+    Around,
+    Evidence,
+    backend_keys,
+    devices_needed,
+    keys_of_call,
+    serving_keys,
+)
 from navigator.trace.links import (
     GENERATED,
     IN_PYTHON,
@@ -69,6 +76,8 @@ class Linker:
         self._compiler = cache(self._new_compiler_places)
         self.note = version_note(trace, index, self.schemas)
         """How the source differs from the torch that ran; empty when it does not."""
+        if trace.table.default_place and trace.meta.format != "torchnav":
+            trace.learn_devices(devices_needed(self._keys_of_operators()))
 
     def link(self, op: TraceOp) -> OpLink:
         """Where this call leads. Calls with the same inputs on the same device share it."""
@@ -85,6 +94,15 @@ class Linker:
         """What chooses the kernel of a call."""
         table = self._trace.table
         return table.inputs[op.id], table.place[op.id], op.device, op.keys
+
+    def _keys_of_operators(self) -> Iterator[Iterable[str]]:
+        """Of each operator that ran the keys that it has kernels for, by any overload."""
+        table = self._trace.table
+        ran = {table.name_of(row).removeprefix("aten::") for row in table.operators()}
+        keys: defaultdict[str, set[str]] = defaultdict(set)
+        for op, rows in self._kernels.items():
+            keys[op.partition(".")[0]].update(rows)
+        return (keys[name] for name in ran & keys.keys())
 
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
         """The source of a device kernel's name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from indexes.model.errors import TorchnavError
@@ -71,6 +71,13 @@ class Trace:
         places = set(self.table.places.values) - self.table.unreal_places
         seen = {place.partition("/")[0].partition(":")[0] for place in places}
         return ("cpu", *sorted(seen - {"cpu", ""}))
+
+    def learn_devices(self, kinds: Iterable[str]) -> None:
+        """Some of it ran on devices of these kinds, too, of which no row says so: what says
+        nothing may have run there."""
+        for kind in kinds:
+            self.table.places.number(kind)
+            self.table.default_place = ""
 
     def answered_by(self, op: TraceOp) -> TraceOp | None:
         """The call that reached a kernel: this one, or, where a ``__torch_dispatch__`` answered it,

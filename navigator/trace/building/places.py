@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from navigator.trace.columns import NONE
+from navigator.trace.columns import NONE, work_launched
 from navigator.trace.table import ANNOTATION, CALL, COMPILE, OP, Table
 
 PYTHON_KEYS = frozenset({"PythonDispatchMode", "PythonSubclass"})
@@ -18,7 +18,7 @@ class Places:
         self.table = table
         self.device_kind = "cuda"
         """Of devices that the trace only numbers."""
-        self._kernels_done = 0
+        self._kernels_done = self._launches_done = 0
         self._seen: tuple[set[int], set[int]] = (set(), set())
         """Where the program ran, and where the compiler did."""
 
@@ -29,6 +29,7 @@ class Places:
         if places is not None:
             self._place(rows, external, places)
         self._assign_kernels()
+        self._place_launches()
         self._set_default(rows)
 
     def _place(self, rows: Sequence[int], external: Sequence[int], places: dict[int, str]) -> None:
@@ -119,6 +120,14 @@ class Places:
             else:
                 kernels.reasons[number] = "launched outside of any recorded operator"
         self._kernels_done = len(kernels)
+
+    def _place_launches(self) -> None:
+        """What launches device work of which the trace says nothing runs on some device."""
+        launches = self.table.launches
+        for number in range(self._launches_done, len(launches)):
+            if work_launched(launches.names[launches.name[number]]):
+                self._on_device(launches.op[number], self.device_kind)
+        self._launches_done = len(launches)
 
     def _on_device(self, row: int, device: str) -> None:
         """What launches device work runs on that device, and so does what called it."""

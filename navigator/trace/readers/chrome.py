@@ -132,6 +132,8 @@ class ChromeReader:
         if around.truncated:
             meta.problems.append(f"the file ends in the middle of an event: {len(self.trace)} rows")
         self._describe(around)
+        if meta.format != "torchnav" and meta.devices and self._table.default_place:
+            self.trace.learn_devices([self._builder.places.device_kind])
         return self.trace
 
     def _describe(self, around: Surroundings) -> None:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from navigator.trace.columns import NONE, WORKS
-from navigator.trace.model import DeviceWork
+from navigator.trace.columns import NONE, WORKS, work_launched
 from navigator.trace.readers import read_trace
 from navigator.trace.table import Table
 from navigator.trace.trace import Trace
@@ -103,7 +102,7 @@ def captures_of(trace: Trace) -> list[Capture]:
     ran = set(trace.table.kernels.correlation)
     order = sorted(range(len(launches)), key=launches.start.__getitem__)
     names = {number: launches.names[launches.name[number]] for number in order}
-    captured = [n for n in order if _work(names[n]) and launches.correlation[n] not in ran]
+    captured = [n for n in order if work_launched(names[n]) and launches.correlation[n] not in ran]
     spans = list(_spans(trace, order, names))
     found = [
         Capture(trace, begin, [n for n in captured if begin <= launches.start[n] < end])
@@ -125,15 +124,6 @@ def _spans(
             begin = None
     if begin is not None:
         yield begin, float("inf")
-
-
-def _work(name: str) -> DeviceWork | None:
-    """What a call of the runtime makes a node of, by its name."""
-    if "Memcpy" in name:
-        return "memcpy"
-    if "Memset" in name:
-        return "memset"
-    return "kernel" if "Launch" in name and "Graph" not in name and "Host" not in name else None
 
 
 def replays_of(trace: Trace) -> list[Replay]:
@@ -303,7 +293,7 @@ class _Joiner:
 
 def _launch_key(capture: Capture, number: Number) -> _Key:
     launches = capture.trace.table.launches
-    work = _work(launches.names[launches.name[number]]) or "kernel"
+    work = work_launched(launches.names[launches.name[number]]) or "kernel"
     return _key(work, launches.kernels.get(number, ""))
 
 

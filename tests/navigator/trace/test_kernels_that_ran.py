@@ -16,7 +16,7 @@ from navigator.trace.links import IN_PYTHON, OpLink
 from navigator.trace.model import ProgramDefinition, TraceOp
 from navigator.trace.program_code import ProgramCode
 from navigator.trace.rows import op_row
-from tests.navigator.trace.made import made, op, tensors
+from tests.navigator.trace.made import launch, made, op, tensors
 
 UNSEEN: dict[str, Any] = {"Input Dims": [[]], "Input type": [""], "Concrete Inputs": [""]}
 
@@ -136,3 +136,34 @@ def test_inputs_that_fit_no_overload_of_a_librarys_operator(
     event = op(name, 1.0, 2.0, **tensors(values=["1"] * 2))
     _, row = linked(tmp_path, tree_index, event)[f"/{name}"]
     assert row["reason"].startswith("its inputs fit no overload in the TORCH_LIBRARY")
+
+
+SIN = op("aten::sin", 1.0, 2.0, **tensors([2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("events", "device"),
+    [
+        ([op("aten::cudnn_convolution", 5.0, 2.0)], ""),
+        ([op("aten::abs", 5.0, 2.0), launch(6.0, 1)], ""),
+        ([], "NVIDIA H100"),
+    ],
+    ids=["an operator that only CUDA has", "a launch", "the devices of the machine"],
+)
+def test_a_profile_of_the_host_alone_does_not_say_that_a_cpu_ran_it(
+    tree_index: Index, tmp_path: Path, events: list[dict[str, Any]], device: str
+) -> None:
+    trace = made(tmp_path, [SIN, *events], device)
+    linker = Linker(trace, tree_index)
+    rows = [op_row(trace, one, linker) for one in trace.ops()]
+    assert rows[0]["device"] is None
+    assert rows[0]["keys"] == ["CPU", "CUDA"]
+    on_device = [row["device"] for row in rows if row["name"] == "aten::abs"]
+    assert on_device == ["cuda"] * len(on_device)
+
+
+def test_a_profile_without_a_sign_of_a_device_is_of_the_cpu(
+    tree_index: Index, tmp_path: Path
+) -> None:
+    link, row = linked(tmp_path, tree_index, SIN)["/aten::sin"]
+    assert (link.keys, row["device"]) == (("CPU",), "cpu")
