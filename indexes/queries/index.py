@@ -237,8 +237,8 @@ class Index(IndexedTree):
             from indexes.queries.naming.resolve import not_found
 
             said = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
-            lacks = self.info.missing[:1] if self.info.kind == "wheel" else ()
-            raise not_found(found, "; not here: ".join((said, *lacks)))
+            lacks = "; ".join(self.info.missing[:2]) if self.info.kind == "wheel" else ""
+            raise not_found(found, f"{said}; not here: {lacks}" if lacks else said)
         return found
 
     def python(self, name: str) -> PythonCard | None:
