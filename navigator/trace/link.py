@@ -6,23 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import Definition, KernelRow, OperatorSummary
+from indexes.model.vocabulary import KernelRow, OperatorSummary
 from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.evidence import (
-    Around,
-    Evidence,
-    backend_keys,
-    devices_needed,
-    keys_of_call,
-    serving_keys,
-)
+from navigator.trace.evidence import Around, Evidence, backend_keys, devices_needed, keys_of_call
+from navigator.trace.kernels import Kernels
 from navigator.trace.links import (
     GENERATED,
     IN_PYTHON,
@@ -100,7 +94,7 @@ class Linker:
         table = self._trace.table
         ran = {table.name_of(row).removeprefix("aten::") for row in table.operators()}
         keys: defaultdict[str, set[str]] = defaultdict(set)
-        for op, rows in self._kernels.items():
+        for op, rows in self._kernels.rows.items():
             keys[op.partition(".")[0]].update(rows)
         return (keys[name] for name in ran & keys.keys())
 
@@ -117,21 +111,12 @@ class Linker:
         """The schemas and kernels that a call may be; one of each where it is resolved."""
         names = (link.full_name,) if link.full_name else link.candidates
         schemas = (self._summaries[name] for name in names if name in self._summaries)
-        kernels = (self._possible_kernels(self._kernels.get(n, {}), link.keys) for n in names)
+        kernels = (self._kernels.possible(name, link.keys) for name in names)
         return Possible(tuple(schemas), tuple(chain.from_iterable(kernels)))
 
     def _new_compiler_places(self, full_name: str) -> Object | None:
         found = (compiler_places(one, full_name) for one in (self.schemas, self.index))
         return next(filter(None, found), None)
-
-    def _possible_kernels(
-        self, rows: dict[str, KernelRow], keys: tuple[str, ...]
-    ) -> Iterator[KernelRow]:
-        """Those that serve a key; all of them where the key is not known."""
-        if not keys:
-            yield from rows.values()
-        for key in keys:
-            yield from islice((rows[one] for one in serving_keys(key) if one in rows), 1)
 
     def path(self, op: TraceOp) -> DispatchPath | None:
         """The keys that this call went through; None for rows that were not dispatched."""
@@ -190,7 +175,7 @@ class Linker:
         reasons: list[str] = []
         node = self._node_of(op)
         schema = self._schema(op, candidates, reasons)
-        rows = self._kernels.get(schema.full_name, {}) if schema else {}
+        rows = self._kernels.of(schema.full_name) if schema else {}
         devices = self._trace.device_types()
         told = ran is not None and self._trace.table.place[ran.id] >= 0
         keys = keys_of_call(ran, schema, rows, devices, told) if ran else ("Python",)
@@ -198,7 +183,7 @@ class Linker:
         if schema is not None and ran is None:
             reasons.append(IN_PYTHON)
         elif schema is not None:
-            kernel = self._kernel(schema.full_name, keys, reasons)
+            kernel = self._kernels.that_ran(schema.full_name, keys, reasons)
         if node is not None and node.reason:
             reasons.append(node.reason)
         return OpLink(
@@ -325,47 +310,6 @@ class Linker:
         versions = (self.index.info.version, self.schemas.info.version)
         return " and ".join(dict.fromkeys(versions))
 
-    def _kernel(
-        self, full_name: str, keys: tuple[str, ...], reasons: list[str]
-    ) -> KernelRow | None:
-        rows = self._kernels.get(full_name)
-        if rows is None:
-            version = self.index.info.version
-            is_there = full_name in self._of_tree
-            what = f"no kernel of {full_name} was found in" if is_there else f"no {full_name} in"
-            reasons.append(f"{what} the tree of {version}")
-            return None
-        if not keys:
-            reasons.append(
-                "the trace does not say which kind of tensor it ran on: one of the "
-                f"kernels for {', '.join(rows)}"
-            )
-            return None
-        row = self._serving(rows, keys, reasons)
-        if row is not None and not row.definitions:
-            reasons.append(row.reason or f"{row.symbol} was not found")
-        return row
-
-    def _serving(
-        self, rows: dict[str, KernelRow], keys: tuple[str, ...], reasons: list[str]
-    ) -> KernelRow | None:
-        """The kernel that serves the key; for several keys, the one that serves them all."""
-        found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
-        found = [row for row in found if row] or found  # it ran: not where there is no kernel
-        first = found[0]
-        if first is None and any(row.rule == RULE for row in rows.values()):
-            reasons.append(f"no kernel for {keys[0]}: there are those for {', '.join(rows)}")
-        elif first is None:
-            reasons.append(
-                f"no kernel for {keys[0]} in native_functions.yaml: it is registered elsewhere"
-            )
-        elif any(row is None or _functions(row) != _functions(first) for row in found):
-            symbols = ", ".join(dict.fromkeys(row.symbol for row in found if row is not None))
-            what = "kind of tensor" if any(k.endswith(keys[0]) for k in keys[1:]) else "device"
-            reasons.append(f"the trace does not say on which {what} it ran: one of {symbols}")
-            return None
-        return first
-
     # -------------------------------------------------------------------------- nodes
 
     def _node_of(self, op: TraceOp) -> NodeLink | None:
@@ -413,10 +357,6 @@ class Linker:
         return ProgramCode(self._trace.table.definitions)
 
     @cached_property
-    def _of_tree(self) -> frozenset[str]:
-        return frozenset(op.full_name for op in self.index.operators())
-
-    @cached_property
     def _overloads(self) -> Overloads:
         return Overloads(parse_schema(op.schema) for op in self._summaries.values())
 
@@ -425,18 +365,5 @@ class Linker:
         return Evidence(self.index)
 
     @cached_property
-    def _kernels(self) -> dict[str, dict[str, KernelRow]]:
-        table: defaultdict[str, dict[str, KernelRow]] = defaultdict(dict)
-        for row in (*self.index.kernel_rows(), *self.index.library_kernel_rows()):
-            table[row.op][row.key] = row
-        for row in self.schemas.library_kernel_rows():
-            if row.op not in self._of_tree:
-                table[row.op][row.key] = row
-        for op, rows in self._code.kernels.items():  # a program may replace kernels of torch
-            known = table[op] if "::" in op else {}
-            table[op].update({key: row for key, row in rows.items() if key not in known})
-        return table
-
-
-def _functions(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
-    return row.symbol, row.definitions
+    def _kernels(self) -> Kernels:
+        return Kernels(self.index, self.schemas, self._code)
