@@ -11,7 +11,7 @@ from indexes.linking.python.around import opinfo_entries
 from indexes.linking.python.compilers import CORE, INDUCTOR, Compilers
 from indexes.model.files import unpack
 from indexes.model.vocabulary import NativeFunction
-from indexes.queries.audit.report import Measure
+from indexes.queries.audit.measure import Measure
 from indexes.queries.index import Index
 from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.queries.audit.report import Measure
+from indexes.queries.audit.measure import Measure
 from indexes.queries.index import Index
 from indexes.queries.messages import Message, Messages
 from indexes.readers.messages import HOLE

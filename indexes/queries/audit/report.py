@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -28,6 +28,7 @@ from indexes.queries.audit.checks import (
 )
 from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, told
 from indexes.queries.audit.launched import led_back
+from indexes.queries.audit.measure import Measure, Measured, counted
 from indexes.queries.audit.reached import Reached
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
 from indexes.queries.dispatch_path.live import LiveTable
@@ -40,21 +41,6 @@ DEVICES = ("CPU", "CUDA")
 MOST_LINES = 40
 """The most lines that an operator is answered with by default."""
 LAYERS = ("ADInplaceOrView", "Functionalize", "Meta")
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One promise, and how far it is kept."""
-
-    name: str
-    bar: str
-    """What must hold, in words."""
-    total: int
-    counts: Mapping[str, int]
-    met: bool | None
-    """None when this source has nothing to measure it on."""
-    short: tuple[str, ...] = ()
-    """What falls short, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +121,7 @@ def registrations(index: Index) -> Measure:
         else:
             counts["not found"] += 1
             short.append(f"{row.registration}: {row.stub}: {row.reason}")
-    return _counted("REGISTER_* lines to the registered function", "100 %", counts, short)
+    return counted("REGISTER_* lines to the registered function", "100 %", counts, short)
 
 
 def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -148,7 +134,7 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
     }
     name = "operators whose kernel calls a stub: stub and device kernels"
     short = [f"{op}: {why}" for op, why in reach.missed.items()]
-    return _counted(name, "at least 99 %", counts, short, 0.01)
+    return counted(name, "at least 99 %", counts, short, 0.01)
 
 
 def dtypes(index: Index) -> Measure:
@@ -159,7 +145,7 @@ def dtypes(index: Index) -> Measure:
         "layouts and others": found.other,
         "not read": len(found.unread),
     }
-    return _counted("AT_DISPATCH_* uses expanded to dtypes", "100 %", counts, found.unread)
+    return counted("AT_DISPATCH_* uses expanded to dtypes", "100 %", counts, found.unread)
 
 
 # ------------------------------------------------------------------------------ graph
@@ -341,7 +327,7 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
         counts[verdict] += times
         if verdict == "open":
             short.append(f"{name}: {answer.reason}")
-    return _counted(f"launches in {trace}", "all classified", counts, short)
+    return counted(f"launches in {trace}", "all classified", counts, short)
 
 
 def chained(
@@ -370,45 +356,9 @@ def chained(
     yield from (own.measure(), around.measure())
 
 
-@dataclass(slots=True)
-class Measured:
-    """Counts of what is in place and what is not, as they come."""
-
-    name: str
-    least: float
-    right: int = 0
-    by_rule: int = 0
-    """Those that are right by what is documented of libraries, not by an edge to that library."""
-    short: list[str] = field(default_factory=list)
-
-    def add(self, right: bool, what: str) -> None:
-        """Counts one."""
-        self.right += right
-        if not right:
-            self.short.append(what)
-
-    def measure(self) -> Measure:
-        """The promise, and how far it is kept."""
-        total = self.right + len(self.short)
-        by_rule = {"of them by rule": self.by_rule} if self.by_rule else {}
-        counts = {"right": self.right, **by_rule, "not": len(self.short)}
-        met = self.right >= self.least * total if total else None
-        short = tuple(f"{n}x {what}" for what, n in Counter(self.short).most_common())
-        return Measure(self.name, f"at least {self.least:.0%}", total, counts, met, short)
-
-
-def _counted(
-    name: str, bar: str, counts: Mapping[str, int], short: Collection[str], share: float = 0
-) -> Measure:
-    """A promise of which this share, at most, may fall short."""
-    total = sum(counts.values())
-    met = len(short) <= share * total if total else None
-    return Measure(name, bar, total, counts, met, tuple(short))
-
-
 def _lines(name: str, total: int, wrong: Collection[str]) -> Measure:
     counts = {"right": total - len(wrong), "wrong": len(wrong)}
-    return _counted(name, "wrong at most 0.1 %", counts, wrong, 0.001)
+    return counted(name, "wrong at most 0.1 %", counts, wrong, 0.001)
 
 
 def _scored(score: Score) -> Measure:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import SourceError
+from indexes.queries.audit.measure import Measure
 from indexes.queries.audit.report import (
     LiveFacts,
-    Measure,
     chained,
     drawn,
     launches,

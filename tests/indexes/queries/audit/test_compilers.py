@@ -7,7 +7,7 @@ import pytest
 from indexes.linking.python.compilers import CORE, INDUCTOR, Compilers
 from indexes.model.errors import SourceError
 from indexes.queries.audit.compilers import LiveCompilers, compiler_measures
-from indexes.queries.audit.report import Measure
+from indexes.queries.audit.measure import Measure
 from indexes.queries.index import Index
 from indexes.store.registrations import StoredPython
 from navigator.live.installed import live_compilers

@@ -6,7 +6,7 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.queries.audit.compilers import LiveOperator, library_measures
-from indexes.queries.audit.report import Measure
+from indexes.queries.audit.measure import Measure
 from indexes.queries.index import Index
 from navigator.live.installed import live_libraries
 

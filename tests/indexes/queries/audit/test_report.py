@@ -17,7 +17,8 @@ from indexes.queries.audit.checks import (
     misplaced_kernels,
     misplaced_registrations,
 )
-from indexes.queries.audit.report import Measure, measures
+from indexes.queries.audit.measure import Measure
+from indexes.queries.audit.report import measures
 from indexes.queries.index import Index
 
 
