@@ -189,7 +189,7 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------------------- places
 
-_PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d{1,18})(?::\d+)?:?\Z")
+_PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d{1,4000})(?::\d+)?:?\Z")
 _PATH = regex(r"@?[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
 _LINK = regex(
     r"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>\d{1,18})(?:-L\d+)?\Z"
