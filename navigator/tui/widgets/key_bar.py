@@ -20,7 +20,6 @@ _WHILE_TYPING = ("help", "quit")
 _HELP = len(" ? Help ")
 _ORDER = (
     "go",
-    "leave",
     "quit",
     "goto",
     "find",
@@ -28,6 +27,7 @@ _ORDER = (
     "copy",
     "back",
     "contribute",
+    "leave",
     "impact",
     "table",
     "compare",

@@ -49,7 +49,7 @@ def rows(index: Index, op: str, key: str) -> list[KernelRow]:
         ("add.out", "ExecuTorch", "my::executor::native::add_out", "runtime add.out"),
         ("mylib::scale", "PrivateUse1", "scale_private", "scale_private"),
         ("mystable::pack", "CPU", "my::stable::pack_cpu", "pack_cpu"),
-        ("mylib::pack_bits", "CPU", "(anonymous)::pack_bits", "pack_bits"),
+        ("mylib::pack_bits", "CPU", "(anonymous)::pack_bits<4>", "pack_bits"),
     ],
 )
 def test_kernels_lead_to_their_definitions(

@@ -14,6 +14,7 @@ import pytest
 from navigator.trace.running import RunningProgram
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.session import Opener
+from navigator.tui.trace.detail import TraceDetail
 from navigator.tui.trace.output_log import Answer, OutputLog
 from navigator.tui.trace.recordings import RecordedProgram
 from tests.navigator.trace.programs import RECORDER
@@ -168,7 +169,8 @@ async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_
         await person.until(lambda: not screen.query_one(OutputLog).display)
         await person.sees("Tensor.backward")
         await person.until(lambda: screen.query_one(ChainPane).region.height > 0)
-        await person.until(lambda: screen.pane.ops.size.height >= 6)
+        rows, detail = screen.pane.ops, screen.query_one(TraceDetail)
+        await person.until(lambda: rows.size.height + detail.size.height >= 9)  # 3 or 4 of detail
         await person.presses("O")
         await person.sees("hello you")
         await person.until(lambda: screen.query_one(ChainPane).region.height == 0)
