@@ -237,8 +237,10 @@ class Index(IndexedTree):
             from indexes.queries.naming.resolve import not_found
 
             said = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
-            lacks = "; ".join(self.info.missing[:2]) if self.info.kind == "wheel" else ""
-            raise not_found(found, f"{said}; not here: {lacks}" if lacks else said)
+            if self.info.kind == "wheel":
+                lacks, _, clone = "; ".join(self.info.missing[:2]).rpartition(": ")
+                said += f"; not here: {lacks.replace(f': {clone};', ',')}: {clone}"
+            raise not_found(found, said)
         return found
 
     def python(self, name: str) -> PythonCard | None:
