@@ -352,12 +352,10 @@ class Bodies(Definitions):
         called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
         return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
 
-    def popularity(self, names: Iterable[str]) -> dict[str, int]:
-        """How often C++ calls something by each of some names; those that it does not are left
-        out."""
-        some = "c.name IN (SELECT value FROM json_each(?))"
-        sql = f"SELECT c.name,count(*) FROM calls c WHERE {some} AND {_IS_CALL} GROUP BY c.name"
-        return dict(self.store.query(sql, (dumps(list(names)),)))
+    def popularity(self) -> dict[str, int]:
+        """How often C++ calls something by each name."""
+        sql = f"SELECT c.name,count(*) FROM calls c WHERE {_IS_CALL} GROUP BY c.name"
+        return dict(self.store.query(sql))
 
 
 def _spelling(call: Call) -> tuple[object, ...]:

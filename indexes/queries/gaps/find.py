@@ -113,9 +113,8 @@ def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
     counts: Counter[str] = Counter()
     found = []
     gaps = sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line))
-    uses = tree.index.facts.popularity(filter(str.isidentifier, {_name(tree, g) for g in gaps}))
     for gap in gaps:
-        placed = _placed(tree, kind, gap, uses)
+        placed = _placed(tree, kind, gap)
         counts[placed.id] += 1
         number = counts[placed.id]
         found.append(replace(placed, number=number) if number > 1 else placed)
@@ -132,7 +131,7 @@ def _name(tree: Tree, gap: Gap) -> str:
     return tree.natives[gap.op].name if gap.op else gap.name
 
 
-def _placed(tree: Tree, kind: Kind, gap: Gap, uses: Mapping[str, int]) -> Gap:
+def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
     native = tree.natives[gap.op] if gap.op else None
     name = _name(tree, gap)
     needed = needs(gap, kind.python)
@@ -141,7 +140,7 @@ def _placed(tree: Tree, kind: Kind, gap: Gap, uses: Mapping[str, int]) -> Gap:
         kind=kind.name,
         name=gap.name or name,
         module=(native.python_module or "") if native else "",
-        uses=uses.get(name, 0),
+        uses=tree.popularity.get(name, 0),
         needs=needed,
         difficulty=grade(gap, kind, needed),
         effort=effort(gap, kind, needed),

@@ -75,6 +75,11 @@ class Tree:
         """The test files, asked for those that name something."""
         return TestMentions(self.corpus, self.store)
 
+    @cached_property
+    def popularity(self) -> dict[str, int]:
+        """How often C++ calls something by each name."""
+        return self.index.facts.popularity()
+
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
         """Lines of a file, from 1, to the end when ``last`` is 0."""
         return self._lines(path)[first - 1 : last or None]
