@@ -17,6 +17,7 @@ from indexes.model.errors import Cancelled, SourceError
 from indexes.model.files import PythonFact, RemarkFact, Roots, placed
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import (
+    UNSAID,
     CppFacts,
     DefinitionFact,
     holds_operators,
@@ -235,18 +236,5 @@ def _messages(path: str, data: bytes) -> list[MessageFact]:
 def _jitted(found: Definition) -> DefinitionFact:
     """A kernel that is compiled at run time, under the name it then has."""
     line = found.location.line
-    return DefinitionFact(
-        found.name,
-        found.scope,
-        found.kind,
-        line,
-        line,
-        found.parameters,
-        "",
-        1,
-        *("", "", ""),
-        0,
-        *("", 0, ""),
-        [],
-        [],
-    )
+    place = (found.name, found.scope, found.kind, line, line, found.parameters, "", 1)
+    return DefinitionFact(*place, *UNSAID, [], [])

@@ -57,10 +57,14 @@ class LibraryMacros:
                 made += _made_by(fact, _Preprocessor(self, path, fact.offset))
         return made
 
-    def _of_blocks(self, path: str, use: UseFact, left: Iterator[int]) -> Iterator[LibraryFact]:
+    def _of_blocks(
+        self, path: str, use: UseFact, left: Iterator[int], depth: int = 0
+    ) -> Iterator[LibraryFact]:
         """What the blocks register that a use at namespace scope becomes; ``left`` are the
         expansions that may still be made."""
-        if not self._hold_block(use.name, use.arguments) or next(left, None) is None:
+        if depth > _MAX_DEPTH or not self._hold_block(use.name, use.arguments):
+            return
+        if next(left, None) is None:
             return
         preprocessor = _Preprocessor(self, path, use.offset)
         macro = preprocessor.visible(use.name)
@@ -78,7 +82,7 @@ class LibraryMacros:
         for inner in found.uses:
             guard = _both(use.guard, inner.guard)
             placed_use = inner._replace(line=use.line, offset=use.offset, guard=guard)
-            for call in self._of_blocks(path, placed_use, left):
+            for call in self._of_blocks(path, placed_use, left, depth + 1):
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
 
     def _hold_block(self, name: str, arguments: str) -> bool:

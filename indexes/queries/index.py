@@ -238,8 +238,8 @@ class Index(IndexedTree):
 
             said = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
             if self.info.kind == "wheel":
-                lacks, _, clone = "; ".join(self.info.missing[:2]).rpartition(": ")
-                said += f"; not here: {lacks.replace(f': {clone};', ',')}: {clone}"
+                lacks = ", ".join(one.partition(": ")[0] for one in self.info.missing[:2])
+                said += f"; not here: {lacks}: torchnav clone"
             raise not_found(found, said)
         return found
 

@@ -18,7 +18,8 @@ except ImportError:
     except ImportError:  # before: Dynamo is asked, which 1.13 does not have
 
         def is_compiling() -> bool:
-            return bool(getattr(sys.modules.get("torch._dynamo"), "is_compiling", bool)())
+            asked = getattr(sys.modules.get("torch._dynamo"), "is_compiling", None)
+            return asked is not None and bool(asked())
 
 
 try:

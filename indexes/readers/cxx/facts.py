@@ -31,8 +31,8 @@ _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MAR
 """Extensions hold little else."""
 
 
-_UNSAID = ("", "", "", 0, "", 0, "")
-"""Of what is no function nor class, from its base on."""
+UNSAID = ("", "", "", 0, "", 0, "")
+"""Fields of a definition that says nothing of them, from ``base`` to ``bound``."""
 
 
 class DefinitionFact(NamedTuple):
@@ -156,7 +156,7 @@ class _Assembler:
             line, guard = self.line(one.offset), self._guard(one.offset)
             qualifier, _, function = one.function.rpartition("::")
             call = Call(function, qualifier, line, "call", flat(one.template))
-            place = (one.name, "", SHADER, line, line, "", guard, 0, *_UNSAID)
+            place = (one.name, "", SHADER, line, line, "", guard, 0, *UNSAID)
             yield DefinitionFact(*place, [call], [])
 
     def _use(self, use: ScopedUse) -> UseFact:
@@ -187,7 +187,7 @@ class _Assembler:
         first = line + macro.skipped_lines
         place = (macro.name, "", "macro", line, first + macro.body.count("\n"))
         body = self._macro_body(macro.body, first)
-        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, *_UNSAID)
+        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, *UNSAID)
         self.facts.definitions.append(DefinitionFact(*made, body.calls, body.branches))
 
     def _macro_body(self, body: str, first_line: int) -> Body:

@@ -155,7 +155,18 @@ def test_macros_that_double_each_other_end() -> None:
         '#define C60(x) TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl("abs", x); }\n'
         "TORCH_LIBRARY_IMPL(aten, CPU, m) {\n  A0(abs);\n  B0;\n}\nC0(abs)\n"
     )
+    assert len(made_of(text)) <= 2 * CXX_EXPANSIONS
+
+
+def test_a_long_row_of_macros_ends() -> None:
+    row = "".join(f"#define A{n}(x) A{n + 1}(x)\n" for n in range(3000))
+    block = "TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl(#x, x); }"
+    assert made_of(f"{row}#define A3000(x) {block}\nA0(abs)\n") == []
+    (made,) = made_of(f"{row}#define A3000(x) {block}\nA2990(abs)\n")
+    assert made.arguments == '"abs", abs'
+
+
+def made_of(text: str) -> list[LibraryFact]:
     facts, _ = read_cpp(text.encode(), "a.cpp")
     table = MacroTable({one.name: [PlacedMacro("a.cpp", one)] for one in facts.macros})
-    made = LibraryMacros(table).expand("a.cpp", facts.libraries, facts.uses)
-    assert len(made) <= 2 * CXX_EXPANSIONS
+    return LibraryMacros(table).expand("a.cpp", facts.libraries, facts.uses)
