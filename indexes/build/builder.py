@@ -17,9 +17,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from indexes.build.cached_indexes import make_room
 from indexes.build.nearest import copy_nearest
 from indexes.build.scan import has_reader, read_files, reading_order
-from indexes.build.shelf import make_room
 from indexes.build.stages import Work, is_current, run_stages
 from indexes.model.errors import (
     CancelCallback,
@@ -99,7 +99,7 @@ class Builder:
         except DamagedIndex as error:
             damaged = str(error)
         files = self.files()
-        report = self._anew(files, alone=force)
+        report = self._rebuild(files, alone=force)
         self._remember(files, started)
         report.damaged = damaged
         return report
@@ -141,7 +141,7 @@ class Builder:
 
     # ------------------------------------------------------------------ cold
 
-    def _anew(self, files: Files, alone: bool) -> Report:
+    def _rebuild(self, files: Files, alone: bool) -> Report:
         """Builds aside, from another tree's index unless ``alone``, and swaps it in."""
         with self.aside() as aside:
             if not alone and copy_nearest(self.path, lambda: self._contents(files), aside):
@@ -274,7 +274,7 @@ class Builder:
                 store.set_problems(_SCAN, (), path)
             scanned = self._scan(store, changes.read)
             store.create_indexes()
-            run_stages(Work(store, self.source, scanned), lambda says: self._tell(says, 0, 0))
+            run_stages(Work(store, self.source, scanned), lambda says: self._report(says, 0, 0))
             store.db.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):  # done already where the disk is full
@@ -292,7 +292,7 @@ class Builder:
         reading = numbered[: len(readable)]
         places = (self.source.top, self.source.roots)
         for done, read in enumerate(read_files(places, reading, self._cancelled)):
-            self._tell("reading", done + 1, len(readable))
+            self._report("reading", done + 1, len(readable))
             self._hashes[read.path] = read.hash
             self._keep(store, read.number, read.path, kinds[read.path], read.path in known)
             store.add(read.rows)
@@ -312,7 +312,7 @@ class Builder:
         else:
             store.add_file(number, path, kind, self.hash(path))
 
-    def _tell(self, stage: str, done: int, total: int) -> None:
+    def _report(self, stage: str, done: int, total: int) -> None:
         if self._cancelled():
             raise Cancelled("indexing was cancelled; nothing was changed")
         self._progress(Progress(stage, done, total))

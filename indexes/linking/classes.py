@@ -37,7 +37,7 @@ class Classes:
 
     def methods(self, call: Call, caller: Known, mark: str) -> list[Known]:
         """The methods of a name that an object has whose class is marked so."""
-        classes = _own_class(caller) if mark == "this" else self._classes_meant(mark, caller)
+        classes = _own_class(caller) if mark == "this" else self._classes_named(mark, caller)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
         scopes = self._by_scope(call.name)
         found = _others(scopes, wanted & scopes.keys(), caller)
@@ -69,7 +69,7 @@ class Classes:
             return False
         return any(map(self.facts.is_scope, set.intersection(*families)))
 
-    def _classes_meant(self, name: str, caller: Known) -> Sequence[str]:
+    def _classes_named(self, name: str, caller: Known) -> Sequence[str]:
         """The classes that the name of a type can mean: those of the nearest scope around the
         caller; elsewhere all, unless it is also an alias of a vector, as ``Stack`` is."""
         classes = self.facts.classes_named(name) or self.facts.classes_named(

@@ -193,7 +193,7 @@ class EdgeResolver:
         library = library_of(call) or self._included(call, caller, found)
         if library and self._is_own_class(call):
             library = ""
-        if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
+        if library and (library in APPLE or not is_plain(call) or _are_fallbacks(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
             return [edge_to(call, "library", library, sure)]
         if copied := _copied_library(found, caller):
@@ -260,14 +260,14 @@ class EdgeResolver:
         kind: EdgeKind = "passed" if call.kind == "name" else "call"
         if call.receiver == SWITCHED:
             kind = "chooser"
-        if self._stands_beside_others(call, found):
+        if self._is_imported_by_using(call, found):
             count = len(functions) + 1
             meant = [edge_to(call, kind, one, "ambiguous", count) for one in functions]
         else:
             meant = each(call, kind, functions, twins=are_twins(found))
         return each(call, "macro", macros) + meant
 
-    def _stands_beside_others(self, call: Call, found: Sequence[Known]) -> bool:
+    def _is_imported_by_using(self, call: Call, found: Sequence[Known]) -> bool:
         """Whether functions are seen in the global scope by ``using scope::name``, as those of
         complex numbers: there they stand beside C's of that name, which no tree defines."""
         if call.qualifier.strip(":") or call.name not in _OF_C:
@@ -391,7 +391,7 @@ def _copied_library(found: Sequence[Known], caller: Known) -> str:
     return vendored(found[0].definition.location.path) or ""
 
 
-def _are_stand_ins(found: Sequence[Known]) -> bool:
+def _are_fallbacks(found: Sequence[Known]) -> bool:
     """Whether functions only take the place of a library's where the build lacks it: vendors
     define nothing in the tree's namespaces."""
     return all(one.definition.guard and not one.definition.scope for one in found)

@@ -49,14 +49,14 @@ class FunctionsRun:
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
         """The methods of what a call names, in itself or in its template, that run by it."""
-        seen = list(self._classes_around(named, caller))
+        seen = list(self._enclosing_classes(named, caller))
         owners = _nearest(seen) if seen else []
         run = [self._methods_run(owner) for owner in owners]
         if not any(run) and named is not call:
             run = [self._methods_given(owner, call) for owner in owners]
         return of_specialization(call, run) if any(run) else []
 
-    def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
+    def _enclosing_classes(self, named: Call, caller: Known) -> Iterator[Known]:
         path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
         if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
             qualifier, _, name = alias.rpartition("::")
@@ -112,12 +112,16 @@ class FunctionsRun:
                 if call.kind == "call" and owner.isidentifier():
                     called.update(() if self.facts.classes_named(owner) else (call.name,))
                 elif call.kind in ("call", "launch"):
-                    below = [one for one in self._beside(start, call.name) if one.id not in seen]
+                    below = [
+                        one
+                        for one in self._templates_in_file(start, call.name)
+                        if one.id not in seen
+                    ]
                     seen.update(one.id for one in below)
                     pending += below
         return frozenset(called)
 
-    def _beside(self, known: Known, name: str) -> Iterator[Known]:
+    def _templates_in_file(self, known: Known, name: str) -> Iterator[Known]:
         path = known.definition.location.path
         for one in self.facts.named(name):
             if one.definition.template and one.definition.location.path == path:

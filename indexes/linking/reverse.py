@@ -45,7 +45,7 @@ class Way:
     """For which it does; empty where it does for every one."""
 
 
-def ways_to(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]:
+def operators_reaching(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]:
     """The operators whose own code reaches one of some places, each by its shortest way, the
     nearest first."""
     climb = _Climb(facts)
@@ -78,7 +78,7 @@ class _Climb:
         pending = deque(below)
         while pending:
             node = pending.popleft()
-            for op, side in self._beside(node):
+            for op, side in self._other_uses(node):
                 self._keep(op, side, _down(node, below), device)
             for step in self.graph.up(node):
                 upper = step.upper
@@ -89,7 +89,7 @@ class _Climb:
                     below[upper] = step
                     pending.append(upper)
 
-    def _beside(self, node: Node) -> Iterator[tuple[str, Side]]:
+    def _other_uses(self, node: Node) -> Iterator[tuple[str, Side]]:
         """The operators that a definition serves in another way than as a kernel."""
         if not isinstance(node.what, int):
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.model.files import is_beside
+from indexes.model.files import in_extension
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
@@ -102,7 +102,7 @@ def linkable(known: Known, path: str) -> bool:
 
 
 def _is_linkable(scope: str, place: str, path: str) -> bool:
-    if is_beside(place) and not is_beside(path):
+    if in_extension(place) and not in_extension(path):
         return False  # PyTorch is built without its extensions
     if is_header(place) and not path.startswith(_private_to(place)):
         return False

@@ -281,7 +281,7 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class ReachingWay:
+class ReachingPath:
     """How an operator reaches a place."""
 
     op: str
@@ -308,7 +308,7 @@ class Place:
     rule: str = ""
     calls: tuple[Callee, ...] = ()
     """What the very line calls."""
-    ways: tuple[ReachingWay, ...] = ()
+    ways: tuple[ReachingPath, ...] = ()
     """How the operators reach it, the nearest first."""
 
 

@@ -12,19 +12,19 @@ MARK = "@"
 a tree. ``PATH:LINE`` stays what it is."""
 
 
-def is_beside(path: str) -> bool:
+def in_extension(path: str) -> bool:
     """Whether a path is in an extension beside the tree."""
     return path.startswith(MARK)
 
 
 def root_of(path: str) -> str:
     """The name of the extension that a path is in; empty for one of the tree's own."""
-    return path.partition("/")[0][len(MARK) :] if is_beside(path) else ""
+    return path.partition("/")[0][len(MARK) :] if in_extension(path) else ""
 
 
 def inside(path: str) -> str:
     """A path as it is within its extension, or within the tree."""
-    return path.partition("/")[2] if is_beside(path) else path
+    return path.partition("/")[2] if in_extension(path) else path
 
 
 class Root(NamedTuple):
@@ -45,7 +45,7 @@ Roots = tuple[Root, ...]
 
 def placed(path: str, tree: str, roots: Iterable[Root]) -> tuple[str, str]:
     """The folder that a path is relative to, and the path within it."""
-    if is_beside(path):
+    if in_extension(path):
         for one in roots:
             if path.startswith(one.prefix):
                 return one.top, path[len(one.prefix) :]
@@ -239,7 +239,7 @@ def canonical(dotted: str) -> str:
 def module_name(path: str) -> str:
     """Dotted module of a path in the tree: ``torch/_refs/__init__.py`` -> ``torch._refs``."""
     stem = path[:-3] if path.endswith(".py") else path
-    if is_beside(stem):
+    if in_extension(stem):
         stem = inside(stem)
         stem = stem.removeprefix("src/").removeprefix("python/")  # where packages often are
     return stem.removesuffix("/__init__").replace("/", ".")

@@ -9,8 +9,8 @@ from dataclasses import replace
 from indexes.codegen.registration import Registration
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
-from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
+from indexes.linking.python.links import python_ways, registered, words_of
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
 from indexes.linking.registrations import around_dispatch, kernels_over_cpp
 from indexes.model.answers import (

@@ -21,7 +21,7 @@ from indexes.linking.registrations import (
 )
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.files import PythonFact, is_beside
+from indexes.model.files import PythonFact, in_extension
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.source.source import Source
@@ -134,7 +134,7 @@ class Dispatch:
         declared = [f for f in natives.values() if "generated" not in f.tags]
         rules, _ = read_rules(self._source, TABLE_RULES)
         generated = tuple(generated_registrations(declared, self._facts.entries(), rules))
-        by_hand = tuple(one for one in self._by_hand if not _is_beside(one))
+        by_hand = tuple(one for one in self._by_hand if not _in_extension(one))
         if self._source.kind == "wheel":
             by_hand = tuple(handwritten_registrations())
         known = (*by_hand, *generated)
@@ -176,7 +176,7 @@ class Dispatch:
 
     def _of_extensions(self) -> Iterable[Registration]:
         """What extensions register by hand, and what their YAML makes torchgen register."""
-        yield from filter(_is_beside, self._by_hand)
+        yield from filter(_in_extension, self._by_hand)
         for row in self._facts.extension_kernels():
             if row.key in self._key_names:
                 what = (
@@ -330,9 +330,9 @@ def _taken_over(slot: DispatchSlot, over: Iterable[Registration]) -> DispatchSlo
     return replace(slot, rule="; ".join((slot.rule, *own)))
 
 
-def _is_beside(one: Registration) -> bool:
+def _in_extension(one: Registration) -> bool:
     """Whether it stands in an extension beside the tree."""
-    return one.location is not None and is_beside(one.location.path)
+    return one.location is not None and in_extension(one.location.path)
 
 
 def _is_python(one: Registration) -> bool:

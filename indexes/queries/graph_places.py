@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.registrations import is_built
-from indexes.linking.reverse import Way, ways_to
+from indexes.linking.reverse import Way, operators_reaching
 from indexes.model import answers
-from indexes.model.answers import Callee, ReachingWay
+from indexes.model.answers import Callee, ReachingPath
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Location
 from indexes.store.lookup import Lookup
@@ -85,11 +85,11 @@ def starts_of(facts: Lookup, known: Known) -> list[Node]:
     return [Node("definition", number) for number in dict.fromkeys(found)]
 
 
-def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingWay, ...]:
+def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingPath, ...]:
     """The operators that reach one of some places, the nearest first, each with its way."""
     return tuple(
-        ReachingWay(way.op, way.side, way.devices, tuple(_via(facts, way)))
-        for way in ways_to(starts, facts)
+        ReachingPath(way.op, way.side, way.devices, tuple(_via(facts, way)))
+        for way in operators_reaching(starts, facts)
     )
 
 

@@ -240,7 +240,7 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
     for one in found:
         if one.is_whole and one.covered >= SHORTEST:
             files[one.row.path].append(one)
-    groups = [_beside(one, files[one.row.path]) for one in strong]
+    groups = [_neighbours(one, files[one.row.path]) for one in strong]
     shares = [
         covered(asked.text, [span for one in group for span in one.spans]) for group in groups
     ]
@@ -252,7 +252,7 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
     return sorted(group, key=lambda one: (not _is_enough(one, asked), one.spans))
 
 
-def _beside(first: _Found, others: list[_Found]) -> list[_Found]:
+def _neighbours(first: _Found, others: list[_Found]) -> list[_Found]:
     """A message, and those near it that explain what it does not."""
     group, taken = [first], list(first.spans)
     for one in sorted(others, key=lambda one: -one.covered):

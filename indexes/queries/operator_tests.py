@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from indexes.linking.python.around import names_of, opinfo_entries, words_of
+from indexes.linking.python.links import names_of, opinfo_entries, words_of
 from indexes.linking.python.paths import (
     MAX_TESTS,
     Found,
@@ -108,7 +108,7 @@ class Suite:
         self._python = StoredPython(facts.store)
         self._devices: dict[str, dict[str, frozenset[str]]] = {}
         """For each test file, the devices that its classes are made for; none is any."""
-        self._told_apart = cache(self._told_apart_anew)
+        self._told_apart = cache(self._select_opinfos)
         self._accepted = cache(self._accepted_anew)
         self._taken = cache(self._taken_anew)
         self._own_lists = cache(lambda path: {one.name: one for one in self._suite(path).lists})
@@ -179,7 +179,7 @@ class Suite:
         named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
         return opinfo_expression(wanted, others, named, unknown, device)
 
-    def _told_apart_anew(
+    def _select_opinfos(
         self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...]
     ) -> tuple[set[str], list[str]]:
         """Of the OpInfos that a test may take those wanted, and those that their names may mean

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
-from indexes.model.answers import Hit, NameMatch, ReachingWay
+from indexes.model.answers import Hit, NameMatch, ReachingPath
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import callers_outside, reaching, starts_of, uses_of
@@ -120,7 +120,7 @@ def _of_library(index: IndexedTree, op: str) -> Iterator[Hit]:
             yield Hit("caller", use.name, use.location, use.rule)
 
 
-def _operator(facts: Lookup, way: ReachingWay, symbol: str) -> Hit:
+def _operator(facts: Lookup, way: ReachingPath, symbol: str) -> Hit:
     native = facts.native(way.op)
     location = native.location if native else Location("", 0)
     through = [*(one.symbol.rpartition("::")[2] for one in way.via), symbol]

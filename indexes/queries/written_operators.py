@@ -81,7 +81,7 @@ class WrittenOperators:
         """The lines that name an overload, or its operator where that is what they name."""
         name = native.name if native.space else f"aten::{native.name}"
         others = [one.overload for one in self._facts.overloads(native.name)]
-        told = (_told(one, native.overload, others) for one in self._lines(name))
+        told = (_use_of(one, native.overload, others) for one in self._lines(name))
         return [one for one in told if one]
 
     # ----------------------------------------------------------------------------- C++
@@ -164,7 +164,7 @@ class WrittenOperators:
         return frozenset(path for kind in KINDS for path in self._corpus.paths(kind))
 
 
-def _told(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | None:
+def _use_of(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | None:
     """A line as it is told of an overload; None where it names another of them."""
     if use.overload in others:
         return use if use.overload == overload else None

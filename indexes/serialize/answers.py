@@ -24,7 +24,7 @@ from indexes.model.answers import (
     Member,
     NameMatch,
     Place,
-    ReachingWay,
+    ReachingPath,
     Route,
     Unresolved,
     Way,
@@ -157,7 +157,7 @@ shape(
     StubRow, "stub device macro function registration definition=definition.location reason guard"
 )
 shape(Callee, "kind name path line end_line rule confidence")
-shape(ReachingWay, "op side devices via")
+shape(ReachingPath, "op side devices via")
 shape(Place, "kind name path line end_line detail operators rule calls ways")
 shape(Hit, "kind name path line end_line detail op")
 shape(NameMatch, "kind text overloads hits note suggestions namesakes confidence?")

@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from indexes.model.files import Root, is_beside, placed
+from indexes.model.files import Root, in_extension, placed
 from indexes.model.vocabulary import SourceInfo
 from indexes.source.files import IN_WHEEL, moved
 from indexes.source.git import Repository
@@ -20,7 +20,7 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
     lines = f"#L{line}" if line else ""
     if line and end_line > line:
         lines += f"-L{end_line}"
-    if is_beside(path):
+    if in_extension(path):
         return _permalink_beside(info, path, lines)
     if info.commit is None or os.path.isabs(path):  # a file of the user's own
         return None

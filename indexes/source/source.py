@@ -59,7 +59,10 @@ class Source:
 
     @classmethod
     def find(
-        cls, tree: str | None = None, cache: Path | None = None, beside: Iterable[NamedFolder] = ()
+        cls,
+        tree: str | None = None,
+        cache: Path | None = None,
+        extensions: Iterable[NamedFolder] = (),
     ) -> Source:
         """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
         current folder is in, the best of the clones, or else the installed torch.
@@ -75,7 +78,7 @@ class Source:
         found = cls._found(tree, cache)
         if not is_text(found.top):
             raise SourceError(f"the path of the tree is not UTF-8: {found.top!r}")
-        if folders := tuple(beside):
+        if folders := tuple(extensions):
             from indexes.source.roots import named_roots
 
             found.roots = named_roots(folders, found.top)
@@ -89,7 +92,7 @@ class Source:
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
             return cls._named(os.path.expanduser(named))
-        if around := cls._around(current_folder()):
+        if around := cls._enclosing_tree(current_folder()):
             return around
         from indexes.source.torch_install import installed_torch
 
@@ -100,7 +103,7 @@ class Source:
     def _named(cls, path: str) -> Source:
         if not os.path.isdir(path):
             raise SourceError(f"no source tree at {path}: no such folder")
-        found = cls._around(os.path.realpath(path))
+        found = cls._enclosing_tree(os.path.realpath(path))
         if found is None:
             raise SourceError(
                 f"{path} is not a PyTorch source tree (it has no {YAML['checkout']}):"
@@ -109,7 +112,7 @@ class Source:
         return found
 
     @classmethod
-    def _around(cls, path: str) -> Source | None:
+    def _enclosing_tree(cls, path: str) -> Source | None:
         found = tree_around(path)
         return cls(*found) if found else None
 
@@ -246,15 +249,15 @@ class Source:
             lacks.append(f"authors and changes: {command}")
         return tuple(lacks)
 
-    def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
-        """The files to index, in no order that means anything; ``beside`` as for ``walk``."""
+    def files(self, extensions: list[str] | None = None) -> Iterator[SourceFile]:
+        """The files to index, in no order that means anything; ``extensions`` as for ``walk``."""
         from indexes.source.walk import walk, walk_root
 
-        beside = [] if beside is None else beside
-        yield from walk(self.top, self.layout, beside)
+        extensions = [] if extensions is None else extensions
+        yield from walk(self.top, self.layout, extensions)
         tops = [self.top, *(one.top for one in self.roots)]
         for root in self.roots:
-            yield from walk_root(root, tops, beside)
+            yield from walk_root(root, tops, extensions)
 
     def file(self, path: str) -> SourceFile | None:
         """One of ``files`` as it is now; None where it is gone, or no file to index any more."""

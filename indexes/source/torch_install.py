@@ -108,12 +108,12 @@ def _torch_of(python: str) -> TorchInstall | None:
     own = os.path.dirname(os.path.abspath(sys.executable))
     if python == os.path.abspath(sys.executable) or os.path.dirname(python) == own:
         return _own_torch()
-    folder = _asked(python)
+    folder = _torch_folder(python)
     return torch_in(Path(folder)) if folder else None
 
 
 @cache
-def _asked(python: str) -> str:
+def _torch_folder(python: str) -> str:
     """The folder from which a Python would import torch; empty when it has none or cannot run."""
     try:
         done = subprocess.run(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
-from indexes.model.files import Root, inside, is_beside, is_text
+from indexes.model.files import Root, in_extension, inside, is_text
 from indexes.source.files import Layout
 from indexes.source.roots import operator_libraries
 
@@ -152,7 +152,7 @@ def walk_root(root: Root, others: Iterable[str], beside: list[str]) -> Iterator[
     """Every file of an extension that is indexed, ``others`` being the tops of what is indexed
     besides. Raises SourceError for a folder with more files than any extension has."""
     skip = _SKIPPED_BESIDE.union(os.path.relpath(top, root.top) for top in others)
-    files = _below(root.top, "", beside_kind, skip, beside, root.prefix)
+    files = _below(root.top, "", extension_file_kind, skip, beside, root.prefix)
     for count, file in enumerate(files, 1):
         if count > MOST_FILES:
             raise SourceError(
@@ -204,7 +204,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def beside_kind(path: str) -> FileKind | None:
+def extension_file_kind(path: str) -> FileKind | None:
     """The kind of a file of an extension, by its name. Of Python tests only those that run are
     indexed, as of PyTorch's own."""
     folder, _, name = inside(path).rpartition("/")
@@ -230,7 +230,7 @@ def single_file(full: str, path: str, kind: FileKind | None) -> SourceFile | Non
 def _is_too_large(path: str, kind: FileKind, size: int) -> bool:
     """Whether a file is left out: C++ of PyTorch's that large is tables, and of an extension
     anything."""
-    return size > MAX_BYTES and (kind == "cpp" or is_beside(path))
+    return size > MAX_BYTES and (kind == "cpp" or in_extension(path))
 
 
 def kind_of(path: str, layout: Layout) -> FileKind | None:
@@ -238,8 +238,8 @@ def kind_of(path: str, layout: Layout) -> FileKind | None:
     one that it leaves out."""
     if path in _SINGLE[layout]:
         return "other"
-    if is_beside(path):
-        return beside_kind(path)
+    if in_extension(path):
+        return extension_file_kind(path)
     held = (part for part in _PARTS[layout] if path.startswith(f"{part.start}/"))
     part = next(held, None)
     return part.kind(path) if part else _library_kind(path)

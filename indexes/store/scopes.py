@@ -150,15 +150,15 @@ class ScopeFacts(Lookup):
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
         """The strings in bodies of a file that can name kernels, each with its function."""
-        return self._asked.get(path, ())
+        return self._shader_strings.get(path, ())
 
     def shaders_shared(self) -> Sequence[str]:
         """Those of files that have no shader library of their own: they ask that of another."""
-        sharing = (path for path in self._asked if not self._libraries(path))
-        return [text for path in sharing for _, text in self._asked[path]]
+        sharing = (path for path in self._shader_strings if not self._libraries(path))
+        return [text for path in sharing for _, text in self._shader_strings[path]]
 
     @cached_property
-    def _asked(self) -> dict[str, list[tuple[str, str]]]:
+    def _shader_strings(self) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
         sql = (
             f"SELECT DISTINCT d.id>>{FILE_BITS},d.name,c.name FROM calls c"

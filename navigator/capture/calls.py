@@ -22,8 +22,8 @@ from .limits.options import Limits
 from .limits.window import Part, Span
 from .profiler import Window
 from .rows.device_columns import Devices, Names
+from .rows.event_columns import Seen, columns_seen
 from .rows.rows import Columns, Kinds, Mark, busy, columns_of, operators_line
-from .rows.seen import Seen, columns_seen
 from .writer import encode, metadata, steps
 
 _FIELDS = 5

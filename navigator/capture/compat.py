@@ -106,11 +106,11 @@ def _codes_of(values: Iterable[Any], module: str) -> Iterator[CodeType]:
             yield from _codes_of([value.fget], module)
         function = getattr(value, "__func__", value)  # of static methods
         if isinstance(code := getattr(function, "__code__", None), CodeType):
-            yield from _within(code)
+            yield from _nested_code(code)
 
 
-def _within(code: CodeType) -> Iterator[CodeType]:
+def _nested_code(code: CodeType) -> Iterator[CodeType]:
     yield code
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            yield from _within(one)
+            yield from _nested_code(one)

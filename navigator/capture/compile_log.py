@@ -70,7 +70,7 @@ class CompileLog(logging.Handler):
             if _SPAN in said:
                 self._time(json.loads(text))
             elif self._texts and entry_name(said) in _ENTRIES:
-                self._tell(said, text)
+                self._write_entry(said, text)
         except Exception as error:  # noqa: BLE001 -- a version of torch that says it otherwise
             problem = {"message": f"the compiler's log could not be read: {error!r}"}
             self._file.write([metadata("problem", problem, self._pid)])
@@ -108,7 +108,7 @@ class CompileLog(logging.Handler):
 
     # ---------------------------------------------------------------------------- texts
 
-    def _tell(self, said: dict[str, Any], text: str | None) -> None:
+    def _write_entry(self, said: dict[str, Any], text: str | None) -> None:
         metrics = said.get("compilation_metrics")
         if isinstance(metrics, dict):
             said = said | {"compilation_metrics": {key: metrics.get(key) for key in _METRICS}}

@@ -78,7 +78,7 @@ class CompiledRecorder(Session):
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
         self._base_ns = base_ns
         self.hooks.on()
-        code = CompiledCode(self._leave_hooks, self._see_anew)
+        code = CompiledCode(self._leave_hooks, self._resume)
         self._undo += [self.hooks.end, *code.follow(), *self._definitions.follow()]
         if self._memory:
             self._undo += follow_own_profilers(self)
@@ -91,7 +91,7 @@ class CompiledRecorder(Session):
         self.hooks.off()
         return self.hooks.on
 
-    def _see_anew(self) -> Undo:
+    def _resume(self) -> Undo:
         self.hooks.on()
         return self.hooks.off
 

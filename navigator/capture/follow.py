@@ -192,7 +192,7 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
         if recorder.is_over:
             original(thread)
             return
-        with recorder.modes.seen():
+        with recorder.modes.recording():
             original(thread)
 
     @functools.wraps(start)

@@ -66,7 +66,7 @@ def open_free(path: str, since: float | None = None) -> tuple[int, str]:
     With ``since``, in seconds of the epoch, a file that was written after that is left alone too.
     Returns the descriptor and the path. Raises OSError.
     """
-    descriptor = _out_of_the_way(os.open(path, _flags(), 0o666))
+    descriptor = _above_standard_streams(os.open(path, _flags(), 0o666))
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         return descriptor, path
@@ -75,13 +75,13 @@ def open_free(path: str, since: float | None = None) -> tuple[int, str]:
         os.ftruncate(descriptor, 0)
         return descriptor, path
     os.close(descriptor)
-    return _open_beside(path)
+    return _open_alternative(path)
 
 
-def _open_beside(path: str) -> tuple[int, str]:
-    for other in _others(path):
+def _open_alternative(path: str) -> tuple[int, str]:
+    for other in _alternative_names(path):
         try:
-            descriptor = _out_of_the_way(os.open(other, _flags() | os.O_EXCL, 0o666))
+            descriptor = _above_standard_streams(os.open(other, _flags() | os.O_EXCL, 0o666))
         except FileExistsError:
             continue
         _lock(descriptor)
@@ -89,7 +89,7 @@ def _open_beside(path: str) -> tuple[int, str]:
     raise FileExistsError(f"{path} is being written, and so is every alternative name")
 
 
-def _out_of_the_way(descriptor: int) -> int:
+def _above_standard_streams(descriptor: int) -> int:
     """The same open file under a high number, where there is one free."""
     try:
         high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
@@ -99,7 +99,7 @@ def _out_of_the_way(descriptor: int) -> int:
     return high
 
 
-def _others(path: str) -> Iterator[str]:
+def _alternative_names(path: str) -> Iterator[str]:
     return (with_suffix(path, str(number)) for number in range(2, _TRIES))
 
 

@@ -56,7 +56,7 @@ class Profiler:
         self._can_do_without_tree = _accepts(_NO_TREE)
 
     @property
-    def lacks(self) -> tuple[str, ...]:
+    def missing_options(self) -> tuple[str, ...]:
         """What is not recorded. A profiler of all threads sees no memory of any."""
         unused = {_ALL_THREADS} if self._memory else set()
         return tuple(name for name in _WANTED if name not in self.options or name in unused)

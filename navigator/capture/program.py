@@ -45,27 +45,27 @@ def main(arguments: Sequence[str]) -> None:
     options.out = os.path.abspath(options.out)
     started = Run(options)
     file = started.open(command)
-    started.tell_children()
+    started.set_child_environment()
     on_torch_import(lambda: _record(started, file))
     if options.summary:
-        atexit.register(_say_without_torch, file)
+        atexit.register(_report_without_torch, file)
     try:
         run(program, as_module)
     except Exception as error:
-        _tell(file, error)
+        _record_error(file, error)
         raise
 
 
-def _tell(file: TraceFile, error: Exception) -> None:
+def _record_error(file: TraceFile, error: Exception) -> None:
     """Notes the error with which the program ends, where it came as far as torch."""
     torch = sys.modules.get("torch")
     if torch is not None:
         from .rows.error import error_line
 
-        file.tell([error_line(error, torch)])
+        file.write_unlimited([error_line(error, torch)])
 
 
-def _say_without_torch(file: TraceFile) -> None:
+def _report_without_torch(file: TraceFile) -> None:
     if "torch" not in sys.modules:
         file.say("the program did not import torch: nothing was recorded")
 
@@ -74,7 +74,7 @@ def begin_child() -> None:
     """Record this Python too if it was started by a program whose children are followed."""
     started = Run.inherited()
     if started is not None:
-        started.tell_children()
+        started.set_child_environment()
         on_torch_import(lambda: _record_child(started))
 
 
@@ -112,7 +112,7 @@ def _record(run: Run, file: TraceFile) -> None:
     except Exception as error:  # noqa: BLE001 -- whatever that torch does otherwise
         version = getattr(sys.modules["torch"], "__version__", "")
         message = f"torch {version} cannot be recorded: {type(error).__name__}: {error}"
-        file.tell([metadata("problem", {"message": message}, os.getpid())])
+        file.write_unlimited([metadata("problem", {"message": message}, os.getpid())])
         file.say(message)
 
 
@@ -311,7 +311,7 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             del loader.exec_module
-            with _crash_is_told():
+            with _faulthandler_enabled():
                 original(module)
             self._then()
 
@@ -319,7 +319,7 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
 
 @contextmanager
-def _crash_is_told() -> Iterator[None]:
+def _faulthandler_enabled() -> Iterator[None]:
     """Of a torch that ends the process, as one that is not for this machine does, Python says where
     it was: nobody else is left to say a word."""
     told = faulthandler.is_enabled()

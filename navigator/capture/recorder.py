@@ -27,7 +27,7 @@ from .limits.window import Part
 from .mode import BetweenCalls
 from .modules import ModuleHooks, ModulePaths, torch_folder
 from .profiler import Profiler, places_in
-from .rows.seen import Seen
+from .rows.event_columns import Seen
 from .rows.windows import Closed, Windows
 from .running import RunningCalls
 from .session import Session, end_without_destructors
@@ -124,7 +124,9 @@ class Recorder(Session):
             return
         overloads = "capture_overload_names" in self._profiler.options
         self._base_ns = self._log.base_ns = base_ns
-        self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
+        self._begin(
+            base_ns, overloads=overloads, missing_options=list(self._profiler.missing_options)
+        )
         self.running.open(self._file.path, base_ns)
         self.hooks.on()
         self._undo = [self.hooks.end, *self.modes.follow()]
@@ -161,7 +163,7 @@ class Recorder(Session):
 
     def pause(self) -> None:
         super().pause()
-        if self._is_here() and _in_main_thread() and self._may_close(None):
+        if self._is_here() and _in_main_thread() and self._can_close(None):
             self._close_window()
 
     def is_open(self) -> bool:
@@ -218,7 +220,7 @@ class Recorder(Session):
         self._all_threads = True
         if not self.marking:
             return
-        if _in_main_thread() and self._may_close(frame):
+        if _in_main_thread() and self._can_close(frame):
             self._close_window()
             self._open_window()
         else:
@@ -240,7 +242,7 @@ class Recorder(Session):
         if not self.marking:
             if not torch._C._autograd._profiler_enabled():  # else it would end the program's own
                 self._open_window()
-        elif self._may_close(frame):
+        elif self._can_close(frame):
             self._close_window()
             self._open_window()
         elif len(self._log) > _CALLS_AT_MOST:
@@ -284,7 +286,7 @@ class Recorder(Session):
             return None
         return Seen(result, since, places_in(result) if self.elsewhere else None)
 
-    def _may_close(self, frame: FrameType | None) -> bool:
+    def _can_close(self, frame: FrameType | None) -> bool:
         """Whether nothing that the profiler has begun can be open, seen from ``frame``."""
         if self._last_window or self.modes.are_busy:
             return False
@@ -293,7 +295,7 @@ class Recorder(Session):
     def expect_device(self, call: tuple[Any, Any, Any], frame: FrameType) -> None:
         """A call begins: if it is about to use the first device, the profiler is told before."""
         device = named_device(*call)
-        may = self.marking and _in_main_thread() and self._may_close(frame)
+        may = self.marking and _in_main_thread() and self._can_close(frame)
         if may and (device or accelerator_in_use()):
             self._close_window()
             self._open_window(device)

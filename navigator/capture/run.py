@@ -65,10 +65,10 @@ class Run:
     def forked(self) -> Run:
         """The run as a forked child goes on with it."""
         child = Run(self.options, self.since, self.name)
-        child.tell_children()
+        child.set_child_environment()
         return child
 
-    def tell_children(self) -> None:
+    def set_child_environment(self) -> None:
         """Put into the environment what the Pythons need that this process will start."""
         if not self.follows:
             return

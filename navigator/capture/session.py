@@ -62,7 +62,7 @@ class Session:
 
     def note(self, problem: str) -> None:
         """Record something that could not be seen, for whoever reads the trace."""
-        self._file.tell([metadata("problem", {"message": problem}, self._pid)])
+        self._file.write_unlimited([metadata("problem", {"message": problem}, self._pid)])
 
     def start(self) -> None:
         """Begin to record this process."""
@@ -84,7 +84,7 @@ class Session:
         end = metadata("end", {"calls": self._calls()}, self._pid)
         self._file.write([*self._rest(), *self._defined(last=True)])
         self._check_limits()
-        self._file.tell([end])
+        self._file.write_unlimited([end])
         self._file.close()
         remove_tail(self._file.path)
 
@@ -115,8 +115,10 @@ class Session:
         except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
             self.note(f"the program's definitions could not be read: {error!r}")
             return storages
-        told = ({field: value for field, value in one._asdict().items() if value} for one in found)
-        return [*storages, *(metadata("definition", one, self._pid) for one in told)]
+        unrecorded = (
+            {field: value for field, value in one._asdict().items() if value} for one in found
+        )
+        return [*storages, *(metadata("definition", one, self._pid) for one in unrecorded)]
 
     # ------------------------------------------------------------------------- limits
 
@@ -160,9 +162,9 @@ class Session:
     def _full(self, what: str, option: str) -> None:
         """A limit is reached: say so, and let the program go on as if it were not recorded."""
         self._told_full = True
-        told = f"recording stopped at {what}: {option}"
-        self.note(f"{told}; what ran after that is not in the trace")
-        self._file.say(f"{told}; the program goes on" if self._started else told)
+        unrecorded = f"recording stopped at {what}: {option}"
+        self.note(f"{unrecorded}; what ran after that is not in the trace")
+        self._file.say(f"{unrecorded}; the program goes on" if self._started else unrecorded)
         self._end()
 
     def _end(self) -> None:
@@ -213,8 +215,8 @@ class Session:
             "definitions": True,
         }
         self._file.write([metadata("run", args | facts, self._pid)])
-        for told in self.limits.told():
-            self.note(told)
+        for unrecorded in self.limits.unrecorded():
+            self.note(unrecorded)
         compiles = self._compiles, self._has_compiled
         self._compile_log = CompileLog(self._file, self.compile_texts, *compiles)
         self._compile_log.start()

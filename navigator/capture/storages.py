@@ -51,7 +51,7 @@ class Storages:
                 parameters = ()
             else:
                 self._known[id(module)] = parameters
-            self._tell(parameter=parameters, input=tuple(_addresses(inputs)))
+            self._record_change(parameter=parameters, input=tuple(_addresses(inputs)))
 
     def _optimizer(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if is_compiling():
@@ -64,9 +64,9 @@ class Storages:
                 "gradient": _addresses(one.grad for one in held),
                 "optimizer state": _addresses(chain.from_iterable(map(_values, states))),
             }
-            self._tell(**{category: tuple(found[category]) for category in found})
+            self._record_change(**{category: tuple(found[category]) for category in found})
 
-    def _tell(self, **found: tuple[int, ...]) -> None:
+    def _record_change(self, **found: tuple[int, ...]) -> None:
         if any(found.values()):
             self._told.append({"time_ns": time_ns(), **{k: v for k, v in found.items() if v}})
 

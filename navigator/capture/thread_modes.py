@@ -29,7 +29,7 @@ class ThreadModes:
         self._modes: set[CallMode] = set()
         self._here = threading.local()
         self._hidden = HiddenMode()
-        self._compiled_code = CompiledCode(self._leave, self._see_anew)
+        self._compiled_code = CompiledCode(self._leave, self._resume)
 
     def follow(self) -> Iterator[Undo]:
         """Be told from now on of what torch tells no mode of."""
@@ -75,7 +75,7 @@ class ThreadModes:
         self._recorder.running.give_back(mode.slot)
 
     @contextmanager
-    def seen(self) -> Iterator[None]:
+    def recording(self) -> Iterator[None]:
         """See the calls of the current thread while the block runs."""
         outer, mode = self._mode_here(), self._new_mode()
         self._here.mode = mode
@@ -98,7 +98,7 @@ class ThreadModes:
             return outer.run(backward, "torch.autograd", "backward")
         started = time_ns()
         try:
-            with self.seen():
+            with self.recording():
                 return backward()
         finally:
             args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
@@ -130,12 +130,12 @@ class ThreadModes:
 
         return undo
 
-    def _see_anew(self) -> Undo:
+    def _resume(self) -> Undo:
         """It calls what is not compiled."""
         stack, hooks = ExitStack(), self._recorder.hooks
         hooks.on()
         stack.callback(hooks.off)
         self._hidden.hide()
         stack.callback(self._hidden.show)
-        stack.enter_context(self.seen())
+        stack.enter_context(self.recording())
         return stack.close

@@ -77,7 +77,7 @@ class TraceFile:
             text = b"".join(text[: max(room, 0)].rpartition(b",\n")[:2])
         self._put(text)
 
-    def tell(self, lines: Iterable[bytes]) -> None:
+    def write_unlimited(self, lines: Iterable[bytes]) -> None:
         """The same for the few that say what the file lacks: a limit does not hold for them."""
         self._put(b",\n".join(lines) + b",\n")
 
@@ -91,7 +91,7 @@ class TraceFile:
         """There is nothing more to write: say why in the trace, if that can still be written."""
         reason = error.strerror or str(error)
         message = {"message": f"recording stopped: {reason}"}
-        self.tell([metadata("problem", message, self._owner)])
+        self.write_unlimited([metadata("problem", message, self._owner)])
         self.problem = self.problem or reason
 
     def close(self) -> None:

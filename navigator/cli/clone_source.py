@@ -188,16 +188,16 @@ class _Cloner:
         """The tree at ``commit``, a folder at a time: each is kept when the next one fails."""
         forced = ["--force"] if force else []
         if force:
-            self._must("preparing", "sparse-checkout", "set", "--cone", FOLDERS[0])
-        self._must(FOLDERS[0], "checkout", *forced, "--progress", "--detach", commit)
+            self._git_or_fail("preparing", "sparse-checkout", "set", "--cone", FOLDERS[0])
+        self._git_or_fail(FOLDERS[0], "checkout", *forced, "--progress", "--detach", commit)
         self.record.unlink(missing_ok=True)
         for folder in FOLDERS[1:]:
-            self._must(folder, "sparse-checkout", "add", folder)
+            self._git_or_fail(folder, "sparse-checkout", "add", folder)
 
     def _deepen(self, commit: str) -> None:
         if not self._has_history():
             command = ("fetch", "--progress", "--no-tags", "--unshallow", "origin", commit)
-            self._must("history", *command)
+            self._git_or_fail("history", *command)
 
     def _finish(self, commit: str, ref: str) -> CloneRecord:
         record = CloneRecord(self.folder, commit, ref, time.time())
@@ -210,7 +210,7 @@ class _Cloner:
             raise SourceError(f"{self.request.url} at {ref} is not PyTorch's source")
         return found
 
-    def _must(self, stage: str, *command: str) -> None:
+    def _git_or_fail(self, stage: str, *command: str) -> None:
         if failure := self._git(stage, *command):
             raise self._unreachable(failure)
 

@@ -62,13 +62,13 @@ def examine(
     tree: str | None = None,
     cache: Path | None = None,
     environ: Mapping[str, str] = os.environ,
-    beside: Iterable[tuple[str, str]] = (),
+    extensions: Iterable[tuple[str, str]] = (),
 ) -> tuple[Check, ...]:
     """Every check, in the order in which they are shown. Builds no index and imports no torch."""
     folder = cache or cache_folder()
     return (
         Check("torchnav", "ok", f"{__version__}, Python {sys.version.split()[0]}"),
-        *_source(tree, folder, beside),
+        *_source(tree, folder, extensions),
         _python(),
         _torch(),
         *_clones(folder),
@@ -87,9 +87,11 @@ def usable(checks: tuple[Check, ...]) -> bool:
     return not any(check.name == "source" and check.state == "missing" for check in checks)
 
 
-def _source(tree: str | None, cache: Path, beside: Iterable[tuple[str, str]]) -> Iterator[Check]:
+def _source(
+    tree: str | None, cache: Path, extensions: Iterable[tuple[str, str]]
+) -> Iterator[Check]:
     try:
-        source = Source.find(tree, cache, beside)
+        source = Source.find(tree, cache, extensions)
     except SourceError as error:
         yield Check("source", "missing", str(error), "torchnav clone")
         return

@@ -58,7 +58,7 @@ def _add(handler: logging.Handler) -> None:
     _LOG.propagate = False
 
 
-def tell_defect(
+def report_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     """``sys.excepthook``: what nobody caught is a defect of torchnav, which goes into the log."""

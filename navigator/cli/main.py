@@ -144,7 +144,7 @@ def _open_screen(settings: Settings) -> int:
         tree = ask_for_source(str(error) if named else "", settings.cache)
         if tree is None:
             return EXIT_INTERRUPTED
-    return open_screen(tree, settings.cache, beside=settings.extensions())
+    return open_screen(tree, settings.cache, extensions=settings.extensions())
 
 
 _OBJECTS = 20_000
@@ -155,20 +155,20 @@ many objects that do not, and would take a seventh longer."""
 def run() -> NoReturn:
     """``main`` as a process of its own."""
     gc.set_threshold(_OBJECTS)
-    sys.excepthook = _tell_defect
-    heard = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # else a shell made it deaf
-    if heard:
+    sys.excepthook = _report_defect
+    interruptible = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # else a shell made it deaf
+    if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     status = main()
-    if heard:
+    if interruptible:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)
 
 
-def _tell_defect(*found: Any) -> None:
-    from navigator.cli.log import tell_defect
+def _report_defect(*found: Any) -> None:
+    from navigator.cli.log import report_defect
 
-    tell_defect(*found)
+    report_defect(*found)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,7 @@ class Settings:
     """Answers are told as objects: as JSON, or by their places alone."""
     places: str = ""
     """How places are written where they alone are wanted: ``vimgrep`` or ``link``."""
-    beside: tuple[str, ...] = ()
+    extension_folders: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
     terminal: Terminal = field(default_factory=Terminal)
     verbose: bool = False
@@ -62,7 +62,7 @@ class Settings:
         those of the command line."""
         from indexes.source.source import config_path
 
-        named = [(folder, "") for folder in self.beside]
+        named = [(folder, "") for folder in self.extension_folders]
         if not os.path.exists(path := config_path()):
             return named
         from navigator.sources import configured_sources
@@ -135,10 +135,10 @@ def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
 
 def guarded(run: Callable[[], int], settings: Settings) -> int:
     """The exit code of ``run``, or of what went wrong in it, which is told."""
-    mend_streams()
+    reopen_closed_streams()
     try:
-        status = _told(run, settings)
-        return _told(settings.terminal.end, settings) or status
+        status = _exit_code(run, settings)
+        return _exit_code(settings.terminal.end, settings) or status
     except BrokenPipeError:  # the reader has what it wanted
         return 0
     except KeyboardInterrupt:
@@ -162,30 +162,30 @@ def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> i
         return 0
     status = 0
     for line in filter(None, map(str.strip, sys.stdin)):
-        status = max(status, _told(partial(answer, line), settings))
+        status = max(status, _exit_code(partial(answer, line), settings))
     return status
 
 
-def _told(run: Callable[[], int | None], settings: Settings) -> int:
+def _exit_code(run: Callable[[], int | None], settings: Settings) -> int:
     try:
         return run() or 0
     except TorchnavError as error:
-        return _tell(error, settings)
+        return _report(error, settings)
     except sqlite3.Error as error:
-        return _tell(SourceError(f"cannot use the index: {error}"), settings)
+        return _report(SourceError(f"cannot use the index: {error}"), settings)
     except MemoryError:
-        return _tell(TorchnavError("there is not enough memory"), settings)
+        return _report(TorchnavError("there is not enough memory"), settings)
     except OSError as error:
         if error.errno not in _SCARCE:
             raise
-        return _tell(TorchnavError(f"the system refuses: {error.strerror}"), settings)
+        return _report(TorchnavError(f"the system refuses: {error.strerror}"), settings)
 
 
 _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 """Open files, memory, processes: where there are too few of them no command is at fault."""
 
 
-def _tell(error: TorchnavError, settings: Settings) -> int:
+def _report(error: TorchnavError, settings: Settings) -> int:
     if settings.json and not settings.places:
         from indexes.serialize.answers import dumps, error_json
 
@@ -202,7 +202,7 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
 # ------------------------------------------------------------- options and sub-commands
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
-_kept = partial(click.option, expose_value=False)
+_settings_option = partial(click.option, expose_value=False)
 """An option whose callback keeps what was said in the settings."""
 
 
@@ -212,11 +212,13 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
     return value
 
 
-def _add(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> None:
-    context.ensure_object(Settings).beside += value
+def _add_extension(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> None:
+    context.ensure_object(Settings).extension_folders += value
 
 
-def _choose(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+def _choose_python(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value:
         from indexes.source.torch_install import choose_python
 
@@ -259,14 +261,14 @@ def _verbose(context: click.Context, _parameter: click.Parameter, value: bool) -
 
 def terminal_options(command: _F) -> _F:
     """``--color``, ``--no-pager`` and ``--verbose``, before the command's name or after it."""
-    color = _kept(
+    color = _settings_option(
         "--color",
         type=Choice(get_args(Color)),
         metavar="WHEN",
         callback=_of_terminal,
         help="auto (on a terminal), always or never. [env: NO_COLOR, FORCE_COLOR]",
     )
-    pager = _kept(
+    pager = _settings_option(
         "--no-pager",
         "pager",
         flag_value=False,
@@ -274,7 +276,7 @@ def terminal_options(command: _F) -> _F:
         callback=_of_terminal,
         help="Do not page long answers. [env: TORCHNAV_PAGER, PAGER]",
     )
-    verbose = _kept(
+    verbose = _settings_option(
         "--verbose",
         is_flag=True,
         callback=_verbose,
@@ -286,26 +288,26 @@ def terminal_options(command: _F) -> _F:
 def source_options(command: _F) -> _F:
     """``--tree``, ``--with``, ``--python``, ``--cache`` and those of the terminal, which may stand
     before the command's name or after it."""
-    tree = _kept(
+    tree = _settings_option(
         "--tree",
         metavar="PATH",
         callback=_remember,
         help="The source tree: a checkout or a folder in it. [env: TORCHNAV_CHECKOUT]",
     )
-    beside = _kept(
+    extension_folders = _settings_option(
         "--with",
         metavar="DIR",
         multiple=True,
-        callback=_add,
+        callback=_add_extension,
         help="An extension to index with the tree; repeatable.",
     )
-    python = _kept(
+    python = _settings_option(
         "--python",
         metavar="PATH",
-        callback=_choose,
+        callback=_choose_python,
         help="The Python whose torch is used, and that runs programs.",
     )
-    cache = _kept(
+    cache = _settings_option(
         "--cache",
         metavar="PATH",
         type=click.Path(file_okay=False, path_type=Path),
@@ -313,12 +315,12 @@ def source_options(command: _F) -> _F:
         callback=_remember,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
-    return tree(beside(python(cache(terminal_options(command)))))
+    return tree(extension_folders(python(cache(terminal_options(command)))))
 
 
 def json_option(command: _F) -> _F:
     """``--json``, for a command that answers."""
-    option = _kept("--json", is_flag=True, callback=_remember, help="Answer as JSON.")
+    option = _settings_option("--json", is_flag=True, callback=_remember, help="Answer as JSON.")
     return source_options(option(command))
 
 
@@ -330,13 +332,13 @@ def _places(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 def places_option(command: _F) -> _F:
     """``--json``, and the same without anything but places."""
-    vimgrep = _kept(
+    vimgrep = _settings_option(
         "--vimgrep",
         is_flag=True,
         callback=_places,
         help="Print only places, as path:line:column:text, for Vim, Emacs and VS Code.",
     )
-    link = _kept(
+    link = _settings_option(
         "--link",
         is_flag=True,
         callback=_places,
@@ -359,7 +361,7 @@ def completed(what: str) -> Callable[..., list[Any]]:
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
-def mend_streams() -> None:
+def reopen_closed_streams() -> None:
     """Opens what the caller has closed. A closed stdout refuses what is written, as it should; a
     closed stderr costs the words and not the answer."""
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):

@@ -99,11 +99,11 @@ class Terminal:
             click.echo_via_pager((f"{line}\n" for line in lines), color=self._is_coloured())
             return
         self.release()
-        with _told_if_refused():
+        with _report_refused_writes():
             sys.stdout.flush()
 
     def _put(self, line: str) -> None:
-        with _told_if_refused():
+        with _report_refused_writes():
             if "\x1b" in line:
                 click.echo(line, color=True)
             else:
@@ -233,7 +233,7 @@ def _choose_pager() -> bool:
 
 
 @contextlib.contextmanager
-def _told_if_refused() -> Iterator[None]:
+def _report_refused_writes() -> Iterator[None]:
     try:
         yield
     except OSError as error:

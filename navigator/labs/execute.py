@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as told, tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         lacks = lacking(lab.needs)
-        _tell(told, unmet=lacks, torch=version("torch"))
+        _emit(told, unmet=lacks, torch=version("torch"))
         return 1 if lacks else _run(lab, told, printed.fileno())
 
 
@@ -51,7 +51,7 @@ def _run(lab: Lab, told: TextIO, printed: int) -> int:
         error = None if skipped else _error_of(cell, lab, vars(module))
         output = _new_text(printed)
         checked = sorted(set(seen[before:]))
-        _tell(told, cell=number, skipped=skipped, output=output, checked=checked, error=error)
+        _emit(told, cell=number, skipped=skipped, output=output, checked=checked, error=error)
         if error:
             return 1
     return 0
@@ -79,7 +79,7 @@ class _Noting(ast.NodeTransformer):
         return [node, ast.copy_location(ast.Expr(note), node)]
 
 
-def _tell(told: TextIO, **event: object) -> None:
+def _emit(told: TextIO, **event: object) -> None:
     print(json.dumps(event), file=told, flush=True)
 
 

@@ -46,10 +46,12 @@ class LabRun:
         code = [
             (self.cells.get(at), one) for at, one in enumerate(lab.cells) if not one.is_markdown
         ]
-        return not self.ended and all(run is not None and _held(run, one) for run, one in code)
+        return not self.ended and all(
+            run is not None and _claims_hold(run, one) for run, one in code
+        )
 
 
-def _held(run: CellRun, cell: Cell) -> bool:
+def _claims_hold(run: CellRun, cell: Cell) -> bool:
     lines = {claim.line for claim in cell.claims}
     return bool(run.skipped) or (not run.error and lines <= set(run.checked))
 

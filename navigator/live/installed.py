@@ -45,14 +45,14 @@ class LiveTorch:
     """Names of the autograd Node classes."""
 
 
-def _ask(script: str, *arguments: str, words: str = "") -> Any:
+def _run_script(script: str, *arguments: str, words: str = "") -> Any:
     """What a script of this folder answers in the Python with torch."""
     return ask(target_python().path, str(_FOLDER / script), *arguments, words=words)
 
 
 def live_torch(operators: Iterable[str]) -> LiveTorch:
     """The dispatch tables of operators."""
-    data = _ask("torch_dump.py", words="\n".join(operators))
+    data = _run_script("torch_dump.py", words="\n".join(operators))
     slots = [LiveSlot(*slot) for slot in data["slots"]]
     tables = {
         op: {key: slots[number] for key, number in row.items()}
@@ -84,7 +84,7 @@ def differences(index: Index, table: DispatchTable) -> tuple[Difference, ...]:
 
 def live_switches(answer: SwitchPaths) -> tuple[LiveSwitch, ...]:
     """Each path beside the dispatch keys that torch has in play while a switch is on."""
-    said = _ask("switches_dump.py", words=answer.backend.lower())
+    said = _run_script("switches_dump.py", words=answer.backend.lower())
     sets = {
         switch: one if isinstance(one, str) else LiveSets(*(tuple(one[key]) for key in _KEYS))
         for switch, one in said.items()
@@ -95,7 +95,7 @@ def live_switches(answer: SwitchPaths) -> tuple[LiveSwitch, ...]:
 
 def live_compilers() -> LiveCompilers:
     """What its compilers make of operators."""
-    data = _ask("compilers_dump.py")
+    data = _run_script("compilers_dump.py")
     opinfos = data["opinfos"]
     return LiveCompilers(
         data["lowerings"],
@@ -107,7 +107,7 @@ def live_compilers() -> LiveCompilers:
 
 def live_libraries() -> dict[str, LiveOperator]:
     """The operators outside aten."""
-    data = _ask("libraries_dump.py")
+    data = _run_script("libraries_dump.py")
     return {
         name: LiveOperator(one["schema"], one["place"], one["kernels"])
         for name, one in data["operators"].items()
@@ -121,6 +121,6 @@ def live_names(documented: Iterable[str] = (), modules: Sequence[str] = ()) -> L
         modules: Only the public names of these.
     """
     words = json.dumps(sorted(documented))
-    data = _ask("names_dump.py", *modules, words=words)
+    data = _run_script("names_dump.py", *modules, words=words)
     names, methods = ({n: tuple(p) for n, p in data[key].items()} for key in ("names", "methods"))
     return LiveNames(data["version"], names, methods)

@@ -32,7 +32,7 @@ def checked(plan: NewOperator, source: Source) -> NewOperator:
     """The plan with what torchgen says of its drafts."""
     beside = "\n".join(plan.beside)
     texts = [f"{beside}\n\n{plan.text_of(draft)}\n" for draft in plan.drafts]
-    said = _asked(source, texts)
+    said = _torchgen_verdict(source, texts)
     taken = [at for at, refusal in enumerate(said["refused"]) if not refusal]
     if taken and taken[0]:
         first = plan.drafts[taken[0]]
@@ -40,7 +40,7 @@ def checked(plan: NewOperator, source: Source) -> NewOperator:
     return replace(plan, checks=(plan.checks[0], _check(plan, said), *plan.checks[1:]))
 
 
-def _asked(source: Source, texts: Sequence[str]) -> dict[str, Any]:
+def _torchgen_verdict(source: Source, texts: Sequence[str]) -> dict[str, Any]:
     tags = source.locate("tags.yaml")
     asked = {
         "root": source.top,

@@ -75,9 +75,9 @@ def check(root: str, texts: list[str], tags: str | None) -> dict[str, Any]:
         try:
             gen = import_module(f"{package or PACKAGES[0]}.gen")
         except Exception as error:  # noqa: BLE001 the tree's own code fails as it likes
-            return _said(package, absent=f"{type(error).__name__}: {error}")
+            return _verdict(package, absent=f"{type(error).__name__}: {error}")
         tags = tags or os.path.join(os.path.dirname(gen.__file__ or ""), _PACKAGED_TAGS)
-        return _said(package, [_refusal(gen, path, tags) for path in paths])
+        return _verdict(package, [_refusal(gen, path, tags) for path in paths])
 
 
 def _refusal(gen: Any, path: str, tags: str) -> str:
@@ -118,7 +118,7 @@ def _declare(gen: Any, parsed: Any) -> None:
                     signature_of(function, index).decl()
 
 
-def _said(package: str, refused: list[str] | None = None, absent: str = "") -> dict[str, Any]:
+def _verdict(package: str, refused: list[str] | None = None, absent: str = "") -> dict[str, Any]:
     return {"refused": refused or [], "absent": absent, "torchgen": package}
 
 

@@ -117,7 +117,7 @@ class Reader:
         """
         for owner, member in self._declared(class_name):
             raw, at = self._raw(class_name, member.name, address)
-            told = _Told(member.name, raw, at)
+            told = _MemberText(member.name, raw, at)
             expression = api.get(_api_name(member.name), "")
             if not (missing and "s." in expression):
                 told.ask(expression, self._tensor)
@@ -151,7 +151,7 @@ class Reader:
 
 
 @dataclass
-class _Told:
+class _MemberText:
     """What can be said of one member."""
 
     name: str

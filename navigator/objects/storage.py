@@ -151,7 +151,7 @@ def sharers(
     """
     address, version, base = tensor.untyped_storage()._cdata, version_of(tensor), tensor._base
     found = [base] if base is not None else []
-    found += [one for one in gc.get_objects() if _is_other(one, tensor, base, address)]
+    found += [one for one in gc.get_objects() if _shares_storage(one, tensor, base, address)]
     return tuple(
         Sharer(
             one._cdata,
@@ -164,7 +164,9 @@ def sharers(
     )
 
 
-def _is_other(one: object, tensor: torch.Tensor, base: torch.Tensor | None, address: int) -> bool:
+def _shares_storage(
+    one: object, tensor: torch.Tensor, base: torch.Tensor | None, address: int
+) -> bool:
     if not issubclass(type(one), torch.Tensor) or one is tensor or one is base:
         return False
     try:

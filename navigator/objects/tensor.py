@@ -222,9 +222,9 @@ class _Inspector:
             self._headers.source.info,
             (impl, *self._extra(), autograd, storage),
             key_set(tensor, self._headers.source),
-            self._told("the storage", lambda: strip(tensor), None),
-            self._told("memory formats", lambda: formats(tensor), ()),
-            self._told("who shares the storage", lambda: sharers(tensor, self._version), ()),
+            self._attempt("the storage", lambda: strip(tensor), None),
+            self._attempt("memory formats", lambda: formats(tensor), ()),
+            self._attempt("who shares the storage", lambda: sharers(tensor, self._version), ()),
             tuple(self._notes),
         )
 
@@ -278,7 +278,7 @@ class _Inspector:
             return None
         return self._memory.pointer(tensor._cdata, "TensorImpl", "version_counter_") or None
 
-    def _told(self, what: str, tell: Callable[[], T], otherwise: T) -> T:
+    def _attempt(self, what: str, tell: Callable[[], T], otherwise: T) -> T:
         """What is asked; a note where torch refuses."""
         try:
             return tell()

@@ -21,7 +21,7 @@ from indexes.model.answers import (
     Route,
     Way,
 )
-from indexes.model.files import is_beside
+from indexes.model.files import in_extension
 from indexes.model.vocabulary import Confidence, Location, Problem, SourceInfo
 from navigator.text.clean import clean
 
@@ -233,7 +233,7 @@ def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
     """Below a card, in so many lines: the other ways to what computes, a line each, then the
     usual ways step by step. What is left out is counted."""
     devices = [own for own in _by_device(routes) if own[0].device in _TWO_LINES]
-    others = [list(_other_ways(own)) for own in devices]
+    others = [list(_other_routes(own)) for own in devices]
     most = min(_OTHER_WAYS, room - 2)
     shown = [line for own in _fairly(others, most) for line in own]
     yield from shown
@@ -254,7 +254,7 @@ def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str
         most -= min(share, len(group))
 
 
-def _other_ways(routes: Sequence[Route]) -> Iterator[str]:
+def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
     """A line for each function that computes, besides the usual one."""
     ends = {one.steps[-1]: one for one in reversed(routes)}
     ends.pop(routes[0].steps[-1])
@@ -318,7 +318,7 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
 
 def _file_name(place: str) -> str:
     """A place without its folders, but for an extension's name."""
-    root = f"{place.partition('/')[0]}/.../" if is_beside(place) else ""
+    root = f"{place.partition('/')[0]}/.../" if in_extension(place) else ""
     return root + place.rpartition("/")[2]
 
 
@@ -340,7 +340,7 @@ def shortened_path(place: str, room: int) -> str:
     """A place without the first folders of its path, but for an extension's name, so that it
     fits."""
     root, rest = "", place
-    if is_beside(place):
+    if in_extension(place):
         root, _, rest = place.partition("/")
         root += "/"
     while len(place) > room and "/" in rest:

@@ -59,7 +59,7 @@ class Section:
 def sections(one: Contribution) -> tuple[Section, ...]:
     """All that a contribution says, in the order of work; empty sections are left out."""
     found = (
-        ("Places", _places(one), _left_out(one)),
+        ("Places", _places(one), _omitted(one)),
         ("Rebuild", map(_cost, one.costs), _REBUILT),
         ("Tests", _tests(one, _now(one)), _tests_note(one)),
         ("Commands", _commands(one.commands), ""),
@@ -104,7 +104,7 @@ def _siblings(steps: Sequence[Step]) -> Iterator[Row]:
         yield Row(f"sibling {first.symbol}", first.location, f"{rule}{also}")
 
 
-def _left_out(one: Contribution) -> str:
+def _omitted(one: Contribution) -> str:
     return f"{one.more} more places: torchnav op {one.name} --full" if one.more else ""
 
 

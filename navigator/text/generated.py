@@ -103,7 +103,9 @@ def _absences(answer: Generated, full: bool) -> Iterator[str]:
     """Why files have nothing: those on the way of a call, without ``full``."""
     python = any(one.family.startswith("python_") for one in answer.pieces)
     ranked = sorted(answer.absences, key=lambda one: min(map(_rank, one.families)))
-    shown = [one for one in ranked if full or any(_asked(name, python) for name in one.families)]
+    shown = [
+        one for one in ranked if full or any(_is_expected(name, python) for name in one.families)
+    ]
     if not shown:
         return
     yield ""
@@ -115,7 +117,7 @@ def _absences(answer: Generated, full: bool) -> Iterator[str]:
         yield f"  and {rest} more files: --full"
 
 
-def _asked(family: str, python: bool) -> bool:
+def _is_expected(family: str, python: bool) -> bool:
     """Whether a reader misses a file on the way of a call."""
     return _rank(family) < _STOPS and not (python and family.startswith("python_"))
 

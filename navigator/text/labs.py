@@ -37,7 +37,7 @@ def lab_lines(report: LabReport) -> Iterator[str]:
 
 def _narration(report: LabReport, cell: Cell) -> Iterator[str]:
     for paragraph in cell.text.split("\n\n"):
-        text = LINK.sub(lambda found: _told(report.links[found[1]]), paragraph)
+        text = LINK.sub(lambda found: _link_text(report.links[found[1]]), paragraph)
         if text.startswith("#"):
             heading, _, text = text.partition("\n")
             yield clean(heading)
@@ -46,11 +46,11 @@ def _narration(report: LabReport, cell: Cell) -> Iterator[str]:
         yield ""
 
 
-def _told(link: Link) -> str:
-    return f"{link.name} ({_where(link)})"
+def _link_text(link: Link) -> str:
+    return f"{link.name} ({_link_place(link)})"
 
 
-def _where(link: Link) -> str:
+def _link_place(link: Link) -> str:
     if link.location is None:
         return "not found in this source"
     more = f" and {link.others} more" if link.others else ""
@@ -65,7 +65,7 @@ def _code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
         status = report.status(claim, number)
         where = f"{report.lab.path.name}:{claim.line}"
         yield clean(f"   {_SIGN.get(status, status)}: {claim.text}  ({where})")
-    for said in _said(report, number):
+    for said in _failure_lines(report, number):
         yield from (printable(f"   {line}") for line in said.splitlines())
     yield ""
 
@@ -77,7 +77,7 @@ def _output(report: LabReport, number: int) -> list[str]:
     return run.output.replace(own, "").splitlines() if run else []
 
 
-def _said(report: LabReport, number: int) -> Iterator[str]:
+def _failure_lines(report: LabReport, number: int) -> Iterator[str]:
     """Why a cell was not run, or how it failed."""
     run = report.cell_run(number)
     if run and run.skipped:
@@ -141,7 +141,7 @@ def _page_code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
     if output := _output(report, number):
         yield from _fenced("text", output)
     said = [f"- {_sign(report.status(one, number))} {clean(one.text)}" for one in cell.claims]
-    said += [f"- {clean(one)}" for one in _said(report, number)]
+    said += [f"- {clean(one)}" for one in _failure_lines(report, number)]
     if said:
         yield from (*said, "")
 
@@ -164,7 +164,7 @@ def _page_links(report: LabReport) -> Iterator[str]:
     yield "|---|---|"
     for link in report.links.values():
         where = (
-            markdown_code(_where(link))
+            markdown_code(_link_place(link))
             if link.location
             else f"absent: {markdown_text(link.absent)}"
         )

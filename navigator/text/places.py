@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from indexes.model.answers import Callee, Place, ReachingWay
+from indexes.model.answers import Callee, Place, ReachingPath
 from navigator.text.answers import entry, sureness, wrap
 
 _WAYS = 5
@@ -45,7 +45,7 @@ def _rule(place: Place) -> str:
 
 
 def _way_lines(place: Place, most: int | None) -> Iterator[str]:
-    grouped: dict[tuple[object, ...], list[ReachingWay]] = {}
+    grouped: dict[tuple[object, ...], list[ReachingPath]] = {}
     for way in place.ways:
         grouped.setdefault((way.via, way.devices, way.side), []).append(way)
     shown: set[str] = set()
@@ -57,7 +57,7 @@ def _way_lines(place: Place, most: int | None) -> Iterator[str]:
         yield from wrap(_named(left, most), "      ")
 
 
-def _way(ways: Sequence[ReachingWay], most: int | None) -> str:
+def _way(ways: Sequence[ReachingPath], most: int | None) -> str:
     """Operators that share a way, and the way: ``sum, sum.out (CPU): sum_out > sum_stub``."""
     first = ways[0]
     devices = f" ({', '.join(first.devices)})" if first.devices else ""

@@ -20,7 +20,7 @@ def why_lines(found: Explanation) -> Iterator[str]:
     """The writer first, then who needed the value, then the error itself."""
     for cause in found.causes:
         yield from _cause_lines(cause)
-    yield from _said_lines(found)
+    yield from _raising_lines(found)
     for what, line in found.made:
         yield clean(f"{what} was made at {_place(line)}")
     yield from wrap(found.note, "")
@@ -29,13 +29,13 @@ def why_lines(found: Explanation) -> Iterator[str]:
     yield from wrap(f"raised{where}: {found.error[:_MOST_TEXT]}{rest}", "")
 
 
-def _said_lines(found: Explanation) -> Iterator[str]:
+def _raising_lines(found: Explanation) -> Iterator[str]:
     """The lines that say it, the operators that ran, and what was called with what."""
-    for hit in found.said_by:
+    for hit in found.lines_raising:
         if hit.kind != "operator":
             yield clean(f"raised in {hit.name}  {hit.location}")
             yield from wrap(hit.detail, "    ")
-    for hit in found.said_by:
+    for hit in found.lines_raising:
         if hit.kind == "operator":
             yield clean(f"operator {hit.name}, {hit.detail}  {hit.location}")
     if found.call:

@@ -43,7 +43,7 @@ _SILENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _SHORT_CUT = re.compile(r"&&|\|\|")
 
 
-class Around(NamedTuple):
+class CallContext(NamedTuple):
     """What a trace shows around a call."""
 
     made_node: str
@@ -72,44 +72,44 @@ class Evidence:
         self._unsure_lines = cache(self._find_unsure_lines)
 
     def _narrowed(
-        self, candidates: tuple[str, ...], around: Around
+        self, candidates: tuple[str, ...], context: CallContext
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The candidates that are left, and what took others away, one phrase each."""
         rules: list[str] = []
-        for holds, rule in self._tests(candidates, around):
+        for holds, rule in self._tests(candidates, context):
             left = tuple(filter(holds, candidates))
             if left and left != candidates:
                 candidates, rules = left, [*rules, rule]
         return candidates, tuple(rules)
 
     def _tests(
-        self, candidates: tuple[str, ...], around: Around
+        self, candidates: tuple[str, ...], context: CallContext
     ) -> Iterator[tuple[Callable[[str], bool], str]]:
-        if around.made_node:
-            recorded = self._index.node_operators(around.made_node)
-            yield recorded.__contains__, f"it made {around.made_node}"
+        if context.made_node:
+            recorded = self._index.node_operators(context.made_node)
+            yield recorded.__contains__, f"it made {context.made_node}"
         yield (
-            lambda op: not self._lacks_a_call(op, around),
+            lambda op: not self._lacks_a_call(op, context),
             "others call an operator that did not run below it",
         )
         name = _base(candidates[0])
         if name in self._facts.called_by_signs:
             return  # ``grad * 2`` is no call by name: what source names of these is not all
-        if around.callers:
-            called = [self._called_by(one, around.keys, name) for one in around.callers]
+        if context.callers:
+            called = [self._called_by(one, context.keys, name) for one in context.callers]
             names = frozenset().union(*called) if all(called) else frozenset()
-            yield names.__contains__, f"what {_base(around.callers[0])} calls in its source"
-        if around.node:
-            names = self._called_in_formula(around.node, name)
-            yield names.__contains__, f"what the formula of {around.node} calls"
+            yield names.__contains__, f"what {_base(context.callers[0])} calls in its source"
+        if context.node:
+            names = self._called_in_formula(context.node, name)
+            yield names.__contains__, f"what the formula of {context.node} calls"
 
     # ----------------------------------------------------------- what would stand below
 
-    def _lacks_a_call(self, op: str, around: Around) -> bool:
+    def _lacks_a_call(self, op: str, context: CallContext) -> bool:
         """Whether each kernel that may have served the call would have called an operator that
         did not run."""
-        rows = [row for key in around.keys for row in self._served(op, key, around.layouts)]
-        return bool(rows) and all(row and self._row_lacks(row, around.below) for row in rows)
+        rows = [row for key in context.keys for row in self._served(op, key, context.layouts)]
+        return bool(rows) and all(row and self._row_lacks(row, context.below) for row in rows)
 
     def _served(self, op: str, key: str, layouts: bool) -> list[KernelRow | None]:
         """The kernel for a key; where tensors of all layouts may have been given, those for
@@ -328,7 +328,7 @@ def keys_of_call(
 
     ``told``: whether the trace says where it ran; else that is assumed.
     """
-    keys = backend_keys(_as_asked(op, schema) if schema else op, types)
+    keys = backend_keys(_with_requested_layout(op, schema) if schema else op, types)
     if schema is None or not keys or any(row.rule == RULE for row in rows.values()):
         return keys
     shown = any(value.kind in ("tensor", "tensors") for value in op.inputs)
@@ -342,7 +342,7 @@ def keys_of_call(
     return (_other_layouts(rows, keys) if may_differ else ()) or keys
 
 
-def _as_asked(op: TraceOp, schema: OperatorSummary) -> TraceOp:
+def _with_requested_layout(op: TraceOp, schema: OperatorSummary) -> TraceOp:
     """An operator that makes a tensor, with the layout that it was asked for: BackendSelect adds
     its key to those of the tensors (torchgen's needs_backend_select)."""
     parsed = parse_schema(schema.schema)

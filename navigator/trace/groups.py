@@ -124,7 +124,7 @@ def _own_times(table: Table) -> list[float]:
 def _is_programs(table: Table, row: int) -> bool:
     """Whether a row is an operator of ATen that the program itself asked for."""
     is_run = table.phase[row] != COMPILE
-    return is_run and table.name_of(row).startswith("aten::") and table.print_around(row) < 0
+    return is_run and table.name_of(row).startswith("aten::") and table.enclosing_print(row) < 0
 
 
 Key = Callable[[int], tuple[str, str]]
@@ -138,7 +138,7 @@ def group_key(trace: Trace, by: GroupBy) -> Key:
     table = trace.table
 
     def operator(row: int) -> tuple[str, str]:
-        printing = table.print_around(row)
+        printing = table.enclosing_print(row)
         if printing >= 0:
             return "(printing tensors)", f"op:{table.name_of(printing)}"
         label = table.label(table.name[row])

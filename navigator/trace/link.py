@@ -15,7 +15,13 @@ from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchPaths
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
 from navigator.trace.compiling.answers import compiler_places
-from navigator.trace.evidence import Around, Evidence, backend_keys, devices_needed, keys_of_call
+from navigator.trace.evidence import (
+    CallContext,
+    Evidence,
+    backend_keys,
+    devices_needed,
+    keys_of_call,
+)
 from navigator.trace.kernels import Kernels
 from navigator.trace.links import (
     GENERATED,
@@ -205,26 +211,26 @@ class Linker:
             return self._narrowed[op.id]
         names, rule = self._fitting(op)
         if len(names) > 1 and op.name.startswith("aten::"):
-            names, rules = self._evidence.narrowed(names, self._around(op, levels))
+            names, rules = self._evidence.narrowed(names, self._context(op, levels))
             rule = "; ".join(("the only overload left", *rules)) if len(names) == 1 else rule
             self._narrowed[op.id] = names, rule
         return names, rule
 
-    def _around(self, op: TraceOp, levels: int) -> Around:
+    def _context(self, op: TraceOp, levels: int) -> CallContext:
         """What stands around a call in the trace."""
         table = self._trace.table
         made = self._trace.backward_of(op.id)
         below = (table.name_of(row) for row in table.descendants(op.id) if table.kind[row] == OP)
-        return Around(
+        return CallContext(
             table.name_of(made) if made is not None else "",
             frozenset(name.removeprefix("aten::") for name in below),
             backend_keys(op, self._trace.device_types()),
             not op.inputs,
             self._callers(op, levels),
-            self._formula_around(op),
+            self._enclosing_formula(op),
         )
 
-    def _formula_around(self, op: TraceOp) -> str:
+    def _enclosing_formula(self, op: TraceOp) -> str:
         """The Node whose formula makes the call itself."""
         above = self._trace.op(op.parent) if op.parent is not None else None
         return above.name if above and above.kind == "node" and not op.origin else ""

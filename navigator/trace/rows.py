@@ -9,7 +9,7 @@ from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Kerne
 from indexes.queries.dispatch_path.recorded import DispatchPath, DispatchStep
 from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.compiling.answers import compiled_row, kernel_row_of
-from navigator.trace.compiling.graphs import is_told
+from navigator.trace.compiling.graphs import is_from_log
 from navigator.trace.link import Linker
 from navigator.trace.links import OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
@@ -71,7 +71,9 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         schema=_schema(link),
         kernel=_kernel(link.kernel),
         derivative=_derivative(op, link),
-        inductor=linker.compiler_places(link.full_name) if is_told(trace.table, op.id) else None,
+        inductor=linker.compiler_places(link.full_name)
+        if is_from_log(trace.table, op.id)
+        else None,
         compiled=compiled_row(trace.table, op.id),
         resolved=link.resolved,
         reason="; ".join(link.reasons) or None,

@@ -220,7 +220,7 @@ class Table:
         numbered = [row for row, number in self.compilations.items() if number]
         return numbered or list(self.compilations)
 
-    def print_around(self, row: int) -> int:
+    def enclosing_print(self, row: int) -> int:
         """The call that prints a tensor in which a row stands, NONE where it stands in none."""
         while self.prints and row >= 0 and row not in self.prints:
             row = self.parent[row]

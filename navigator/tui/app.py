@@ -27,8 +27,8 @@ from textual.widgets import Input
 import navigator.tui
 from indexes.model.vocabulary import OperatorSummary
 from indexes.source.source import cache_folder
-from navigator.tui.asking import say
-from navigator.tui.clipboard import tell_tmux
+from navigator.tui.background import say
+from navigator.tui.clipboard import copy_to_tmux
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.context import Context
 from navigator.tui.history import LastPlaces, Visit, state_file
@@ -149,7 +149,7 @@ class TorchnavApp(App[int]):
     def copy_to_clipboard(self, text: str) -> None:
         """As in every Textual app, and past tmux as well."""
         super().copy_to_clipboard(text)
-        self.run_worker(lambda: tell_tmux(text), thread=True, exit_on_error=False)
+        self.run_worker(lambda: copy_to_tmux(text), thread=True, exit_on_error=False)
 
     # ----------------------------------------------------------------------------- keys
 
@@ -271,17 +271,17 @@ def run(
     tree: str | None = None,
     cache: Path | str | None = None,
     op: str | None = None,
-    beside: Sequence[tuple[str, str]] = (),
+    extensions: Sequence[tuple[str, str]] = (),
 ) -> int:
     """Show the browser on this terminal until the reader quits; the exit code.
 
     ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with,
-    ``beside`` the folders of extensions with their names.
+    ``extensions`` the folders of extensions with their names.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
-    opener = Opener(tree, Path(cache) if cache else None, tuple(beside))
+    opener = Opener(tree, Path(cache) if cache else None, tuple(extensions))
     places = LastPlaces(state_file())
     return run_app(TorchnavApp(opener, load_config(config_path()), op, places))
 

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Label, TextArea
 
-from navigator.tui.asking import say
+from navigator.tui.background import say
 from navigator.tui.context import Context
 
 
@@ -31,7 +31,7 @@ def is_deaf(environ: Mapping[str, str] = os.environ) -> bool:
     return "VTE_VERSION" in environ
 
 
-def tell_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
+def copy_to_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Hand ``text`` to tmux, which by default ignores OSC 52 from what runs inside it.
 
     True when tmux took it, for its own paste buffer and for the outer terminal.

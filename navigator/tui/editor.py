@@ -13,7 +13,7 @@ from pathlib import Path
 from textual.app import SuspendNotSupported
 from textual.widget import Widget
 
-from navigator.tui.asking import complain, say
+from navigator.tui.background import complain, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def open_editor(owner: Widget, path: Path, line: int, configured: str) -> None:
     """Open a file in the reader's editor; in a terminal's, come back when it is left."""
     try:
         command = editor_command(path, line, configured)
-        status = _run_beside(owner, command) if command.window else _run_here(owner, command)
+        status = _run_in_window(owner, command) if command.window else _run_here(owner, command)
     except (NoEditor, OSError) as error:
         complain(owner, str(error))
     except SuspendNotSupported:
@@ -117,7 +117,7 @@ def _run_here(owner: Widget, command: EditorCommand) -> int:
         return subprocess.run(command.argv, check=False).returncode
 
 
-def _run_beside(owner: Widget, command: EditorCommand) -> int:
+def _run_in_window(owner: Widget, command: EditorCommand) -> int:
     quiet = subprocess.DEVNULL
     subprocess.Popen(command.argv, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
     say(owner, f"opened in {command.argv[0]}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, SourceInfo
 from navigator.tui.history import Visit
-from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
+from navigator.tui.processes.chains import Answer, Chains, answer_in_process, answer_of
 from navigator.tui.processes.indexing import bring_up
 from navigator.tui.processes.preview import Preview
 from navigator.tui.source.document import Shelf
@@ -35,7 +35,7 @@ class Opener:
 
     tree: str | None = None
     cache: Path | None = None
-    beside: tuple[tuple[str, str], ...] = ()
+    extensions: tuple[tuple[str, str], ...] = ()
     """The folders of extensions, and the names to give them."""
 
     def sessions(
@@ -53,7 +53,7 @@ class Opener:
         from indexes.queries.index import Index
         from indexes.source.source import Source
 
-        source = Source.find(self.tree, self.cache, self.beside)
+        source = Source.find(self.tree, self.cache, self.extensions)
         is_new = False
         try:
             index = Index.as_left(source, self.cache)
@@ -93,20 +93,20 @@ def brought_up(
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
     source = index.source
-    beside = partial(answer_beside, source.top, source.kind, source.roots, index.cache)
-    return Session(index, beside)
+    extensions = partial(answer_in_process, source.top, source.kind, source.roots, index.cache)
+    return Session(index, extensions)
 
 
 class Session:
     """An index with the files that were read from its tree."""
 
     def __init__(
-        self, index: Index | Preview, beside: Callable[[str], Answer] | None = None
+        self, index: Index | Preview, extensions: Callable[[str], Answer] | None = None
     ) -> None:
-        """``beside`` answers for an operator as the index does, in another process."""
+        """``extensions`` answers for an operator as the index does, in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
-        self.chains = Chains(partial(answer_of, index), beside)
+        self.chains = Chains(partial(answer_of, index), extensions)
 
     def close(self) -> None:
         """Nothing more is asked through this one."""
@@ -142,12 +142,12 @@ class Session:
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""
-        from indexes.model.files import inside, is_beside
+        from indexes.model.files import in_extension, inside
         from indexes.source.git_history import History
         from indexes.source.permalinks import file_of
         from indexes.source.source import Source
 
-        if is_beside(path):
+        if in_extension(path):
             top = str(file_of(self.info, path))[: -len(inside(path)) - 1]
             return History(Source(top, "checkout")).blame(inside(path), line, end_line)
         return History(Source.find(self.info.root)).blame(path, line, end_line)

@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 from textual.widget import Widget
 
 from navigator.text.clean import printable
-from navigator.tui.asking import complain
+from navigator.tui.background import complain
 
 
 def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
@@ -19,7 +19,7 @@ def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
     The exit status; None where the reader did not want it or the terminal can't be handed over."""
     try:
         with owner.app.suspend():
-            return _asked(command, folder)
+            return _run_after_enter(command, folder)
     except SuspendNotSupported:
         complain(owner, "this terminal cannot be handed to a command")
     except OSError as error:
@@ -27,7 +27,7 @@ def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
     return None
 
 
-def _asked(command: str, folder: Path) -> int | None:
+def _run_after_enter(command: str, folder: Path) -> int | None:
     print(f"in {printable(str(folder))}\n$ {printable(command)}")
     # The event loop's handler would end the application instead.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

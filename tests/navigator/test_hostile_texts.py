@@ -316,7 +316,7 @@ def test_nor_in_a_report_of_defects(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The log, the configuration and the variables, which no text can end as blocks."""
-    from navigator.cli.log import tell_defect
+    from navigator.cli.log import report_defect
 
     monkeypatch.setenv("TORCHNAV_CACHE", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -325,7 +325,7 @@ def test_nor_in_a_report_of_defects(
     config.parent.mkdir()
     config.write_text(f'editor = """{" ".join(HOSTILE[4:])}\n```\n<img>"""\n')
     error = RuntimeError(f"{ALL}\n```\n{ALL}")
-    tell_defect(type(error), error, None)
+    report_defect(type(error), error, None)
     assert main(["doctor", "--report", "--tree", str(hostile[0]), "--cache", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     assert raw(out) == raw(err) == raw((tmp_path / "torchnav.log").read_text()) == set()

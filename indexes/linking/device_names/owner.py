@@ -108,7 +108,7 @@ class Follower:
         owner = owner_of_lambda(parts)
         if handed is not None and owner:
             return replace(_wrapped(handed, owner[-1]), launched=True)
-        return Owner("lambda", owner, self._seen(self._lookup(owner)))
+        return Owner("lambda", owner, self._in_unit(self._lookup(owner)))
 
     def _handed(self, function: Sequence[Part]) -> list[Type]:
         """Template arguments that the function also takes as parameters: what its lambda calls."""
@@ -153,7 +153,7 @@ class Follower:
             return _wrapped(inner, parts[-1])
         if parts[0].name in _FOREIGN:
             return None
-        found = () if parts[-1].cut else self._seen(self._finder.classes(parts))
+        found = () if parts[-1].cut else self._in_unit(self._finder.classes(parts))
         return Owner("functor", parts, found) if found or len(parts) > 1 else None
 
     def _carries(self, parts: tuple[Part, ...], inner: Owner) -> bool:
@@ -169,7 +169,7 @@ class Follower:
                 return self._lambda((*argument.parts, Part(LAMBDA)))
         return None
 
-    def _seen(self, found: Sequence[Definition]) -> tuple[Definition, ...]:
+    def _in_unit(self, found: Sequence[Definition]) -> tuple[Definition, ...]:
         return tuple(d for d in found if in_unit(d, self._unit))
 
     @staticmethod

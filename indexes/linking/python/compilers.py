@@ -22,7 +22,7 @@ GLOBAL = "torch._decomp.global_decomposition_table"
 _PASSED_ON = "table"
 
 
-class _Held(NamedTuple):
+class _InTable(NamedTuple):
     """That a table holds a decomposition of an operator."""
 
     table: str
@@ -102,7 +102,7 @@ class Compilers:
 
     # ---------------------------------------------------------------------- tables
 
-    def _is_named(self, held: _Held) -> bool:
+    def _is_named(self, held: _InTable) -> bool:
         """Whether people know a table by this name: not one on the way to another."""
         if held.table in (CORE, INDUCTOR):
             return True
@@ -112,7 +112,7 @@ class Compilers:
     def _of_kind(self, kind: str) -> list[Found]:
         return [row for row in self._rows if row[1].kind == kind]
 
-    def _holding(self) -> Iterator[_Held]:
+    def _holding(self) -> Iterator[_InTable]:
         """The tables by name: those that it is entered in, and those that take it over."""
         for row in self._of_kind("decomposition"):
             table = _own_table(row[1])
@@ -123,13 +123,13 @@ class Compilers:
                     if named not in self._removed:
                         yield from self._taken_over(named, row)
 
-    def _taken_over(self, table: str, row: Found) -> Iterator[_Held]:
+    def _taken_over(self, table: str, row: Found) -> Iterator[_InTable]:
         """A table that holds a decomposition, and those that are made of it."""
         seen = {table}
         pending = [table]
         while pending:
             name = pending.pop()
-            yield _Held(name, row)
+            yield _InTable(name, row)
             users = [fact.symbol for _, fact in self._facts.by_target(name) if _takes(fact)]
             fresh = [one for one in users if one not in seen | self._removed]
             seen.update(fresh)
@@ -165,12 +165,12 @@ def _own_table(fact: PythonFact) -> str:
     return registry if "." in registry else f"{fact.symbol.rpartition('.')[0]}.{registry}"
 
 
-def _preference(held: _Held) -> tuple[bool, bool]:
+def _preference(held: _InTable) -> tuple[bool, bool]:
     """What is entered in a table itself is taken before what that takes over."""
     return held.table != _own_table(held.found[1]), held.table != INDUCTOR
 
 
-def _decomposed(held: _Held, registered: Inductor | None) -> Inductor:
+def _decomposed(held: _InTable, registered: Inductor | None) -> Inductor:
     """A decomposition that may decline leaves the operator to its lowering."""
     place = place_of(held.found)
     declines = "declines" in unpack(held.found[1].detail)

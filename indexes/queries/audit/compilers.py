@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from indexes.linking.python.around import opinfo_entries
 from indexes.linking.python.compilers import CORE, INDUCTOR, Compilers
+from indexes.linking.python.links import opinfo_entries
 from indexes.model.files import unpack
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.audit.measure import Measure

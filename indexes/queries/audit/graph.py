@@ -71,7 +71,7 @@ class BothWays:
         return self._down[node]
 
 
-def told(step: Step, index: Index, lines: SourceLines) -> str:
+def with_text(step: Step, index: Index, lines: SourceLines) -> str:
     """A step with the text where it stands, to be opened by hand."""
     upper, lower = (_name(one, index) for one in (step.upper, step.lower))
     if not isinstance(step.why, Edge):

@@ -91,8 +91,8 @@ class Unreached:
             return "a test's own"
         own = [k for k in self._facts.named(name) if k.definition.location.path == path]
         tops = {top.id: top for known in own for top in self._tops(known)}
-        told = {self._why(top) for top in tops.values()}
-        return "; ".join(sorted(told)) if "" not in told else ""
+        with_text = {self._why(top) for top in tops.values()}
+        return "; ".join(sorted(with_text)) if "" not in with_text else ""
 
     def _why(self, top: Known) -> str:
         """Why no operator leads to the last function on a way up; empty where one may."""
@@ -131,17 +131,17 @@ class Unreached:
         is called."""
         name = top.definition.name
         word = regex(rf"\b{re.escape(name)}\b")
-        told = set(self._told(name))
+        with_text = set(self._definition_lines(name))
         for path, text in self._texts:
             if name not in text:
                 continue
             plain = _STRING.sub(_blanked, strip_comments(text))
             for found in word.finditer(plain):
-                if (path, plain.count("\n", 0, found.start()) + 1) not in told:
+                if (path, plain.count("\n", 0, found.start()) + 1) not in with_text:
                     return True
         return False
 
-    def _told(self, name: str) -> Iterator[tuple[str, int]]:
+    def _definition_lines(self, name: str) -> Iterator[tuple[str, int]]:
         """The lines that define functions of a name, and those whose call is of one of them."""
         for known in self._facts.named(name):
             place = known.definition.location

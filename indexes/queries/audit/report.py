@@ -26,7 +26,7 @@ from indexes.queries.audit.checks import (
     nodes_of,
     stub_reach,
 )
-from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, told
+from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, with_text
 from indexes.queries.audit.launched import led_back
 from indexes.queries.audit.measure import Measure, Measured, counted
 from indexes.queries.audit.reached import Reached
@@ -165,7 +165,7 @@ def both_ways(index: Index) -> Measure:
 def drawn(index: Index, number: int, seed: int) -> Measure:
     """Steps of the graph that are drawn by chance, for somebody to open."""
     lines = SourceLines(index)
-    steps = [told(step, index, lines) for step in BothWays(index).drawn(number, seed)]
+    steps = [with_text(step, index, lines) for step in BothWays(index).drawn(number, seed)]
     counts = {"drawn": len(steps), "seed": seed}
     name = "steps to open by hand"
     return Measure(name, "wrong at most 0.1 %", len(steps), counts, None, tuple(steps))
@@ -182,11 +182,11 @@ def edge_lines(index: Index) -> Measure:
 def launched(index: Index) -> Measure:
     """``__global__`` functions by whether they lead back to operators."""
     found = led_back(index)
-    told, silent = len(found.reasons), len(found.silent)
-    total = found.operators + told + silent
+    with_text, silent = len(found.reasons), len(found.silent)
+    total = found.operators + with_text + silent
     counts = {
         "lead back": found.operators,
-        "do not, with the reason": told,
+        "do not, with the reason": with_text,
         "do not": silent,
         "generated, not asked": found.generated,
     }

@@ -14,7 +14,7 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, NativeFunction, Role, Work
 from indexes.queries.chains.functions import Functions
 from indexes.queries.chains.kernels import Kernels
-from indexes.queries.chains.sides import add_around, add_derivative
+from indexes.queries.chains.sides import add_derivative, add_python_links
 from indexes.queries.chains.steps import Extent
 from indexes.queries.chains.stubs import Stubs
 from indexes.queries.chains.walk import ChainWalk
@@ -30,7 +30,7 @@ def build_chain(index: IndexedTree, native: NativeFunction, extent: Extent) -> C
     walk = walked(index, native, extent)
     _add_siblings(native, walk.root, walk)
     add_derivative(native, walk.root, index.facts, walk.hops, index.source)
-    add_around(native, walk.root, index.facts, walk.hops, index.source)
+    add_python_links(native, walk.root, index.facts, walk.hops, index.source)
     entry = index.derivative(native.full_name)
     ordered, unresolved = _display_order(walk)
     problems = index.problems_of(native.full_name)
@@ -53,11 +53,11 @@ def walked(index: IndexedTree, native: NativeFunction, extent: Extent) -> ChainW
             stubs.of(place, node.what)
         elif operator := walk.facts.native(node.what):
             kernels.of(place, operator)
-    _say_unknown(walk)
+    _add_unknown(walk)
     return walk
 
 
-def _say_unknown(walk: ChainWalk) -> None:
+def _add_unknown(walk: ChainWalk) -> None:
     for (hop, reason), calls in walk.unknown.items():
         names = Counter(name for name, _ in calls)
         told = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())

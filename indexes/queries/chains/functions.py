@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from indexes.linking.facts import BY_HAND, TO_DEFINITIONS, Details, Edge, Known, by_hand
 from indexes.linking.graph import DEVICES, Node, node_kind
-from indexes.linking.usual import taken
+from indexes.linking.usual_conditions import taken
 from indexes.linking.visible import APPLE, is_header, path_device
 from indexes.model.vocabulary import Choice, Confidence, Definition, Role, Work
 from indexes.queries.chains.steps import MAIN_KEYS, ON_THE_WAY, Place, Use, at, other_lines

@@ -9,9 +9,9 @@ from collections import deque
 from indexes.linking.facts import Edge, HopList, Link
 from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.python.around import around, owners
+from indexes.linking.python.links import around, owners
 from indexes.linking.registrations import around_dispatch
-from indexes.linking.usual import taken
+from indexes.linking.usual_conditions import taken
 from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
 from indexes.queries.chains.steps import MAIN_KEYS
 from indexes.readers.project.codeowners_file import read_codeowners
@@ -178,7 +178,7 @@ def _why_not_found(source: Source) -> str:
 # ----------------------------------------------------------------------------- around it
 
 
-def add_around(
+def add_python_links(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
     """Adds what stands around an overload in Python, its batch rules and autocast policies, and

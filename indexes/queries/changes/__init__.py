@@ -1,5 +1,5 @@
 """One change that somebody may make, as ordered steps: what to edit where, after which neighbour,
 how to test it and who reviews it.
 
-``model`` is the vocabulary, ``planning`` the door. A maker plans the changes of one kind;
-``makers`` lists them."""
+``model`` is the vocabulary, ``planning`` the door. A planner plans the changes of one kind;
+``planners`` lists them."""

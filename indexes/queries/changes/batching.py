@@ -57,7 +57,7 @@ class _BatchRulePlan(RulePlan):
     def _place(self, one: Near) -> Location:
         return self._registrations.get(one.name) or self._tree.natives[one.op].location
 
-    def _there(self) -> Location | None:
+    def _existing(self) -> Location | None:
         return self._registrations.get(self._name)
 
     @cached_property

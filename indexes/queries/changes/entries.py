@@ -9,7 +9,7 @@ from typing import NamedTuple
 from indexes.linking.graph import device_of_key
 from indexes.model.vocabulary import Kernel, Location, NativeFunction
 from indexes.queries.changes.diffs import Edit
-from indexes.queries.changes.homes import Home, base_name
+from indexes.queries.changes.kernel_files import Home, base_name
 from indexes.queries.gaps.tree import Tree
 
 _LAST = ("tags", "autogen", "cpp_no_default_args", "precomputed")

@@ -12,7 +12,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
 from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests, Mode
-from indexes.queries.changes.homes import after
+from indexes.queries.changes.kernel_files import after
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.contribution.operator_places import formula_files
@@ -42,7 +42,7 @@ def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
         return Parts((), missing=("the change names no operator",))
     new = _NewFormula(tree, change, change.op, mode)
     if there := new.there():
-        steps, title = tuple(new.what_there_is()), f"{change.op} has a {mode.noun}"
+        steps, title = tuple(new.existing_steps()), f"{change.op} has a {mode.noun}"
         return Parts(steps, tests=new.suite.runs(), title=title, there=there)
     if new.entry is None and tree.is_composite(change.op):
         said = f"{change.op} is composite: it is differentiated through what it calls"
@@ -84,7 +84,7 @@ class _NewFormula:
         missing = [o for o in _formulas(self.entry, self.mode) if _UNKNOWN.search(o.text)]
         return known[0].location if known and not missing else None
 
-    def what_there_is(self) -> Iterator[ChangeStep]:
+    def existing_steps(self) -> Iterator[ChangeStep]:
         """The formulas, the functions that they call, and the kernels of operators that they call:
         where a wrong gradient is mended."""
         formulas = _known(self.entry, self.mode)

@@ -11,7 +11,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends, entries
 from indexes.queries.changes.batching import registration
 from indexes.queries.changes.diffs import edited, inserted, removed
-from indexes.queries.changes.homes import after, base_name
+from indexes.queries.changes.kernel_files import after, base_name
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
 from indexes.queries.changes.related import shared_code
@@ -40,17 +40,17 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     if new.is_for_any_device:
         yield from _one_of_its_own(new)
     else:
-        yield from _beside_the_kernel(new)
+        yield from _further_steps(new)
     yield from _fallbacks(new)
     yield from _formula(new)
 
 
-def _beside_the_kernel(new: NewKernel) -> Iterator[ChangeStep]:
+def _further_steps(new: NewKernel) -> Iterator[ChangeStep]:
     """What a kernel that is to be written needs besides."""
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
-    yield from _called_so(new)
+    yield from _same_named_files(new)
     yield from _own_stubs(new)
     yield from _header(new)
     yield from _shaders(new)
@@ -146,7 +146,7 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
     yield from shared_code(new.tree, [new.model.kernel.location])
 
 
-def _called_so(new: NewKernel) -> Iterator[ChangeStep]:
+def _same_named_files(new: NewKernel) -> Iterator[ChangeStep]:
     """The files below the folder of the neighbour's kernel that are called as the operator is:
     what a library for the back end has of it, qnnpack/src/tanh.c."""
     folder, word = new.model.path.rpartition("/")[0], new.base.strip("_").replace("_", "-")

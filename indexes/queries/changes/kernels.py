@@ -10,7 +10,7 @@ from dataclasses import replace
 from indexes.linking.graph import Graph, Node, device_of_key
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests
-from indexes.queries.changes.homes import Home, Homes, base_name
+from indexes.queries.changes.kernel_files import Home, KernelFiles, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
@@ -25,9 +25,9 @@ def plan(tree: Tree, change: Change) -> Parts:
     the operator below it that lacks one; what has a formula of its own is none."""
     if change.op is None:
         return Parts((), missing=("the change names no operator",))
-    homes = Homes(tree)
-    if there := _there(tree, change.op, change.key):
-        steps = tuple(_what_there_is(tree, change.op, change.key, there))
+    homes = KernelFiles(tree)
+    if there := _kernel_row(tree, change.op, change.key):
+        steps = tuple(_existing_steps(tree, change.op, change.key, there))
         tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
         title = f"{change.op} has a kernel for {change.key}"
         return Parts(steps, tests=tests, title=title, there=there)
@@ -40,7 +40,7 @@ def plan(tree: Tree, change: Change) -> Parts:
     return _of_operator(homes, change.op, change.key)
 
 
-def _there(tree: Tree, op: str, key: str) -> Location | None:
+def _kernel_row(tree: Tree, op: str, key: str) -> Location | None:
     """The row that gives an overload its kernel for a key."""
     native = tree.natives[op]
     if key not in tree.keys(op):
@@ -52,20 +52,20 @@ def _there(tree: Tree, op: str, key: str) -> Location | None:
     return native.location
 
 
-def _registered(homes: Homes, op: str, key: str) -> Home | None:
+def _registered(homes: KernelFiles, op: str, key: str) -> Home | None:
     """Its kernel for a key for which TORCH_LIBRARY blocks alone register any."""
     of_base = homes.of_key(key).get(base_name(homes.tree.natives[op].name), ())
     return next((home for home in of_base if home.op == op), None)
 
 
-def _what_there_is(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
+def _existing_steps(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
     """Where its kernel is named and stands."""
     yield ChangeStep("read", row, f"this row names its {key} kernel")
     for one in tree.kernels[op][key].definitions:
         yield ChangeStep("read", one.location, f"{one.name} is that kernel")
 
 
-def _of_operator(homes: Homes, op: str, key: str) -> Parts:
+def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:
     new = NewKernel(homes, op, key)
     if not new.votes:
         return Parts((), missing=(f"no operator of this tree has a kernel for {key}: no model",))
@@ -85,7 +85,7 @@ def _steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from kernel_tests.steps(new)
 
 
-def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
+def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
     """The plan of the first operator below that lacks the kernel."""
     tree, key = homes.tree, change.key
     place = tree.natives[op].location

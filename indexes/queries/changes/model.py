@@ -129,7 +129,7 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a maker gives for a change."""
+    """What a planner gives for a change."""
 
     steps: tuple[ChangeStep, ...]
     neighbours: tuple[Neighbour, ...] = ()
@@ -142,7 +142,7 @@ class Parts:
     """Where it already is: the steps are then what a change of it edits, if anything."""
 
 
-Maker = Callable[["Tree", Change], Parts]
+Planner = Callable[["Tree", Change], Parts]
 """Plans the changes of one kind in one tree."""
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from indexes.linking.graph import DEVICES, device_of_key
 from indexes.model.schema import SchemaKind
-from indexes.queries.changes.homes import Home, Homes
+from indexes.queries.changes.kernel_files import Home, KernelFiles
 
 SOURCES = (".cpp", ".cu", ".mm")
 _COMPUTING = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
@@ -57,7 +57,7 @@ class FileVote(NamedTuple):
 class Nearest:
     """Likeness of operators of one tree, by what its sources say of both."""
 
-    def __init__(self, homes: Homes) -> None:
+    def __init__(self, homes: KernelFiles) -> None:
         self.homes = homes
         self._tree = homes.tree
         self.files = lru_cache(None)(self._files)

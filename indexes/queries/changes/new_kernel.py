@@ -14,7 +14,7 @@ from indexes.model.vocabulary import Definition, NativeFunction
 from indexes.queries.changes import entries
 from indexes.queries.changes.batching import cxx_type
 from indexes.queries.changes.entries import NewRow
-from indexes.queries.changes.homes import Home, Homes, base_name
+from indexes.queries.changes.kernel_files import Home, KernelFiles, base_name
 from indexes.queries.changes.model import Neighbour
 from indexes.queries.changes.nearest import FileVote, Near, Nearest, stem
 from indexes.queries.changes.related import neighbour
@@ -36,7 +36,7 @@ _CLOSE = 0.8
 class NewKernel:
     """The kernel of one overload for one key; each fact is worked out once."""
 
-    homes: Homes
+    homes: KernelFiles
     op: str
     key: str
 

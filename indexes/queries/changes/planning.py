@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.diffs import joined
-from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
 from indexes.queries.changes.model import Arrival, Change, Neighbour, Parts, Plan, TouchedFile
+from indexes.queries.changes.planners import OF_NAMES, PLANNERS, plain
 from indexes.queries.changes.python.docs import FILE
 from indexes.queries.changes.related import KINDS as AROUND
 from indexes.queries.changes.related import related
@@ -31,7 +31,7 @@ _MOST = 2
 """So many commits are told of each neighbour."""
 
 
-_KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *MAKERS]))
+_KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *PLANNERS]))
 """Every kind of change that can be asked for."""
 
 
@@ -115,7 +115,7 @@ class Changes:
 
     def plan(self, change: Change) -> Plan:
         """The change with everything that doing it asks for."""
-        parts = MAKERS.get(change.kind, plain)(self.tree, change)
+        parts = PLANNERS.get(change.kind, plain)(self.tree, change)
         change = replace(change, title=parts.title or change.title)
         asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
         neighbours = (*map(self._with_arrivals, asked), *others)

@@ -170,7 +170,7 @@ class Guides:
     def _stated_commands(self, wanted: _Wanted) -> Iterator[Command]:
         found = [
             (folder != wanted.folder, where, text)
-            for where, text, folder in self._given
+            for where, text, folder in self._commands
             if folder in ("", wanted.folder)
             and re.match(wanted.pattern, text)
             and self.exists(text, wanted.folder)
@@ -181,7 +181,7 @@ class Guides:
             yield Command(wanted.purpose, text, where, wanted.note)
 
     @cached_property
-    def _given(self) -> tuple[tuple[Location, str, str], ...]:
+    def _commands(self) -> tuple[tuple[Location, str, str], ...]:
         """The commands of the guides, in order, each with the folder of the tree it is for."""
         return tuple(
             (Location(guide, one.line), one.text, one.folder * self._has(one.folder))
@@ -201,7 +201,7 @@ class Guides:
             yield from self._without_build() if needs.python or needs.docs else ()
             return
         yield from self._smallest(needs)
-        stated = [where for where, text, _ in self._given if "ninja " in text]
+        stated = [where for where, text, _ in self._commands if "ninja " in text]
         for target in self.targets.of(needs.compiled) if stated else ():
             name = f"bin/{target.name}" if target.is_program else target.name
             note = f"after the first build: {target.name} alone, as {stated[0]} does it"
@@ -213,7 +213,7 @@ class Guides:
         """The build that leaves out most, less the flags that would leave out the change."""
         given = [
             (where, text)
-            for where, text, _ in self._given
+            for where, text, _ in self._commands
             if re.match(rf"(?:[A-Z_]+=\S+ )*{_INSTALLED}", text) and self.exists(text)
         ]
         if given:

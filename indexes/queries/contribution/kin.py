@@ -35,7 +35,7 @@ _PART = "named after {}: a part of what that begins"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
 
-def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:
+def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:
     """What stands beside the kernels of an operator."""
     native = [s for s in steps if "/native/" in s.location.path]
     own = [s.location.path for s in native if s.role in ("kernel", "device_kernel")]
@@ -52,7 +52,7 @@ def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator
     yield from islice(_steps(shared_headers(facts, sources, named), _HEADER), _MOST_HEADERS)
 
 
-def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
+def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     """The files of the shape of those of some places."""
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from indexes.linking.graph import Graph, Node
-from indexes.linking.python.around import names_of
+from indexes.linking.python.links import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
@@ -21,10 +21,10 @@ from indexes.queries.contribution.by_name import (
     tables_of,
 )
 from indexes.queries.contribution.helpers import header_of, helpers
-from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
+from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math
 from indexes.queries.contribution.likely import defines
 from indexes.queries.contribution.pages import pages_naming
-from indexes.queries.contribution.python_beside import called_privately, namesakes, types_of
+from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
@@ -108,13 +108,13 @@ class OperatorPlaces:
         steps += self._in_libraries(names, {step.location.path for step in steps})
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
-            steps += [*self._test_rows(overloads[0]), *self._opinfos_around(overloads[0])]
+            steps += [*self._test_rows(overloads[0]), *self._related_opinfos(overloads[0])]
         kernels = [step.location.path for step in steps if step.role == "kernel"]
         for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_"), kernels):
             rule = f"calls it on {_lines(row.lines)}: a test in C++"
             symbol = PurePosixPath(row.location.path).name
             steps.append(Step("cxx_test", symbol, row.location, rule))
-        steps += beside_operator(self._index.facts, overloads[0], steps)
+        steps += operator_siblings(self._index.facts, overloads[0], steps)
         steps += shader_math(self._corpus, steps)
         return each_place(steps)
 
@@ -163,7 +163,7 @@ class OperatorPlaces:
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
 
-    def _opinfos_around(self, overload: str) -> Iterator[Step]:
+    def _related_opinfos(self, overload: str) -> Iterator[Step]:
         """Without an OpInfo: those of operators that need it, else the file for one of its own."""
         tree, found = self._tree, needing(self._tree, overload)
         for op in found:
@@ -198,7 +198,7 @@ class OperatorPlaces:
                     there.add(step.location.path)
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)
-        yield from beside_places(self._index.facts, own)
+        yield from place_siblings(self._index.facts, own)
 
     def _plain(self, overloads: Sequence[str]) -> list[str]:
         """The overloads, those at last that only pass on to others: by names of dimensions, or with

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
-from indexes.linking.python.around import names_of
+from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import operator_named
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from indexes.linking.graph import Node
-from indexes.linking.reverse import ways_to
+from indexes.linking.reverse import operators_reaching
 from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction
 from indexes.queries.diff.bodies import Bodies
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
@@ -65,7 +65,7 @@ def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Ch
 def _operators(index: Index) -> Operators:
     def reaching_stub(stub: str) -> tuple[str, ...]:
         nodes = [Node("stub", name) for name in stub_names(index.facts, stub)]
-        return tuple(sorted({way.op for way in ways_to(nodes, index.facts)}))
+        return tuple(sorted({way.op for way in operators_reaching(nodes, index.facts)}))
 
     return cache(reaching_stub)
 

@@ -74,7 +74,7 @@ class KeyCards:
             above,
             tuple(self._notes(comment)),
             self._rank(own),
-            () if own and own.name == own.functionality else self._stands_for(wanted, runtime),
+            () if own and own.name == own.functionality else self._runtime_keys(wanted, runtime),
             self._index.dispatch.fallback(wanted),
             self._ordered(self._uses(wanted, own)),
             tuple(KeyRegistration(*one) for one in self._index.dispatch.registered_for(wanted)),
@@ -109,7 +109,7 @@ class KeyCards:
     def _rank(self, own: RuntimeKey | None) -> int:
         return len(self._keys.runtime) - self._keys.runtime.index(own) if own else 0
 
-    def _stands_for(self, wanted: str, runtime: list[RuntimeKey]) -> tuple[str, ...]:
+    def _runtime_keys(self, wanted: str, runtime: list[RuntimeKey]) -> tuple[str, ...]:
         """The keys of an alias by the sets of DispatchKeySet.h, those of a functionality."""
         covered = self._index.dispatch.model.covered(wanted)
         order = [key.name for key in reversed(self._keys.runtime)]
@@ -143,12 +143,12 @@ class KeyCards:
             while self._is_enumerator(at):
                 at -= 1
             block = self._block(at)
-        text = "\n".join([*block, *self._beside(start)])
+        text = "\n".join([*block, *self._trailing_comment(start)])
         first = at - len(block) + 2 if block else start + 1
         path = self._source.path_of(_HEADER)
         return text, Location(path, first) if text else None
 
-    def _beside(self, at: int) -> Iterator[str]:
+    def _trailing_comment(self, at: int) -> Iterator[str]:
         """The comment on the line of an enumerator, and the lines with which it goes on."""
         _, sign, text = self._lines[at].partition("//")
         while sign:

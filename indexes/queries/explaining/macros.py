@@ -36,7 +36,7 @@ def explain(index: Defined, source: Source, name: str) -> Explanation:
         NotFound: No macro of that name is defined in it.
     """
     places = [one.location for one in index.definitions(name) if one.kind == "macro"]
-    passages = [one for place in places[:_MOST] for one in _said(source, name, place)]
+    passages = [one for place in places[:_MOST] for one in _passages(source, name, place)]
     if not passages:
         raise NotFound(f"no macro {name} is defined in this tree")
     return Explanation(name, tuple(dict.fromkeys(passages)), ())
@@ -53,7 +53,7 @@ def on_line(index: Defined, source: Source, path: str, line: int) -> Explanation
     raise NotFound("this line has neither a field of the YAML files nor a macro of this tree")
 
 
-def _said(source: Source, name: str, place: Location) -> Iterator[Passage]:
+def _passages(source: Source, name: str, place: Location) -> Iterator[Passage]:
     """The comment, then the definition."""
     text = source.text(place.path)
     if comment := _comment(text, name, place):

@@ -12,7 +12,6 @@ from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.gaps.grades import effort, grade
 from indexes.queries.gaps.kinds import KINDS
-from indexes.queries.gaps.means import MEANS, is_for, needs
 from indexes.queries.gaps.model import (
     CONFIDENCES,
     DIFFICULTIES,
@@ -23,6 +22,7 @@ from indexes.queries.gaps.model import (
     Kind,
     KindCount,
 )
+from indexes.queries.gaps.requirements import MEANS, is_for, needs
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
 from indexes.source.git_history import History

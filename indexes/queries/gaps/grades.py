@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.queries.gaps.means import BUILD
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
+from indexes.queries.gaps.requirements import BUILD
 
 _NEEDED = {BUILD: "a build", "cuda": "an NVIDIA GPU", "mac": "a Mac", "rocm": "an AMD GPU"}
 

@@ -160,7 +160,7 @@ class GapFilter:
     owner: str = ""
     """Part of an owner's name."""
     has: tuple[str, ...] = ()
-    """What one has: words of ``indexes.queries.gaps.means.MEANS``."""
+    """What one has: words of ``indexes.queries.gaps.requirements.MEANS``."""
     text: str = ""
     """Words, each of which must occur in what is shown."""
     confidence: str = ""

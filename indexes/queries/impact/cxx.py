@@ -133,15 +133,15 @@ class CppEdges(DispatchEdges):
     def direct_uses(self, known: Known) -> list[Edge]:
         """Every function that uses a definition, in whichever file, name-only uses too."""
         others = [*self.facts.untold_uses(known), *self._other_uses(known, True)]
-        return _each_once([*self._kept_uses(known), *others])
+        return _each_once([*self._indexed_uses(known), *others])
 
     def _uses(self, known: Known, first: bool) -> list[Edge]:
         others = [*self.facts.untold_uses(known)]
         if first or known.definition.kind in _TEXTUAL or _is_plain_macro(known):
             others += self._other_uses(known, first)
-        return _each_once([*self._kept_uses(known), *self._sure(known, others)])
+        return _each_once([*self._indexed_uses(known), *self._reliable(known, others)])
 
-    def _kept_uses(self, known: Known) -> Iterator[Edge]:
+    def _indexed_uses(self, known: Known) -> Iterator[Edge]:
         """Uses in the bodies that the index keeps."""
         yield from self._edges(uses_of(self.facts, known))
         if known.definition.name == "operator()":
@@ -194,7 +194,7 @@ class CppEdges(DispatchEdges):
     def _unread(self) -> UnreadBodies:
         return UnreadBodies(self.facts)
 
-    def _sure(self, known: Known, edges: list[Edge]) -> list[Edge]:
+    def _reliable(self, known: Known, edges: list[Edge]) -> list[Edge]:
         """Without name-only uses, where they are so many that they would reach everything."""
         sure = [edge for edge in edges if edge.confidence != "ambiguous"]
         left = len(edges) - len(sure)

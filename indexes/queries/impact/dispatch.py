@@ -112,7 +112,7 @@ class DispatchEdges:
         for use in self._names.of(native):
             if not use.registers:
                 told = (use.rule, use.location, use.confidence, use.candidates)
-                yield Edge(_around(use), *told, dispatch=True)
+                yield Edge(_enclosing(use), *told, dispatch=True)
         self.unfollowed.append(f"{native.name}: {LIMIT}")
         if native.location.path.endswith(".py"):
             module = module_name(native.location.path)
@@ -137,7 +137,7 @@ class DispatchEdges:
                     yield Edge(node, rule, at, *sure, dispatch=dispatch)
 
 
-def _around(use: WrittenUse) -> Node:
+def _enclosing(use: WrittenUse) -> Node:
     """What a line that names an operator stands in: a function, or the file."""
     path, around = use.location.path, use.around
     if around is None:

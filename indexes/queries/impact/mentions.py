@@ -27,14 +27,14 @@ def names_outside_bodies(known: Known, facts: ImpactFacts, first: bool) -> Itera
     """The functions that name a type, a value or a macro without parameters, that make or end an
     object of the class whose constructor or destructor ``known`` is, or that may call a method."""
     if known.definition.kind in _NAMED:
-        yield from _mentions(known, facts, first, "names it", _seen_type)
+        yield from _mentions(known, facts, first, "names it", _visible_type)
     elif known.definition.kind == "macro" and (known.id < 0 or first):
-        yield from _mentions(known, facts, first, "uses the macro", _seen_macros)
+        yield from _mentions(known, facts, first, "uses the macro", _visible_macros)
     elif owner := _made_class(known, facts):
         rule = f"names {owner.definition.name}, which it makes or ends"
-        yield from _mentions(owner, facts, first, rule, _seen_type)
+        yield from _mentions(owner, facts, first, rule, _visible_type)
     elif first and facts.class_of(known):
-        yield from _mentions(known, facts, first, _METHOD, _seen_methods)
+        yield from _mentions(known, facts, first, _METHOD, _visible_methods)
 
 
 _Seen = Callable[[Mention, Known, ImpactFacts], Sequence[Known]]
@@ -65,7 +65,7 @@ def _confidence(rule: str, meant: Sequence[Known]) -> tuple[str, Confidence]:
     return f"{rule}, or another of that name", "ambiguous"
 
 
-def _seen_macros(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
+def _visible_macros(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
     call, path = mention.call, mention.location.path
     if call.kind == "member" or call.qualifier:
         return ()
@@ -77,7 +77,7 @@ def _seen_macros(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence
     return here or [k for k in macros if is_header(k.definition.location.path)]
 
 
-def _seen_methods(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
+def _visible_methods(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
     """The methods of a name, where no edge tells which of them is called there."""
     call, caller = mention.call, mention.caller
     assert caller
@@ -90,7 +90,7 @@ def _seen_methods(mention: Mention, known: Known, facts: ImpactFacts) -> Sequenc
     return [k for k in named if facts.class_of(k)]
 
 
-def _seen_type(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
+def _visible_type(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
     call, path, found = mention.call, mention.location.path, known.definition
     elsewhere = found.location.path != path
     if call.kind == "member" or (elsewhere and not is_header(found.location.path)):

@@ -128,7 +128,7 @@ class PythonEdges:
             found = self._means(use, node, path)
             if found is None:
                 continue
-            caller = self._around(path, use.line)
+            caller = self._enclosing(path, use.line)
             if caller is None or caller == node or caller.key in seen:
                 continue
             seen.add(caller.key)
@@ -162,7 +162,7 @@ class PythonEdges:
             origin, last, symbol, depth - 1
         )
 
-    def _around(self, path: str, line: int) -> Node | None:
+    def _enclosing(self, path: str, line: int) -> Node | None:
         block = innermost(self.blocks(path), line)
         if block is None:
             return None

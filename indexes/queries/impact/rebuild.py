@@ -78,7 +78,7 @@ class Rebuild:
         self._source = source
         self._facts = facts
         self._included = cache(self._included_by)
-        self._found = cache(self._found_anew)
+        self._found = cache(self._resolved_include)
 
     def cost(self, path: str, op: NativeFunction | None = None) -> Cost:
         """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
@@ -186,7 +186,7 @@ class Rebuild:
             elif found := self._found(name):
                 yield found
 
-    def _found_anew(self, name: str) -> str:
+    def _resolved_include(self, name: str) -> str:
         """The file that an include means by its name alone, or a generated one; empty for none."""
         paths = (f"{root}{name}" for root in _ROOTS)
         here = next((path for path in paths if path in self._files), "")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from indexes.linking.graph import device_of_key
-from indexes.linking.python.around import names_of
+from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import Found
 from indexes.linking.python.test_expressions import joined, named_expression
 from indexes.model.files import module_name

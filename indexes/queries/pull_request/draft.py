@@ -11,11 +11,11 @@ from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.impact.affected import affected
 from indexes.queries.index import Index
 from indexes.queries.operator_tests import NOW
-from indexes.queries.pull_request.around import Around
 from indexes.queries.pull_request.branch import Base, Branch, changed_file
 from indexes.queries.pull_request.issues import issues_of
 from indexes.queries.pull_request.labels import Labels
 from indexes.queries.pull_request.model import PullRequest, PullStep, Ran
+from indexes.queries.pull_request.project_steps import Around
 from indexes.readers.python.tests import is_test_file
 from indexes.source.git_diff import changes
 

@@ -12,11 +12,11 @@ from operator import attrgetter
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
-from indexes.linking.usual import Defaults, flag_of, is_of_few, is_of_one_value, taken
+from indexes.linking.usual_conditions import Defaults, flag_of, is_of_few, is_of_one_value, taken
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
-from indexes.queries.routing.given import Given, Walk, without_answers
+from indexes.queries.routing.argument_values import Given, Walk, without_answers
 from indexes.store.lookup import Lookup
 
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
@@ -271,7 +271,7 @@ def form_of(name: str, asked: str) -> str:
     return found[2] if found and found[1].strip("_") == asked.strip("_") else ""
 
 
-def are_kin(base: str, name: str) -> bool:
+def share_name(base: str, name: str) -> bool:
     """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
     name = name.strip("_")
     return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import taken, unwrapped
+from indexes.linking.usual_conditions import taken, unwrapped
 from indexes.linking.works import is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.routing.given import COMPOSITE, Walk
-from indexes.queries.routing.prices import ASIDE, ROCM
+from indexes.queries.routing.argument_values import COMPOSITE, Walk
+from indexes.queries.routing.costs import ASIDE, ROCM
 from indexes.queries.routing.search import DEVICES, DTYPE_SWITCH, End, Search
 
 _MOST = 12
@@ -65,7 +65,9 @@ class _Finder:
         if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
             if not found and min(self.search.missing.values(), default=math.inf) < math.inf:
                 return self._unseen(native, device)
-            nothing = self._nothing(native, device, bool(found) and self._is_told(*found[0]))
+            nothing = self._nothing(
+                native, device, bool(found) and self._is_worth_listing(*found[0])
+            )
             if nothing is not None:
                 return [nothing]
             if self.search.missing and (not found or self._is_beside_missing(*found[0][:3])):
@@ -87,7 +89,7 @@ class _Finder:
         note = f"no kernel: {called.full_name} has none for {device}"
         return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
 
-    def _is_told(self, cost: float, walk: Walk, node: Node, end: End) -> bool:
+    def _is_worth_listing(self, cost: float, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way is one of the usual case, and no guess; a function that switches over
         dtypes is none where it is near, as that of ``tril_indices``, which fills what it makes."""
         calls = self.facts.calls(end.known) if cost < min(ASIDE.values()) else ()
@@ -289,7 +291,7 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        words = _said(self._conditions(walk, node, end), walk.device)
+        words = _condition_words(self._conditions(walk, node, end), walk.device)
         found = end.known.definition
         words += (_ROCM_BUILD,) * (ROCM in found.location.path)
         note = _GUESSED if end.guessed else ""
@@ -360,7 +362,7 @@ def _is_always(ways: Sequence[_Arms], given: _Arms) -> bool:
     return all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
 
 
-def _said(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
+def _condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
     """Conditions in words; none that a later one says more exactly, as one label of several."""
     words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
     labels = {one: set(one.split(", ")) - {one} for one in words}

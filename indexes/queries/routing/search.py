@@ -11,13 +11,14 @@ from itertools import count
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import Defaults, holds, taken
+from indexes.linking.usual_conditions import Defaults, holds, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_check, is_generic
 from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
+from indexes.queries.routing.argument_values import COMPOSITE, Walk, defaults_of
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
@@ -25,8 +26,7 @@ from indexes.queries.routing.conditions import (
     is_overload_of,
     price_of_name,
 )
-from indexes.queries.routing.given import COMPOSITE, Walk, defaults_of
-from indexes.queries.routing.prices import ASIDE, DATA, FILLS, HELP, Prices
+from indexes.queries.routing.costs import ASIDE, DATA, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")

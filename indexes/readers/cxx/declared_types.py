@@ -85,14 +85,16 @@ def _groups(
             inner = statement.offset + union.end()
             close = statement.offset + statement.text.rindex("}")
             parts = (
-                m for s in statements(plain, inner, close) for m in _told(s, numbers, lines, path)
+                m
+                for s in statements(plain, inner, close)
+                for m in _members(s, numbers, lines, path)
             )
             yield tuple(parts)
             continue
-        yield from ((member,) for member in _told(statement, numbers, lines, path))
+        yield from ((member,) for member in _members(statement, numbers, lines, path))
 
 
-def _told(statement: Statement, numbers: Lines, lines: list[str], path: str) -> Iterator[Member]:
+def _members(statement: Statement, numbers: Lines, lines: list[str], path: str) -> Iterator[Member]:
     for member in data_members(statement, numbers, path):
         if not _STATIC.search(member.type):
             comment = comment_above(lines, member.location.line)

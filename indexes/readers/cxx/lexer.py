@@ -201,12 +201,12 @@ def exclude_each_other(guard: str, other: str) -> bool:
 
 
 def _denies(guard: str, other: str) -> bool:
-    asked = _asked(guard)
-    denied = (one[1:] for one in _asked(other) if one.startswith("!"))
-    return any(_asked(one[1:-1] if one.startswith("(") else one) <= asked for one in denied)
+    asked = _conjuncts(guard)
+    denied = (one[1:] for one in _conjuncts(other) if one.startswith("!"))
+    return any(_conjuncts(one[1:-1] if one.startswith("(") else one) <= asked for one in denied)
 
 
-def _asked(guard: str) -> set[str]:
+def _conjuncts(guard: str) -> set[str]:
     """The conditions that must all hold: what ``&&`` joins outside of brackets."""
     parts: list[str] = []
     for part in guard.split(" && "):

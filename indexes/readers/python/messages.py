@@ -141,21 +141,21 @@ def _between(text: str, end: int, start: int) -> str:
 
 def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | None:
     start, end = group[0][0], group[-1][1]
-    place, name = _told_by(text, start)
+    place, name = _raising_call(text, start)
     said = joined(_parts(text, group)).encode("latin-1").decode("utf-8", "replace")
     if len(said) < SHORTEST or _NO_MESSAGES.fullmatch(name) or _TESTED.match(text, end):
         return None
     return MessageFact(line(place), line(end - 1), name, said)
 
 
-def _told_by(text: str, start: int) -> tuple[int, str]:
+def _raising_call(text: str, start: int) -> tuple[int, str]:
     """The call that a text is given to, or the statement that it stands in."""
     before = text[max(0, start - _NEAR) : start].rstrip("bBfFrRuU").rstrip()
     if before.endswith("("):  # most are all that a call is given
         opened = text.rfind("(", 0, start)
         if found := _called(text, opened):
             return found
-    found = _told_within(text, start, _NEAR) or _told_within(text, start, _FURTHEST)
+    found = _raising_call_within(text, start, _NEAR) or _raising_call_within(text, start, _FURTHEST)
     return found or (start, "")
 
 
@@ -169,7 +169,7 @@ def _called(text: str, opened: int) -> tuple[int, str] | None:
     return called.start(), f"{'raise ' * bool(called[1])}{called[2]}"
 
 
-def _told_within(text: str, start: int, most: int) -> tuple[int, str] | None:
+def _raising_call_within(text: str, start: int, most: int) -> tuple[int, str] | None:
     closed = 0
     for mark in reversed(list(_MARKS.finditer(text, max(0, start - most), start))):
         sign = mark[0]

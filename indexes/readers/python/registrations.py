@@ -148,12 +148,12 @@ def _evaluator(path: str, known: Mapping[str, object] | None = None) -> Evaluato
 def _skeleton(text: Text, path: str) -> ast.Module | Problem:
     """The statements of a file, those functions emptied that register nothing."""
     data, extents = text.data, text.blocks
-    kept = _kept(data, extents)
+    kept = _relevant_functions(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
     return parsed(without_bodies(data, outer), path)
 
 
-def _kept(data: bytes, extents: list[Block]) -> set[int]:
+def _relevant_functions(data: bytes, extents: list[Block]) -> set[int]:
     """Start offsets of the functions that touch the API, directly or through another one."""
     kept = _makers(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]

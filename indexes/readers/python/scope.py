@@ -131,7 +131,7 @@ class _Reader:
         self.read(node.finalbody, sure)
 
     def _definition(self, node: Function | ast.ClassDef, sure: int) -> None:
-        if not any(_stands_aside(one) for one in node.decorator_list):
+        if not any(_is_rebound(one) for one in node.decorator_list):
             end = self._ends.get(node.lineno, node.end_lineno or node.lineno)
             self._bind(Binding(node.name, node, node.lineno, end, sure=sure))
 
@@ -239,7 +239,7 @@ def assigned_names(node: ast.stmt) -> list[str]:
 _ASIDE = ("overload", "_overload", "_overload_method", "setter", "deleter", "register")
 
 
-def _stands_aside(decorator: ast.expr) -> bool:
+def _is_rebound(decorator: ast.expr) -> bool:
     """Whether a decorated function is not what its name is bound to in the end: an overload, the
     setter of a property, one of several by type."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -59,7 +59,7 @@ class Accepted:
             elif name not in _FIELDS:
                 yield Problem(path, lines[name], f"the field {name!r} is not known to torchnav")
         for kernel in function.dispatch or ():
-            yield from _others("dispatch key", [kernel.key], self.dispatch_keys, path, kernel.line)
+            yield from _refused("dispatch key", [kernel.key], self.dispatch_keys, path, kernel.line)
         check = [text for name, text in function.flags.items() if name == "device_check"]
         for field, what, used, accepted in (
             ("variants", "variant", function.variants, _VARIANTS),
@@ -67,10 +67,10 @@ class Accepted:
             ("ufunc_inner_loop", "key of inner loops", function.ufunc_inner_loop, self.ufunc_keys),
             ("device_check", "device check", check, self.device_checks),
         ):
-            yield from _others(what, used, accepted, path, lines.get(field, line))
+            yield from _refused(what, used, accepted, path, lines.get(field, line))
 
 
-def _others(
+def _refused(
     what: str, used: Iterable[str], accepted: Collection[str] | None, path: str, line: int
 ) -> Iterator[Problem]:
     for name in used:

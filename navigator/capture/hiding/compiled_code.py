@@ -41,8 +41,8 @@ class CompiledCode:
         see_anew: Follows the program within that, and returns what ends it.
     """
 
-    def __init__(self, leave: Callable[[FrameType], Undo | None], see_anew: Callable[[], Undo]):
-        self._leave, self._see_anew = leave, see_anew
+    def __init__(self, leave: Callable[[FrameType], Undo | None], resume: Callable[[], Undo]):
+        self._leave, self._resume = leave, resume
         self._turns = threading.local()
         self._passed_over = False
 
@@ -94,7 +94,7 @@ class CompiledCode:
             undo = self._leave(frame)
             turns.append(_Turn(id(frame), undo or _nothing, undo is not None))
         else:
-            undo = self._see_anew() if self.inside else _nothing
+            undo = self._resume() if self.inside else _nothing
             turns.append(_Turn(id(frame), undo, False))
 
     def _pass_over_us(self) -> None:

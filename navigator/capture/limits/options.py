@@ -42,20 +42,20 @@ class Limits(NamedTuple):
         """Whether what runs in the module of this path, ``Net.blocks.0.attn``, is recorded."""
         return not self.only or _inside(module, self.only)
 
-    def told(self) -> list[str]:
+    def unrecorded(self) -> list[str]:
         """What will not be in the trace, known before the program runs."""
-        told = []
+        unrecorded = []
         if self.first:
             what = f"steps 0 to {self.first - 1} are" if self.first > 1 else "step 0 is"
-            told.append(f"{what} not recorded: {self.option}")
+            unrecorded.append(f"{what} not recorded: {self.option}")
         if self.last is not None:
-            told.append(f"steps from {self.last} on are not recorded: {self.option}")
+            unrecorded.append(f"steps from {self.last} on are not recorded: {self.option}")
         if self.only:
-            told.append(
+            unrecorded.append(
                 "only operators in the forward of matching modules are recorded: "
                 f"--only {_MODULE}{self.only}"
             )
-        return told
+        return unrecorded
 
     @property
     def option(self) -> str:

@@ -29,7 +29,7 @@ class Part:
     def of(self, events: list[bytes], modules: dict[int, str]) -> list[bytes]:
         """The events that are wanted; ``modules`` are those of the calls, by number."""
         spans = [Span.of(event) for event in events]
-        until = start_of_rest([s for s in spans if s and s.start < self.until], self.most)
+        until = cutoff_time([s for s in spans if s and s.start < self.until], self.most)
         self.left_out = until < self.until
         until = min(self.until, until)
         inside = None
@@ -82,7 +82,7 @@ class Spans:
         return at >= 0 and span.end <= found[at][1]
 
 
-def start_of_rest(spans: Iterable[Span | None], most: int) -> float:
+def cutoff_time(spans: Iterable[Span | None], most: int) -> float:
     """When the first call starts that does not fit whole into so many operators; infinite where
     all fit."""
     host = [span for span in spans if span and (span.operator or span.marker >= 0)]

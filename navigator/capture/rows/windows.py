@@ -17,7 +17,7 @@ from ..profiler import Window, read_saved
 from ..writer import TraceFile, metadata
 
 if TYPE_CHECKING:
-    from .seen import Seen
+    from .event_columns import Seen
 
 _WAITING = 3
 """How many closed windows wait to be written before the main thread does it."""
@@ -78,7 +78,7 @@ class Windows:
         rows = self._log.rows(data, closed.calls, closed.until_ns - self._log.base_ns)
         last = self._ended(closed.start_ns, closed.end_ns, last_call=max(closed.calls, default=0))
         if self._log.elsewhere:
-            self._tell_once(
+            self._report_once(
                 "elsewhere",
                 f"of window {self.count} it is not known which operators ran on tensors "
                 "that are not strided",
@@ -91,7 +91,7 @@ class Windows:
         devices = window.saved.header.get("deviceProperties", [])
         last = self._ended(start_ns, end_ns, places=places, devices=devices)
         self._file.write([*lines, *self._defined()])
-        self._file.tell([last])
+        self._file.write_unlimited([last])
 
     def write_aside(self, seen: Seen | None, since_ns: int, limits: Limits) -> None:
         """Write what ran while the program ran a profiler of its own, by what that saw."""
@@ -100,14 +100,14 @@ class Windows:
         last = self._ended(since_ns, time_ns(), last_call=aside.last_call)
         self._file.write([*aside.lines, *self._defined(), last])
         told = _SEEN if aside.seen else _UNSEEN
-        self._tell_once(told, f"{_ASIDE}: {told}")
+        self._report_once(told, f"{_ASIDE}: {told}")
 
     def _ended(self, start_ns: int, end_ns: int, **more: Any) -> bytes:
         self.count += 1
         args = {"window": self.count, "start_ns": start_ns, "end_ns": end_ns, **more}
         return metadata("window", args, self._pid)
 
-    def _tell_once(self, what: str, problem: str) -> None:
+    def _report_once(self, what: str, problem: str) -> None:
         if what not in self._told:
             self._told.add(what)
-            self._file.tell([metadata("problem", {"message": problem}, self._pid)])
+            self._file.write_unlimited([metadata("problem", {"message": problem}, self._pid)])

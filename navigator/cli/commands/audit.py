@@ -191,11 +191,11 @@ def _traced(index: Index, folder: Path) -> Iterator[Measure]:
         trace = read_trace(path)
         kernels = list(trace.kernels())
         yield launches(index, path.name, [kernel.name for kernel in kernels])
-        in_operators = ((one.name, _operators_around(trace, one.op_id)) for one in kernels)
+        in_operators = ((one.name, _enclosing_operators(trace, one.op_id)) for one in kernels)
         yield from chained(index, path.name, in_operators)
 
 
-def _operators_around(trace: Trace, row: int | None) -> list[str]:
+def _enclosing_operators(trace: Trace, row: int | None) -> list[str]:
     """The operators of ATen that a row stands in, itself first."""
     found = []
     while row is not None:

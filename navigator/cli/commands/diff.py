@@ -60,14 +60,14 @@ def diff(
 
 
 def _both(settings: Settings, before: str, after: str | None) -> tuple[Index, Index]:
-    around = _around(settings)
+    around = _revisions_source(settings)
     other = open_version(after, around) if after else settings.source()  # says what is missing
     with ProgressLine() as progress:
         opened = partial(Index.open, cache=settings.cache, progress=progress)
         return opened(open_version(before, around)), opened(other)
 
 
-def _around(settings: Settings) -> Source | None:
+def _revisions_source(settings: Settings) -> Source | None:
     """The tree whose revisions the names may be; two folders need none."""
     try:
         return settings.source()

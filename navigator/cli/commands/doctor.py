@@ -28,7 +28,7 @@ def doctor(settings: Settings, report: bool) -> int:
     reads, and the end of its log. It leaves out your home folder, credentials in URLs and secrets.
     Exit code 3 if there is no source to answer from, else 0.
     """
-    checks = examine(settings.tree, settings.cache, beside=settings.extensions())
+    checks = examine(settings.tree, settings.cache, extensions=settings.extensions())
     found = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
     if report:
         from navigator.cli.doctor import report_lines

@@ -18,7 +18,7 @@ from navigator.cli.terminal import why_no_screen
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
     from navigator.trace.trace import Trace
-    from navigator.trace.views import Maker, View
+    from navigator.trace.views import Planner, View
 
 _VIEW_ROWS = 40
 """Rows of a view that are printed without --full."""
@@ -207,7 +207,7 @@ def print_view(settings: Settings, view: View, full: bool) -> None:
     settings.write_rows(view.rows)
 
 
-def _with_peak(name: str, peak: str) -> Maker:
+def _with_peak(name: str, peak: str) -> Planner:
     from navigator.trace.figures.peaks import parse_peak
     from navigator.trace.views.flops import flops_view
 

@@ -123,10 +123,10 @@ def at(settings: Settings, place: str, everything: bool) -> int:
     line.
     """
     index = settings.index()
-    return each_name(settings, place, lambda one: _stands(settings, index, one, everything))
+    return each_name(settings, place, lambda one: _answer_place(settings, index, one, everything))
 
 
-def _stands(settings: Settings, index: Index, place: str, everything: bool) -> None:
+def _answer_place(settings: Settings, index: Index, place: str, everything: bool) -> None:
     found = _PLACE.match(place)
     if found:
         path = _in_tree(found["path"], index.source)

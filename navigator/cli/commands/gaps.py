@@ -11,8 +11,8 @@ import click
 from indexes.model.errors import NotFound
 from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
-from indexes.queries.gaps.means import MEANS
 from indexes.queries.gaps.model import CONFIDENCES, Gap, GapFilter, GapList, KindCount
+from indexes.queries.gaps.requirements import MEANS
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, pass_settings, places_option, say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from navigator.cli.commands.table import operator_meant
+from navigator.cli.commands.table import resolve_overload
 from navigator.cli.session import Settings, completed, pass_settings, places_option, say
 from navigator.live.generated.query import generated as asked
 from navigator.live.generated.query import generated_json
@@ -27,7 +27,7 @@ def generated(settings: Settings, name: str, overload: str | None, only: str, fu
     run in a process of their own that cannot write files; the first run takes a minute or two.
     """
     index = settings.index()
-    op = operator_meant(index, name, overload)
+    op = resolve_overload(index, name, overload)
     answer = asked(index.source, op, settings.cache, lambda line: say(f"torchnav: {line}"))
     settings.answer(
         lambda: generated_json(answer),

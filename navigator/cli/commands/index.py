@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indexes.build.shelf import Shelved, prune, shelved
+from indexes.build.cached_indexes import CachedIndex, list_cached, prune
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.queries.indexed_tree import info_of, open_current
 from indexes.serialize.answers import Object, envelope, to_object
@@ -58,7 +58,7 @@ def index(
     --export and --import is a file, or a folder for the indexes of several versions.
     """
     if listed or prune:
-        _show_shelf(settings, prune)
+        _show_cached(settings, prune)
         return
     done = _bring_up(settings, verify, force, into, shared)
     settings.answer(lambda: _json(done), lambda: _text(done))
@@ -142,15 +142,17 @@ def _text(done: _Done) -> Iterator[str]:
     yield from source_lines(done.info)
 
 
-def _show_shelf(settings: Settings, pruned: bool) -> None:
+def _show_cached(settings: Settings, pruned: bool) -> None:
     """Writes what is in the cache, and with ``pruned`` removes what is of no use first."""
     cache = settings.cache or cache_folder()
     gone = prune(cache) if pruned else ()
-    kept = shelved(cache)
-    settings.answer(lambda: _shelf_json(cache, kept, gone), lambda: _shelf_text(cache, kept, gone))
+    kept = list_cached(cache)
+    settings.answer(
+        lambda: _cached_json(cache, kept, gone), lambda: _cached_text(cache, kept, gone)
+    )
 
 
-def _shelf_json(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Object:
+def _cached_json(cache: Path, kept: Sequence[CachedIndex], gone: Sequence[CachedIndex]) -> Object:
     return {
         "schema_version": SCHEMA_VERSION,
         "cache": str(cache),
@@ -159,12 +161,14 @@ def _shelf_json(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -
     }
 
 
-def _one(one: Shelved) -> Object:
+def _one(one: CachedIndex) -> Object:
     keys = "path root? commit=revision? state files bytes=size used"
     return to_object(one, keys, path=str(one.path), used=round(one.used))
 
 
-def _shelf_text(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Iterator[str]:
+def _cached_text(
+    cache: Path, kept: Sequence[CachedIndex], gone: Sequence[CachedIndex]
+) -> Iterator[str]:
     for one in gone:
         yield f"removed: {_line(one)}"
     for one in kept:
@@ -173,7 +177,7 @@ def _shelf_text(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -
     yield f"{len(kept):,} indexes, {total / 1e6:,.1f} MB in {clean(str(cache))}"
 
 
-def _line(one: Shelved) -> str:
+def _line(one: CachedIndex) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(one.used))
     name = one.revision[:12] if one.revision else one.path.name
     where = f" {one.root}" if one.root else ""

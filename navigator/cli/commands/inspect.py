@@ -34,7 +34,7 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
     WHAT is an expression, such as `torch.ones(2, 3).t()`, or SCRIPT.py:NAME. torchnav runs the
     script with ARGUMENTS and then evaluates NAME, which can be an expression too.
     """
-    return _ask(settings, "inspect", (), what, arguments)
+    return _run_in_target_python(settings, "inspect", (), what, arguments)
 
 
 @click.command(context_settings=_PROGRAM)
@@ -72,7 +72,7 @@ def graph(
         raise UsageError("--vimgrep and --link list the places of the whole graph")
     flags = {"--check": check, "--order": order, "--dot": dot, "--svg": svg}
     options = (*(["--to", to] if to else []), *(name for name, on in flags.items() if on))
-    return _ask(settings, "graph", options, what, arguments)
+    return _run_in_target_python(settings, "graph", options, what, arguments)
 
 
 @click.command(context_settings=_PROGRAM)
@@ -91,7 +91,7 @@ def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
     """
     if _is_recording(script):
         return _why_recorded(settings, Path(script))
-    return _ask(settings, "why", (), script, arguments)
+    return _run_in_target_python(settings, "why", (), script, arguments)
 
 
 def _is_recording(path: str) -> bool:
@@ -115,7 +115,7 @@ def _why_recorded(settings: Settings, path: Path) -> int:
     return 0
 
 
-def _ask(
+def _run_in_target_python(
     settings: Settings, question: str, options: Sequence[str], what: str, arguments: Sequence[str]
 ) -> int:
     """Runs the program and answers, in a process of the target Python; its exit code."""

@@ -151,7 +151,11 @@ def _text(
 
     python = index.python(match.text) if match.kind == "python" else None
     yield from _meaning(match, python)
-    below = [*_known(python, match), *_others(match, shown), *plaintext.source_lines(index.info)]
+    below = [
+        *_known(python, match),
+        *_other_overloads(match, shown),
+        *plaintext.source_lines(index.info),
+    ]
     for full_name in shown:
         routes = index.routes(full_name)
         lines = list(plaintext.card_lines(index.card(full_name, routes)))
@@ -211,7 +215,7 @@ def default_answer(index: Index, name: str) -> Iterator[str]:
     yield from _text(index, match, match.overloads[:1], _Cut(), False)
 
 
-def _others(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
+def _other_overloads(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
     from navigator.text import answers as plaintext
 
     if others := [name for name in match.overloads if name not in shown]:

@@ -47,10 +47,10 @@ def table(
     For every runtime key: the kernel, whether it is the key's own, an alias key's or a fallback,
     and the line that registers it. NAME can have any spelling, as for `op`.
     """
-    named = when or _given_with(settings)
+    named = when or _switches_from_with(settings)
     switches = _switches(named) if named else None
     index = settings.index()
-    op = operator_meant(index, name, overload)
+    op = resolve_overload(index, name, overload)
     if switches is not None:
         _paths(settings, SwitchedPaths(index).paths(op, switches, device), live)
         return
@@ -66,14 +66,18 @@ def table(
     )
 
 
-def _given_with(settings: Settings) -> str:
+def _switches_from_with(settings: Settings) -> str:
     """The switches that ``--with`` names, which is for extensions everywhere else: those words that
     no folder is called by. They are taken away from there."""
     known = {"all", *MEANINGS}
     named = tuple(
-        one for one in settings.beside if {*one.split(",")} <= known and not os.path.exists(one)
+        one
+        for one in settings.extension_folders
+        if {*one.split(",")} <= known and not os.path.exists(one)
     )
-    settings.beside = tuple(one for one in settings.beside if one not in named)
+    settings.extension_folders = tuple(
+        one for one in settings.extension_folders if one not in named
+    )
     return ",".join(named)
 
 
@@ -101,7 +105,7 @@ def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
     )
 
 
-def operator_meant(index: Index, name: str, overload: str | None) -> str:
+def resolve_overload(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; a name of another namespace stays as it is."""
     match = index.resolve(name)
     wanted = None if overload is None else overload.replace("default", "")

@@ -227,10 +227,10 @@ class Dump:
     def _reason(self, refusal: Refusal) -> int:
         key = (refusal.by, refusal.lines, refusal.asked)
         if key not in self._reason_numbers:
-            self._reason_numbers[key] = self._told(refusal)
+            self._reason_numbers[key] = self._reason_number(refusal)
         return self._reason_numbers[key]
 
-    def _told(self, refusal: Refusal) -> int:
+    def _reason_number(self, refusal: Refusal) -> int:
         by = refusal.by
         line = returned(by.file, refusal.lines) or by.line
         words, comment = reason(by.file, line)

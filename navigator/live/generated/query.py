@@ -133,7 +133,7 @@ def generated(
     else:
         os.utime(path)
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        return _Reader(db, op).answer(source.info, *_whose(source, root))
+        return _Reader(db, op).answer(source.info, *_generators_used(source, root))
 
 
 def _generators(source: Source) -> tuple[str, list[Path]]:
@@ -149,7 +149,7 @@ def _generators(source: Source) -> tuple[str, list[Path]]:
     return "", [torch.root / "torchgen"]
 
 
-def _whose(source: Source, root: str) -> tuple[str, str]:
+def _generators_used(source: Source, root: str) -> tuple[str, str]:
     """Whose generators were run, and a note where they are not the tree's."""
     if root:
         return f"{package_in(root)} and tools/autograd of this tree", ""

@@ -22,7 +22,7 @@ _LONGEST = 400
 
 def reason(path: str, line: int) -> tuple[str, str]:
     """The condition under which a function returns at a line, and the comment there."""
-    inner = _within(path, line)
+    inner = _nodes_over(path, line)
     statement = next((one for one in reversed(inner) if isinstance(one, ast.stmt)), None)
     if statement is None:
         return linecache.getline(path, line).strip(), ""
@@ -47,7 +47,7 @@ def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
     found: dict[str, None] = {}
     for one in ast.walk(functions[-1]):
         if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == value.id:
-            found[" and ".join(_tests(path, _within(path, one.lineno)))] = None
+            found[" and ".join(_tests(path, _nodes_over(path, one.lineno)))] = None
     return [] if "" in found else list(found)
 
 
@@ -68,20 +68,20 @@ def returned(path: str, lines: Iterable[int]) -> int:
 
 
 def _returns(path: str, line: int) -> bool:
-    statements = [one for one in _within(path, line) if isinstance(one, ast.stmt)]
+    statements = [one for one in _nodes_over(path, line) if isinstance(one, ast.stmt)]
     return bool(statements) and isinstance(statements[-1], ast.Return)
 
 
 def filters(path: str, line: int) -> list[str]:
     """The conditions that stand around the call at a line and in its arguments."""
-    inner = _within(path, line)
+    inner = _nodes_over(path, line)
     calls = [one for one in inner if isinstance(one, ast.Call)]
     given = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
     found = [_source(path, test) for one in given for part in one.generators for test in part.ifs]
-    return [*_around(path, inner), *found]
+    return [*_enclosing_conditions(path, inner), *found]
 
 
-def _around(path: str, inner: list[ast.AST]) -> Iterator[str]:
+def _enclosing_conditions(path: str, inner: list[ast.AST]) -> Iterator[str]:
     for at, one in enumerate(inner):
         if isinstance(one, ast.For) and at + 1 < len(inner):
             yield from _guards(path, one, inner[at + 1])
@@ -125,7 +125,7 @@ def _tree(path: str) -> ast.Module:
 
 
 @cache
-def _within(path: str, line: int) -> list[ast.AST]:
+def _nodes_over(path: str, line: int) -> list[ast.AST]:
     """The nodes that a line is in, outermost first."""
     found: list[ast.AST] = []
     node: ast.AST | None = _tree(path)

@@ -159,7 +159,7 @@ class Builder:
             return float("inf")
         return table.start[row] + table.duration[row]
 
-    def _around(self, thread: int, start: float) -> _Open:
+    def _enclosing(self, thread: int, start: float) -> _Open:
         """The innermost interval of a thread at a moment; those that have ended are forgotten."""
         open_ = self._open[thread]
         while open_ and open_[-1].end <= start:
@@ -170,7 +170,7 @@ class Builder:
         table = self.table
         start, thread, end = table.start[row], table.thread[row], self._end_of(row)
         inner = self._carried_within(row, end)
-        _, parent, frame, module = around = self._around(thread, start)
+        _, parent, frame, module = around = self._enclosing(thread, start)
         if around is _OUTSIDE and table.stack[row] < 0 and self._is_operator(row):
             parent = self._parallel(start, end)
             frame = table.stack[parent] if parent >= 0 else NONE
@@ -242,7 +242,7 @@ class Builder:
         has called is not asked for."""
         found, ended = NONE, []
         for thread in self._open:
-            inner = self._around(thread, start)
+            inner = self._enclosing(thread, start)
             if inner is _OUTSIDE:
                 ended.append(thread)
             elif inner.row >= 0:
@@ -258,7 +258,7 @@ class Builder:
         return self.table.name_of(row).startswith("aten::")
 
     def _open_side(self, side: _Side) -> None:
-        _, row, frame, module = self._around(side.thread, side.start)
+        _, row, frame, module = self._enclosing(side.thread, side.start)
         if side.kind == "launch":
             self.table.launches.op[side.first] = self._launcher(row)
         elif side.kind == "memory":

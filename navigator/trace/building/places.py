@@ -45,9 +45,9 @@ class Places:
                 self._place_factory(table.last_child[row], _place_of(table.outputs.get(row, "")))
         for row in rows:
             if table.kind[row] == OP and table.place[row] < 0:
-                table.place[row] = self._place_beside(row)
+                table.place[row] = self._place_of_caller(row)
 
-    def _place_beside(self, row: int) -> int:
+    def _place_of_caller(self, row: int) -> int:
         """Of an operator that makes a tensor from none: where its caller runs, if that was given
         nothing that may name a device, or else where the next operator takes what was made."""
         table, above = self.table, self.table.parent[row]

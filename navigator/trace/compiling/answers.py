@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexes.model.errors import TorchnavError
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
-from navigator.trace.compiling.graphs import graph_of, is_told, kernel_named, kernel_of
+from navigator.trace.compiling.graphs import graph_of, is_from_log, kernel_named, kernel_of
 from navigator.trace.compiling.model import Graph, Kernel
 from navigator.trace.table import OP, Table
 
@@ -22,7 +22,7 @@ def compiled_row(table: Table, row: int) -> Object | None:
     kernel = kernel_of(table, row)
     if kernel is not None and kernel.row == row:
         return _kernel(table, graph, kernel)
-    role = "operator" if is_told(table, row) else "run"
+    role = "operator" if is_from_log(table, row) else "run"
     return {"role": role, "graph_id": graph.row, "kernel_id": kernel.row if kernel else None}
 
 

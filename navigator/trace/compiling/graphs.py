@@ -45,7 +45,7 @@ def graph_of(table: Table, row: int) -> Graph | None:
     return None
 
 
-def is_told(table: Table, row: int) -> bool:
+def is_from_log(table: Table, row: int) -> bool:
     """Whether a row is a graph, or a kernel or operator of it, as the compiler tells them: nothing
     that ran."""
     for _ in range(3):  # operator, kernel, graph
@@ -57,7 +57,7 @@ def is_told(table: Table, row: int) -> bool:
 
 def compiled_from(table: Table, row: int) -> int | None:
     """The row of the kernel that a row ran, or else of the graph; None for what ran neither."""
-    if is_told(table, row):
+    if is_from_log(table, row):
         return None
     compiled = kernel_of(table, row) or graph_of(table, row)
     return compiled.row if compiled else None
@@ -68,7 +68,7 @@ def kernel_of(table: Table, row: int) -> Kernel | None:
     graph = graph_of(table, row)
     if graph is None:
         return None
-    if is_told(table, row):
+    if is_from_log(table, row):
         rows = (row, table.parent[row])
         return next((one for one in graph.kernels.values() if one.row in rows), None)
     return kernel_named(graph, table.name_of(row)) or _library_kernel(table, row, graph)
@@ -81,12 +81,12 @@ def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
     kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{wanted}")]
     if table.kind[row] != OP or not kernels:
         return None
-    run = _run_around(table, row)
+    run = _enclosing_run(table, row)
     ran = [one for one in _outermost(table, run) if table.name[one] == table.name[row]]
     return kernels[ran.index(row)] if row in ran and len(ran) == len(kernels) else None
 
 
-def _run_around(table: Table, row: int) -> int:
+def _enclosing_run(table: Table, row: int) -> int:
     """The run of the graph in which an operator stands: the region, or the Node of a backward."""
     while table.parent[row] >= 0 and table.kind[row] != NODE and not region_number(table, row):
         row = table.parent[row]

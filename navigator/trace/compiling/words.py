@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from navigator.trace.compiling.graphs import graph_of, is_told, kernel_of
+from navigator.trace.compiling.graphs import graph_of, is_from_log, kernel_of
 from navigator.trace.compiling.model import Graph
 from navigator.trace.link import Linker
 from navigator.trace.table import Table
@@ -17,7 +17,7 @@ def compiled_words(table: Table, row: int, linker: Linker) -> Iterator[str]:
     if graph is None:
         return
     kernel = kernel_of(table, row)
-    if not is_told(table, row):
+    if not is_from_log(table, row):
         yield f"runs {_of_graph(graph)}" + (f", kernel {kernel.name}" if kernel else "")
     elif row == graph.row:
         yield f"generated code: {graph.path or 'not told'}"

@@ -56,7 +56,7 @@ def local_file(file: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="torchnav-") as folder:
         copy = Path(folder, os.path.basename(file))
-        with _told(file), fsspec().open(file) as source, copy.open("wb") as target:
+        with _one_line_errors(file), fsspec().open(file) as source, copy.open("wb") as target:
             shutil.copyfileobj(source, target)
         yield copy
 
@@ -72,14 +72,14 @@ def fsspec() -> ModuleType:
 
 def _at_url(where: str) -> list[str]:
     library = fsspec()
-    with _told(where):
+    with _one_line_errors(where):
         system, path = library.url_to_fs(where)
         found = system.glob(path) if glob.has_magic(path) else system.find(path)
         return [str(system.unstrip_protocol(one)) for one in found]
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _one_line_errors(url: str) -> Iterator[None]:
     """Each file system raises errors of its own: they are one of ours, in one line."""
     try:
         yield

@@ -48,7 +48,7 @@ class StoredReductions:
     def complete(self, files: Sequence[str], read: Callable[[Sequence[str]], Results]) -> Results:
         """The rank of each file, without its totals: as it is kept, or else as ``read`` reduces
         it, in the order of the files."""
-        kept = {file: self._kept(file) for file in files}
+        kept = {file: self._stored_rank(file) for file in files}
         rest = read([file for file in files if kept[file] is None])
         for file in files:
             found = kept[file] or next(rest)
@@ -121,7 +121,7 @@ class StoredReductions:
             self._stems[file] = _key(file)
         return self._folder / f"{self._stems[file]}.{what}.parquet"
 
-    def _kept(self, file: str) -> Rank | None:
+    def _stored_rank(self, file: str) -> Rank | None:
         import polars as pl
 
         try:

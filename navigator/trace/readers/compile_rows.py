@@ -37,9 +37,9 @@ class CompilationRows:
 
     def add(self, one: Compilation) -> None:
         """All that is told of a compilation, below a row of its own."""
-        self.add_told(one, self._row(one.title, one.frame))
+        self.add_logged(one, self._row(one.title, one.frame))
 
-    def add_told(self, one: Compilation, top: int = NONE) -> None:
+    def add_logged(self, one: Compilation, top: int = NONE) -> None:
         """What has no rows yet of all that is told of a compilation."""
         for note in one.notes[one.noted :]:
             self._row(note.text, note.frame, top)
@@ -69,7 +69,7 @@ class CompilationRows:
             if kernel.nodes is None:
                 self._add_nodes(graph, (handle,), kernels, row)
             else:  # of a node that several kernels compute, each has it
-                self._add_told_nodes(graph, kernel.nodes, row)
+                self._add_logged_nodes(graph, kernel.nodes, row)
         self.is_silent |= graph.has_code and not graph.kernels
         groups = dict.fromkeys(kernels.get(node.name, ()) for node in graph.nodes)
         for group in groups:
@@ -87,7 +87,7 @@ class CompilationRows:
             if kernels.get(node.name, ()) == group:
                 self.items.append(self._operator(node, parent, graph.is_backward))
 
-    def _add_told_nodes(self, graph: Graph, names: tuple[str, ...], parent: int) -> None:
+    def _add_logged_nodes(self, graph: Graph, names: tuple[str, ...], parent: int) -> None:
         self.items += [
             self._operator(node, parent, graph.is_backward)
             for node in graph.nodes
@@ -175,13 +175,13 @@ class CompileEvents:
         """Put what was said of each compilation below its row. At the ``last`` time those that
         have not ended too."""
         for row in [*self._ended, *self._open.values()] if last else self._ended:
-            self._add_told(row)
+            self._add_logged(row)
         self._ended.clear()
         if last:
             self._give_lines()
         self._table.compiled[:] = self.log.compilations.values()
 
-    def _add_told(self, top: int) -> None:
+    def _add_logged(self, top: int) -> None:
         table = self._table
         told = self.log.compilations.get(table.compilations.get(top, ""))
         if told is None:
@@ -190,7 +190,7 @@ class CompileEvents:
         first = len(table)
         rows = CompilationRows(table.stacks, first)
         table.stack[top] = rows.stack(told.frame)
-        rows.add_told(told)
+        rows.add_logged(told)
         table.add_graphs(told)
         table.untimed.update(range(first, first + len(rows.items)))
         for item in rows.items:

@@ -66,7 +66,9 @@ def read(path: Path, _watch: Watch) -> Trace:
     _set_times(trace.table, [entry for _, entry in entries])
     for device in dict.fromkeys(device for device, _ in entries):
         rows = [row for row, (one, _) in enumerate(entries) if one == device]
-        Allocator(device, snapshot).tell(trace.table, rows, [entries[row][1] for row in rows])
+        Allocator(device, snapshot).add_allocations(
+            trace.table, rows, [entries[row][1] for row in rows]
+        )
     return trace
 
 
@@ -205,7 +207,9 @@ class Allocator:
         """At the end, in bytes, as what it has reserved."""
         self._reserved = sum(number(one.get("total_size")) for one in mine)
 
-    def tell(self, table: Table, rows: Sequence[int], entries: Sequence[dict[str, Any]]) -> None:
+    def add_allocations(
+        self, table: Table, rows: Sequence[int], entries: Sequence[dict[str, Any]]
+    ) -> None:
         """Allocations for the rows of its entries: blocks, and segments as a place of their own."""
         segments = list(_segments(entries))
         reserved = _before(self._reserved, segments)

@@ -236,7 +236,7 @@ class _Joiner:
     def _graft(self, replay: Replay, capture: Capture, pairs: dict[int, int]) -> None:
         """Rows for the operators of a capture, below the launch of its replay."""
         rows: dict[int, int] = {}
-        around = _row_around(self._table, replay.launch)
+        around = _enclosing_row(self._table, replay.launch)
         other = capture.trace.meta.path if capture.trace is not self._trace else "its capture"
         source = f"replayed; launched while {other} was recorded"
         for at, place in pairs.items():
@@ -352,7 +352,7 @@ def _chain(capture: Capture, op: int) -> Iterator[int]:
         op = table.parent[op]
 
 
-def _row_around(table: Table, launch: Number) -> int:
+def _enclosing_row(table: Table, launch: Number) -> int:
     """The innermost row that a call of the runtime stands in, NONE outside of any."""
     if table.launches.op[launch] >= 0:
         return table.launches.op[launch]

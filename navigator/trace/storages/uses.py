@@ -78,7 +78,7 @@ class Storages:
         later = [use for use in self.uses(storage) if table.start[use.row] >= ended]
         told: set[int] = set()
         for at, use in enumerate(later):
-            if use.argument == NONE or told.intersection(self._around(use.row)):
+            if use.argument == NONE or told.intersection(self._ancestors(use.row)):
                 continue
             after = use.after if use.after is not None else self._seen_after(use, later[at + 1 :])
             if after is None and self._may_write(use):
@@ -87,7 +87,7 @@ class Storages:
                 told.add(use.row)
                 yield Written(use, use.state.version, after)
 
-    def _around(self, row: int) -> Iterator[int]:
+    def _ancestors(self, row: int) -> Iterator[int]:
         while (row := self._trace.table.parent[row]) >= 0:
             yield row
 

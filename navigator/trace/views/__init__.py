@@ -14,11 +14,11 @@ from navigator.trace.views.idle import idle_view
 from navigator.trace.views.memory import MEMORY_BY, memory_view, peak_view
 from navigator.trace.views.steps import steps_view
 from navigator.trace.views.times import time_view
-from navigator.trace.views.view import Column, Links, Maker, Row, View, no_links, view_lines
+from navigator.trace.views.view import Column, Links, Planner, Row, View, no_links, view_lines
 
-__all__ = ["VIEWS", "Column", "Links", "Maker", "Row", "View", "no_links", "view_lines"]
+__all__ = ["VIEWS", "Column", "Links", "Planner", "Row", "View", "no_links", "view_lines"]
 
-VIEWS: Mapping[str, Maker] = {
+VIEWS: Mapping[str, Planner] = {
     **{by: partial(time_view, by=by) for by in GROUPS},
     "steps": steps_view,
     "flops": flops_view,

@@ -77,11 +77,11 @@ def _own(table: Table, run: int, compiling: set[int]) -> float:
         row for row in table.descendants(run) if region_number(table, row) or row in compiling
     )
     return table.duration[run] - sum(
-        table.duration[row] for row in inside if _run_around(table, row, run) == run
+        table.duration[row] for row in inside if _enclosing_run(table, row, run) == run
     )
 
 
-def _run_around(table: Table, row: int, run: int) -> int:
+def _enclosing_run(table: Table, row: int, run: int) -> int:
     row = table.parent[row]
     while row not in (run, -1) and not region_number(table, row):
         row = table.parent[row]

@@ -64,7 +64,7 @@ class View:
 Links = Callable[[], "Linker | None"]
 """Asked by a view that leads to source: what joins the trace with an index, None without one."""
 
-Maker = Callable[["Trace", Links], View]
+Planner = Callable[["Trace", Links], View]
 """Makes a view of a trace."""
 
 

@@ -175,8 +175,12 @@ class _Events:
         table = self._table
         ours: Event = {}
         parent, stack, module = table.parent[row], table.stack[row], table.module[row]
-        above = NONE if parent < 0 or self._is_told(parent) else table.stack[parent]
-        if stack >= 0 and not self._is_told(row) and (table.kind[row] == CALL or stack != above):
+        above = NONE if parent < 0 or self._is_from_log(parent) else table.stack[parent]
+        if (
+            stack >= 0
+            and not self._is_from_log(row)
+            and (table.kind[row] == CALL or stack != above)
+        ):
             ours["stack"] = stack + 1
             ours["user"] = str(table.stacks[stack].location or "")
         if module >= 0 and (parent < 0 or module != table.module[parent]):
@@ -197,7 +201,7 @@ class _Events:
             ours["phase"] = PHASES[table.phase[row]]
         return ours
 
-    def _is_told(self, row: int) -> bool:
+    def _is_from_log(self, row: int) -> bool:
         """Whether a row is a compilation whose line its log tells."""
         number = self._table.compilations.get(row)
         return any(one.id == number for one in self._table.compiled)

@@ -137,14 +137,14 @@ class CardView(LineList):
 
     # -------------------------------------------------------------------------- moves
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Say what the cursor is on."""
         self.post_message(self.LineSelected(self.line))
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
         self.refresh()
-        self.tell()
+        self.announce()
 
     def action_move(self, by: int) -> None:
         """From the last line on to what stands below."""

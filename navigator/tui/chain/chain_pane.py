@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from indexes.model.answers import CardLine, Chain, Hop, Route, Unresolved
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.chain.card_view import CardView
 from navigator.tui.chain.chain_groups import Step, is_pending
 from navigator.tui.chain.chain_tree import ChainTree
@@ -234,7 +234,7 @@ class ChainPane(Pane):
             return  # the keys have gone on
         if one is not self._leader and isinstance(one, (CardView, ChainTree)):
             self._leader = one
-            one.tell()
+            one.announce()
 
     def on_card_view_end_passed(self, message: CardView.EndPassed) -> None:
         message.stop()
@@ -311,13 +311,13 @@ class ChainPane(Pane):
         if message.line is not self.card.line or self.screen.focused is not self.card:
             return  # the cursor has moved on
         self._leader = self.card
-        self.query_one(StepDetail).show_line(*self._said_of(message.line), self.ran_route)
+        self.query_one(StepDetail).show_line(*self._detail_of(message.line), self.ran_route)
         visit = self.card_visit()
         if visit is not None:
             reason = message.line.text if message.line else ""
             self.post_message(self.Followed(visit, reason))
 
-    def _said_of(self, line: CardLine | None) -> tuple[Sequence[str], Sequence[Route]]:
+    def _detail_of(self, line: CardLine | None) -> tuple[Sequence[str], Sequence[Route]]:
         """What the detail tells of a line of the card, and its routes where it has some."""
         card, answer = self.card.card, self.answer
         if card is None or answer is None:

@@ -100,9 +100,9 @@ class ChainTree(LineList):
             self._outline.reveal(hop_id)
         self.rows = self._outline.rows()
         self.rows_changed(self._row_of(hop_id) or self._first_row())
-        self.tell()
+        self.announce()
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Say what the cursor is on."""
         self._follow(self.step)
 
@@ -190,7 +190,7 @@ class ChainTree(LineList):
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
-        self.tell()
+        self.announce()
 
     def action_move(self, by: int) -> None:
         """From the first row on to what stands above."""

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.vocabulary import Location
 from navigator.text.contribution import Row, Section
-from navigator.tui.asking import say
+from navigator.tui.background import say
 from navigator.tui.clipboard import copy
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane

@@ -11,7 +11,7 @@ from indexes.model.dispatch import DispatchTable
 from indexes.model.errors import TorchnavError
 from indexes.queries.dispatch_path.live import Difference
 from navigator.live.installed import differences
-from navigator.tui.asking import complain, say
+from navigator.tui.background import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow, of_slots
@@ -60,13 +60,13 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
     main, rest = table.by_interest()
     for slots in main:
         yield of_slots(table.op, slots)
-        yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
+        yield from (_live_row(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     if rest:
         yield PlaceRow("other keys, highest priority first")
     for slots in rest:
         yield of_slots(table.op, slots)
-        yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
-    yield from (_said(one) for one in other.values())
+        yield from (_live_row(other.pop(s.key)) for s in reversed(slots) if s.key in other)
+    yield from (_live_row(one) for one in other.values())
     empty = [slot.key for slot in table.slots if slot.kind == "missing"]
     if empty:
         yield PlaceRow(f"no kernel and no fallback: {' '.join(empty)}")
@@ -77,7 +77,7 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
         yield PlaceRow(table.unseen)
 
 
-def _said(one: Difference) -> PlaceRow:
+def _live_row(one: Difference) -> PlaceRow:
     """What torch says of a key; a heading where nothing of ours stands in source."""
     theirs, where = one.theirs, one.ours.definition or one.ours.registration
     said = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"

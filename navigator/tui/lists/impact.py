@@ -12,7 +12,7 @@ from indexes.queries.impact.affected import affected
 from indexes.queries.impact.answers import Impacts
 from navigator.text.answers import sureness
 from navigator.text.impact import reached_as
-from navigator.tui.asking import complain
+from navigator.tui.background import complain
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane
 from navigator.tui.place_rows import PlaceRow

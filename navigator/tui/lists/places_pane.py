@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from indexes.model.errors import TorchnavError
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
 from navigator.tui.place_rows import PlaceRow

@@ -13,7 +13,7 @@ from indexes.queries.gaps.kinds import KINDS
 from navigator.progress import Progress
 from navigator.text.changes import plan_markdown
 from navigator.text.contribution import change_text, place_rows, visible
-from navigator.tui.asking import complain, say
+from navigator.tui.background import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane, copy_checklist
 from navigator.tui.place_rows import PlaceRow

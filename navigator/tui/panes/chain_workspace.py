@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from indexes.model.answers import Hop
-from navigator.tui.asking import ask, say
+from navigator.tui.background import ask, say
 from navigator.tui.chain.card_view import DIGITS
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.chain.start_page import StartPage

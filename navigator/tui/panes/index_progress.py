@@ -13,7 +13,7 @@ from textual.timer import Timer
 
 from indexes.model.errors import Progress, TorchnavError
 from indexes.model.vocabulary import SourceInfo
-from navigator.tui.asking import ask, complain
+from navigator.tui.background import ask, complain
 from navigator.tui.context import Context
 from navigator.tui.session import Session
 from navigator.tui.source.highlight import prepare

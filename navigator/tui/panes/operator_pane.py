@@ -13,7 +13,7 @@ from textual.message import Message
 from indexes.model.regex import regex
 from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.naming.near import near
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.debounce import Pause
@@ -206,9 +206,14 @@ class OperatorPane(MainPane):
             self._soon(lambda: self._ask_now(session, text, fitting))
 
     def _ask_now(self, session: Session, text: str, fitting: Sequence[OperatorSummary]) -> None:
-        ask(self, "named", lambda: named(session, text), lambda one: self._told(text, one, fitting))
+        ask(
+            self,
+            "named",
+            lambda: named(session, text),
+            lambda one: self._show_named(text, one, fitting),
+        )
 
-    def _told(self, text: str, found: Named, fitting: Sequence[OperatorSummary]) -> None:
+    def _show_named(self, text: str, found: Named, fitting: Sequence[OperatorSummary]) -> None:
         if text != self._filtered:
             return
         if not fitting:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from indexes.model.errors import TorchnavError
-from navigator.tui.asking import ask, complain, say
+from navigator.tui.background import ask, complain, say
 from navigator.tui.clipboard import copy, show_copied
 from navigator.tui.context import Context
 from navigator.tui.editor import open_editor

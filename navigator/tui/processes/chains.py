@@ -49,11 +49,11 @@ class Chains:
     """
 
     def __init__(
-        self, make: Callable[[str], Answer], make_beside: Callable[[str], Answer] | None = None
+        self, make: Callable[[str], Answer], make_in_process: Callable[[str], Answer] | None = None
     ) -> None:
-        """``make`` works one out here; ``make_beside``, which can be pickled, in a process."""
+        """``make`` works one out here; ``make_in_process``, which can be pickled, in a process."""
         self._make = make
-        self._make_beside = make_beside
+        self._make_in_process = make_in_process
         self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._worker: Executor | None = None
         self._has_answered = False
@@ -73,7 +73,7 @@ class Chains:
         """
         with self._lock:
             self._wishes = []
-        answer = self.at_hand(op) or self._beside(op) or self._make(op)
+        answer = self.at_hand(op) or self._process_answer(op) or self._make(op)
         self._keep(op, answer)
         return answer
 
@@ -84,12 +84,12 @@ class Chains:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
 
-    def _beside(self, op: str) -> Answer | None:
+    def _process_answer(self, op: str) -> Answer | None:
         """The answer of the process; None where there is none that has come up, or is no more."""
-        if not self._has_answered or self._worker is None or self._make_beside is None:
+        if not self._has_answered or self._worker is None or self._make_in_process is None:
             return None
         with suppress(TorchnavError, RuntimeError, CancelledError):
-            return (self._ahead.get(op) or self._worker.submit(self._make_beside, op)).result()
+            return (self._ahead.get(op) or self._worker.submit(self._make_in_process, op)).result()
         return None
 
     def ahead(self, ops: Sequence[str]) -> None:
@@ -101,14 +101,14 @@ class Chains:
 
     def _work_ahead(self) -> None:
         with self._lock:
-            if self._make_beside is None or self._ahead or not self._wishes:
+            if self._make_in_process is None or self._ahead or not self._wishes:
                 return
             op = self._wishes.pop(0)
             try:
                 self._worker = self._worker or start_workers()
-                future = self._worker.submit(self._make_beside, op)
+                future = self._worker.submit(self._make_in_process, op)
             except (OSError, RuntimeError):  # no more processes, or it was killed
-                self._make_beside = None
+                self._make_in_process = None
                 return
             self._ahead[op] = future
         future.add_done_callback(partial(self._done, op))
@@ -116,7 +116,7 @@ class Chains:
     def _done(self, op: str, future: Future[Answer]) -> None:
         self._ahead.pop(op)
         if future.cancelled() or isinstance(future.exception(), BrokenExecutor):
-            self._make_beside = None
+            self._make_in_process = None
         elif future.exception() is None:
             self._has_answered = True
             self._keep(op, future.result())
@@ -125,12 +125,12 @@ class Chains:
     def close(self) -> None:
         """Nothing more will be asked."""
         with self._lock:
-            self._wishes, self._make_beside = [], None
+            self._wishes, self._make_in_process = [], None
         if self._worker is not None:
             self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-def answer_beside(top: str, kind: SourceKind, roots: Roots, cache: Path, op: str) -> Answer:
+def answer_in_process(top: str, kind: SourceKind, roots: Roots, cache: Path, op: str) -> Answer:
     """An answer of the index as it was left, in a process that is asked for many of them."""
     return answer_of(_index(top, kind, roots, cache), op)
 

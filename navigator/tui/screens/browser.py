@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from indexes.model.errors import Cancelled
-from navigator.tui.asking import complain, say
+from navigator.tui.background import complain, say
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.history import History, Visit

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from indexes.model.vocabulary import Location
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce, Pause, TypeAhead
 from navigator.tui.history import Visit

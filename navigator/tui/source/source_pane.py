@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from indexes.model.errors import TorchnavError
-from navigator.tui.asking import ask, say
+from navigator.tui.background import ask, say
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit

@@ -155,15 +155,17 @@ _NARROW = 64
 def pair_lines(pairs: Sequence[Pair], formulas: Sequence[Formula], width: int) -> Iterator[Content]:
     """Times and shapes of both sides, then the formulas of the first."""
     for pair in pairs[:_PAIRS]:
-        yield from _beside(list(_forward(pair)), list(_backward(pair)), width)
+        yield from _side_by_side(list(_forward(pair)), list(_backward(pair)), width)
         if pair is pairs[0]:
             yield from map(_formula, formulas)
-        yield from _beside(list(_rows(pair.forward_rows)), list(_rows(pair.node_rows)), width)
+        yield from _side_by_side(list(_rows(pair.forward_rows)), list(_rows(pair.node_rows)), width)
     if len(pairs) > _PAIRS:
         yield Content.styled(f"{len(pairs) - _PAIRS} more below this row made a Node", "dim")
 
 
-def _beside(left: Sequence[Content], right: Sequence[Content], width: int) -> Iterator[Content]:
+def _side_by_side(
+    left: Sequence[Content], right: Sequence[Content], width: int
+) -> Iterator[Content]:
     if width < _NARROW:
         yield from (line.truncate(width, ellipsis=True) for line in (*left, *right))
         return

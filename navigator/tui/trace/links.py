@@ -155,7 +155,7 @@ class TraceLinks:
         index = self._index
         if not isinstance(index, Index):
             return False
-        schemas = schema_index(self._trace, index, self._cache, _beside)
+        schemas = schema_index(self._trace, index, self._cache, _index_in_process)
         if schemas is not None:
             self._linker = Linker(self._trace, index, schemas)
         return schemas is not None
@@ -183,7 +183,7 @@ class TraceLinks:
         return self._index.summary(full_name) is not None
 
 
-def _beside(source: Source, cache: Path | None) -> Index:
+def _index_in_process(source: Source, cache: Path | None) -> Index:
     """An index up to date, made beside the screen while that shows the trace. For a worker."""
     with suppress(SourceError):  # there is none yet
         index = Index.as_left(source, cache)

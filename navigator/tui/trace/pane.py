@@ -16,7 +16,7 @@ from textual.widgets import Label
 from navigator.trace.figures.lanes import Lane, lanes_between, lanes_of
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Links, View, no_links
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.debounce import Debounce
 from navigator.tui.trace.detail import TraceDetail
 from navigator.tui.trace.lane_view import LaneView

@@ -47,14 +47,14 @@ class RecordedFile:
         self._file, self._captures = file, captures
 
     def read(self, show: Show, progress: Callable[[int], object], stop: Event) -> None:
-        def told(rows: int) -> bool:
+        def report(rows: int) -> bool:
             progress(rows)
             return not stop.is_set()
 
         def early(trace: Trace) -> None:
             show(trace, False)
 
-        trace, _ = read_with_captures(self._file, self._captures, told, early)
+        trace, _ = read_with_captures(self._file, self._captures, report, early)
         show(trace, True)
 
 

@@ -15,7 +15,7 @@ from textual.screen import Screen
 
 from indexes.model.errors import Cancelled, TorchnavError
 from navigator.trace.trace import Trace
-from navigator.tui.asking import ask, say
+from navigator.tui.background import ask, say
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
 from navigator.tui.panes.index_progress import IndexProgress

@@ -15,7 +15,7 @@ from navigator.trace.table import PHASES
 from navigator.trace.timeline import Timeline, timeline
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
-from navigator.tui.asking import ask
+from navigator.tui.background import ask
 from navigator.tui.debounce import Debounce
 
 _SMALL = 50_000

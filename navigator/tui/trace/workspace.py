@@ -19,7 +19,7 @@ from navigator.trace.storages.tensors import RecordedMember, RecordedTensor
 from navigator.trace.storages.uses import Use
 from navigator.trace.trace import Trace
 from navigator.trace.views import Row
-from navigator.tui.asking import ask, say
+from navigator.tui.background import ask, say
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit

@@ -18,7 +18,7 @@ from tests.indexing import contents
 
 
 def open_index(tree: Path, extension: Path, cache: Path) -> Index:
-    return Index.open(Source.find(str(tree), beside=[(str(extension), "extension")]), cache)
+    return Index.open(Source.find(str(tree), extensions=[(str(extension), "extension")]), cache)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.linking.graph import Node
-from indexes.linking.reverse import ways_to
+from indexes.linking.reverse import operators_reaching
 from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.index import Index
 
@@ -45,7 +45,9 @@ def test_autograd_does_not_go_through_kernels_that_are_not_composite_for_it(
 
 @pytest.mark.parametrize("name", ["_softmax", "add.Tensor", "mul.Tensor", "addmm", "relu"])
 def test_operators_that_others_call(tree_index: Index, name: str) -> None:
-    callers = {way.op for way in ways_to([Node("operator", name)], tree_index.facts)} - {name}
+    callers = {way.op for way in operators_reaching([Node("operator", name)], tree_index.facts)} - {
+        name
+    }
     assert summary(tree_index, name).called == bool(callers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.linking.graph import Node
-from indexes.linking.reverse import ways_to
+from indexes.linking.reverse import operators_reaching
 from indexes.model.answers import Callee, Place
 from indexes.queries.index import Index
 from tests.tree_marks import NATIVE, Mark, marks
@@ -89,7 +89,7 @@ def test_the_nearest_operators_come_first(tree_index: Index) -> None:
     (hit, *_) = tree_index.resolve("at::native::mul_kernel").hits
     found = next(k for k in tree_index.facts.named("mul_kernel"))
     assert found.definition.location == hit.location
-    ways = ways_to([Node("definition", found.id)], tree_index.facts)
+    ways = operators_reaching([Node("definition", found.id)], tree_index.facts)
     lengths = [len(way.steps) for way in ways]
     assert lengths == sorted(lengths)
     assert len(lengths) > 1
@@ -97,13 +97,13 @@ def test_the_nearest_operators_come_first(tree_index: Index) -> None:
 
 def test_who_calls_an_operator(tree_index: Index) -> None:
     for caller, called in (("linear", "addmm"), ("softmax.int", "_softmax")):
-        ways = ways_to([Node("operator", called)], tree_index.facts)
+        ways = operators_reaching([Node("operator", called)], tree_index.facts)
         assert caller in {way.op for way in ways}
 
 
 def test_a_function_that_a_block_registers_leads_back_to_its_operators(tree_index: Index) -> None:
     found = next(k for k in tree_index.facts.named("run") if "QConvInt8" in k.definition.scope)
-    ways = ways_to([Node("definition", found.id)], tree_index.facts)
+    ways = operators_reaching([Node("definition", found.id)], tree_index.facts)
     assert {"quantized::conv2d.new", "quantized::conv3d.new"} == {way.op for way in ways}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import SourceError
-from indexes.model.files import inside, is_beside, root_of
+from indexes.model.files import in_extension, inside, root_of
 from indexes.source import walk as walking
 from indexes.source.permalinks import permalink
 from indexes.source.roots import operator_libraries
@@ -38,13 +38,13 @@ def extension(tmp_path: Path) -> Path:
 
 
 def beside(tree: Path, *folders: Path | str) -> Source:
-    return Source.find(str(tree), beside=[(str(folder), "") for folder in folders])
+    return Source.find(str(tree), extensions=[(str(folder), "") for folder in folders])
 
 
 def test_files_begin_with_the_name_of_their_root(tree: Path, extension: Path) -> None:
     source = beside(tree, extension)
     others: list[str] = []
-    found = {file.path: file.kind for file in source.files(others) if is_beside(file.path)}
+    found = {file.path: file.kind for file in source.files(others) if in_extension(file.path)}
     assert found == {
         "@my-ops/csrc/scale.cpp": "cpp",
         "@my-ops/mylib/__init__.py": "python",
@@ -74,7 +74,7 @@ def test_roots_of_one_name_are_told_apart_and_one_twice_is_one(tree: Path, tmp_p
     one.mkdir(parents=True)
     two.mkdir(parents=True)
     assert [root.name for root in beside(tree, one, two, one).roots] == ["csrc", "csrc-2"]
-    named = Source.find(str(tree), beside=[(str(one), "mine")])
+    named = Source.find(str(tree), extensions=[(str(one), "mine")])
     assert [root.prefix for root in named.roots] == ["@mine/"]
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from indexes.model.answers import Callee, Place, ReachingWay, Way
+from indexes.model.answers import Callee, Place, ReachingPath, Way
 from indexes.model.vocabulary import Location
 from navigator.text.places import place_lines
 
 _HERE = Location("a.cpp", 3, 9)
 
 
-def _place(*ways: ReachingWay, calls: tuple[Callee, ...] = ()) -> Place:
+def _place(*ways: ReachingPath, calls: tuple[Callee, ...] = ()) -> Place:
     operators = tuple(dict.fromkeys(way.op for way in ways))
     said = ("", operators, "reached by these operators")
     return Place("function", "f", _HERE, *said, calls=calls, ways=ways)
 
 
-def _way(op: str, *via: str, side: str = "kernel", devices: tuple[str, ...] = ()) -> ReachingWay:
-    return ReachingWay(op, side, devices, tuple(Way(one, _HERE) for one in via))
+def _way(op: str, *via: str, side: str = "kernel", devices: tuple[str, ...] = ()) -> ReachingPath:
+    return ReachingPath(op, side, devices, tuple(Way(one, _HERE) for one in via))
 
 
 def test_operators_that_share_a_way_share_a_row() -> None:

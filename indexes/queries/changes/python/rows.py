@@ -38,7 +38,7 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
     where = change.gap.location
     left = _without_call("\n".join(tree.lines_of(where)))
     code = () if left is None else replaced(tree, where, left.splitlines())
-    steps = [ChangeStep("remove", where, f"Remove the row: {_said(change)}", code, change.why)]
+    steps = [ChangeStep("remove", where, f"Remove the row: {_reason(change)}", code, change.why)]
     test = _TEST.search(change.gap.what)
     runs = list(_made_test(tree, change, *test.groups())) if test else []
     places = [Location(run.path, 0) for run in runs[:1]]
@@ -74,7 +74,7 @@ def _of_operator(tree: Tree, change: Change) -> Parts:
     return Parts(steps, tests=operator_runs(tree, change.op) if change.op else ())
 
 
-def _said(change: Change) -> str:
+def _reason(change: Change) -> str:
     return f"{change.gap.what}." if change.gap else change.title
 
 

@@ -33,7 +33,7 @@ from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import neighbour, shared_modules
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.queries.contribution.python_beside import Beside, called_privately
+from indexes.queries.contribution.python_siblings import SiblingPlace, called_privately
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
 
@@ -129,7 +129,7 @@ class RulePlan:
         """The steps in the order of work, the neighbours and the tests."""
         title = f"{self._rule.noun} of {self._name}"
         rows = self._lists.rows(self._own, self._near, self._subject)
-        there = self._there()
+        there = self._existing()
         if there and not self._change.gap:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
             left = (edit, *self._list_steps(rows))
@@ -141,7 +141,7 @@ class RulePlan:
             steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
         )
 
-    def _there(self) -> Location | None:
+    def _existing(self) -> Location | None:
         """Where it is already."""
         found = self._lists.traits.found(self._rule.kind).get(self._name)
         return place(found[0]) if found else None
@@ -230,7 +230,7 @@ class RulePlan:
                 yield from self._prim(near, prim, last)
             yield from python_ref(self._tree, self._change, near)
 
-    def _prim(self, near: Near, theirs: Beside, last: str) -> Iterator[ChangeStep]:
+    def _prim(self, near: Near, theirs: SiblingPlace, last: str) -> Iterator[ChangeStep]:
         where, ours = theirs.location, self._renaming(near.name).function(last)
         end = Location(where.path, self._end(where._replace(end_line=where.line)))
         if not re.search(rf"(?m)^(?:def )?{ours}\b(?=\(| = )", self._tree.text(where.path)):

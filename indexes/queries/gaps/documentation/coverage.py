@@ -121,7 +121,7 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
     if page:
         what = f"{name} is documented, and is still excused from it"
         rule += f", and {page} documents it: the row can go"
-    elif path and not pages.is_public(one.name) and _is_gone(tree, path, one.name):
+    elif path and not pages.is_public(one.name) and _is_removed(tree, path, one.name):
         what = f"{name} is excused from docs, and is not there"
         rule += f", and no file beside {path} has the name: the row can go"
     elif at and _HEAD.match(text, at):
@@ -138,7 +138,7 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
     )
 
 
-def _is_gone(tree: Tree, path: str, name: str) -> bool:
+def _is_removed(tree: Tree, path: str, name: str) -> bool:
     """Whether neither a module nor the files beside and below it have a name; of the package
     itself those beside it."""
     if _may_have(tree.text(path), name):

@@ -9,7 +9,7 @@ import pytest
 
 from indexes.linking.graph import Graph, Node, Step
 from indexes.queries.audit.checks import SourceLines
-from indexes.queries.audit.graph import BothWays, EdgeText, PlacedEdge, all_edges, told
+from indexes.queries.audit.graph import BothWays, EdgeText, PlacedEdge, all_edges, with_text
 from indexes.queries.audit.report import drawn
 from indexes.queries.index import Index
 from tests.indexing import opened
@@ -82,7 +82,7 @@ def test_steps_are_drawn_by_seed_with_their_text(tree_index: Index) -> None:
     graph, lines = BothWays(tree_index), SourceLines(tree_index)
     steps = graph.drawn(30, 7)
     assert steps == graph.drawn(30, 7) != graph.drawn(30, 8)
-    texts = [told(step, tree_index, lines) for step in steps]
+    texts = [with_text(step, tree_index, lines) for step in steps]
     assert len(set(texts)) == 30
     assert any("aten/src/ATen/native/" in text and "operator, " in text for text in texts)
     assert drawn(tree_index, 5, 1).counts == {"drawn": 5, "seed": 1}

@@ -13,7 +13,7 @@ import yaml
 
 from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels
-from indexes.queries.changes.homes import Homes
+from indexes.queries.changes.kernel_files import KernelFiles
 from indexes.queries.changes.kernels import missing_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.nearest import Nearest
@@ -155,7 +155,7 @@ def test_a_kernel_that_a_library_block_registers_goes_beside_others_of_the_block
 
 
 def test_the_files_of_a_key_are_those_where_most_kernels_are_for_it(small: Tree) -> None:
-    homes = Homes(small)
+    homes = KernelFiles(small)
     for key in ("SparseCPU", "NestedTensorCPU", "MPS"):
         counts = Counter(p for h in homes.of_key(key).values() for p in {one.path for one in h})
         plain = Counter(p for h in homes.of_key("CPU").values() for p in {one.path for one in h})
@@ -233,6 +233,6 @@ def test_an_overload_of_the_same_name_makes_operators_alike(tmp_path: Path) -> N
     for overload in ("", ".dim_IntList"):
         (root / YAML).write_text((TREE / YAML).read_text() + entry.format(overload))
         with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
-            nearest.append(Nearest(Homes(Tree(index))).of("amount", "MPS")[0].near)
+            nearest.append(Nearest(KernelFiles(Tree(index))).of("amount", "MPS")[0].near)
     assert [one.base == "sum" for one in nearest] == [False, True]
     assert "both have an overload dim_IntList" in nearest[1].why

@@ -12,7 +12,7 @@ import pytest
 
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
+from navigator.tui.processes.chains import Answer, Chains, answer_in_process, answer_of
 from tests.navigator.tui.conftest import PATIENCE
 from tests.tree_marks import TREE
 
@@ -44,7 +44,7 @@ def cache(small_tree: tuple[str, ...]) -> Path:
 
 def test_chains_are_made_ahead_by_another_process(tree_index: Index, cache: Path) -> None:
     made = _Made(tree_index)
-    chains = Chains(made, partial(answer_beside, str(TREE), "checkout", (), cache))
+    chains = Chains(made, partial(answer_in_process, str(TREE), "checkout", (), cache))
     chains.ahead(["mul.Tensor", "add.Tensor"])
     assert _wait_for(chains, "add.Tensor") == answer_of(tree_index, "add.Tensor")
     assert chains("mul.Tensor") == answer_of(tree_index, "mul.Tensor")
@@ -64,7 +64,7 @@ def test_chains_are_made_here_where_no_process_starts(
 
     monkeypatch.setattr("navigator.tui.processes.chains.start_workers", fails)
     made = _Made(tree_index)
-    chains = Chains(made, partial(answer_beside, str(TREE), "checkout", (), cache))
+    chains = Chains(made, partial(answer_in_process, str(TREE), "checkout", (), cache))
     chains.ahead(["mul.Tensor"])
     assert chains("add.Tensor") is chains("add.Tensor") is chains.at_hand("add.Tensor")
     assert made.ops == ["add.Tensor"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import shelf
-from indexes.build.shelf import prune, shelved
+from indexes.build import cached_indexes
+from indexes.build.cached_indexes import list_cached, prune
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.versions import open_version
@@ -29,7 +29,7 @@ def test_what_the_cache_holds(repo: Path, cache: Path) -> None:
     v1 = open_version("v1", Source.find(str(repo)))
     Index.open(v1, cache).close()
     (cache / "indexes/broken.db").write_bytes(b"not an index")
-    found = {one.state: one for one in shelved(cache)}
+    found = {one.state: one for one in list_cached(cache)}
     assert set(found) == {"in use", "commit", "other version"}
     assert found["in use"].root == str(repo)
     assert found["commit"].revision == git(repo, "rev-parse", "v1")
@@ -52,7 +52,7 @@ def test_prune_removes_what_is_of_no_use(repo: Path, cache: Path) -> None:
     gone = prune(cache)
     assert sorted(one.state for one in gone) == ["left over", "tree is gone"]
     assert being_built.exists()
-    assert [one.root for one in shelved(cache)] == [str(repo)]
+    assert [one.root for one in list_cached(cache)] == [str(repo)]
     assert not [p for p in (cache / "indexes").iterdir() if p.name.startswith(gone[0].path.name)]
     with opened(repo, cache) as index:
         assert index.report.read == 0
@@ -61,7 +61,7 @@ def test_prune_removes_what_is_of_no_use(repo: Path, cache: Path) -> None:
 def test_only_the_last_used_commits_stay(
     repo: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "COMMITS_KEPT", 2)
+    monkeypatch.setattr(cached_indexes, "COMMITS_KEPT", 2)
     commits = [git(repo, "rev-parse", "v1")]
     for number in range(2):
         (repo / "version.txt").write_text(f"9.9.{number}")
@@ -72,4 +72,4 @@ def test_only_the_last_used_commits_stay(
         stamp = 1_000_000 + at  # used one after the other, however quick the disk
         newest = next((cache / "indexes").glob(f"commit-{name[:20]}.db"))
         os.utime(newest, (stamp, stamp))
-    assert {one.revision for one in shelved(cache)} == {commits[0], commits[2]}
+    assert {one.revision for one in list_cached(cache)} == {commits[0], commits[2]}

@@ -22,7 +22,7 @@ COMMITS_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class CachedIndex:
     """One index in the cache."""
 
     path: Path
@@ -38,7 +38,7 @@ class Shelved:
     """When it was last written or, of a commit, asked for: seconds since the epoch."""
 
 
-def shelved(cache: Path) -> tuple[Shelved, ...]:
+def list_cached(cache: Path) -> tuple[CachedIndex, ...]:
     """Every index of a cache folder, the last used first."""
     folder = cache / "indexes"
     found = [_read(path) for path in listed(folder, "*.db")]
@@ -46,7 +46,7 @@ def shelved(cache: Path) -> tuple[Shelved, ...]:
     return tuple(sorted((one for one in found if one), key=lambda one: -one.used))
 
 
-def _read(path: Path) -> Shelved | None:
+def _read(path: Path) -> CachedIndex | None:
     try:
         used = path.stat().st_mtime
         size = sum(each.stat().st_size for each in _parts(path) if each.is_file())
@@ -57,8 +57,8 @@ def _read(path: Path) -> Shelved | None:
             root, revision = store.meta("root") or "", store.meta("revision") or ""
             files = int(store.query("SELECT count(*) FROM files")[0][0])
     except SourceError:
-        return Shelved(path, "", "", "other version", 0, size, used)
-    return Shelved(path, root, revision, _state(root, revision), files, size, used)
+        return CachedIndex(path, "", "", "other version", 0, size, used)
+    return CachedIndex(path, root, revision, _state(root, revision), files, size, used)
 
 
 def _state(root: str, revision: str) -> State:
@@ -71,14 +71,14 @@ def _state(root: str, revision: str) -> State:
     return "tree is gone" if is_gone else "in use"
 
 
-def _left_over(path: Path) -> Shelved | None:
+def _left_over(path: Path) -> CachedIndex | None:
     if not left_over(path):
         return None
     try:
         found = path.stat()
     except OSError:
         return None
-    return Shelved(path, "", "", "left over", 0, found.st_size, found.st_mtime)
+    return CachedIndex(path, "", "", "left over", 0, found.st_size, found.st_mtime)
 
 
 def _parts(path: Path) -> Iterator[Path]:
@@ -90,10 +90,10 @@ def _parts(path: Path) -> Iterator[Path]:
                 yield from beside.rglob("*")
 
 
-def prune(cache: Path) -> tuple[Shelved, ...]:
+def prune(cache: Path) -> tuple[CachedIndex, ...]:
     """Removes the indexes that nothing can use any more, and all but the last used of commits;
     returns those that are gone."""
-    found = shelved(cache)
+    found = list_cached(cache)
     commits = [one for one in found if one.state == "commit"]
     useless = [one for one in found if one.state not in ("in use", "commit")]
     return tuple(_remove([*useless, *commits[COMMITS_KEPT:]]))
@@ -101,12 +101,12 @@ def prune(cache: Path) -> tuple[Shelved, ...]:
 
 def make_room(cache: Path) -> None:
     """Removes all but the last used indexes of commits."""
-    commits = [one for one in shelved(cache) if one.state == "commit"]
+    commits = [one for one in list_cached(cache) if one.state == "commit"]
     for _ in _remove(commits[COMMITS_KEPT:]):
         pass
 
 
-def _remove(chosen: Iterable[Shelved]) -> Iterator[Shelved]:
+def _remove(chosen: Iterable[CachedIndex]) -> Iterator[CachedIndex]:
     for one in chosen:
         with contextlib.suppress(OSError):
             one.path.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual import flag_of, holds, is_of_one_value, taken
+from indexes.linking.usual_conditions import flag_of, holds, is_of_one_value, taken
 from indexes.model.vocabulary import Choice, Location
 
 

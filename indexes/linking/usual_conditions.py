@@ -251,7 +251,7 @@ _FLAG = regex(r"(!?)\s*(\w+)$")
 def flag_of(choice: Choice) -> tuple[str, bool] | None:
     """The one name that an arm depends on, in small letters without underscores, and whether it is
     taken where that is true; None for a condition of more."""
-    found = _FLAG.match(_asked(choice))
+    found = _FLAG.match(_condition(choice))
     if not found or choice.arm == "case":
         return None
     name = found[2].replace("_", "").lower()
@@ -264,15 +264,15 @@ _FEW = regex(r"[\w.()\s*]+<=?\s*\d{2,}$")
 
 def is_of_one_value(choice: Choice) -> bool:
     """Whether a condition asks for one value of many, as a case does: ``if (n == -1)``."""
-    return choice.arm in ("then", "else") and bool(_ONE_VALUE.match(_asked(choice)))
+    return choice.arm in ("then", "else") and bool(_ONE_VALUE.match(_condition(choice)))
 
 
 def is_of_few(choice: Choice) -> bool:
     """Whether an arm is for few elements: ``if (rows * columns < 400)``."""
-    return choice.arm == "then" and bool(_FEW.match(_asked(choice)))
+    return choice.arm == "then" and bool(_FEW.match(_condition(choice)))
 
 
-def _asked(choice: Choice) -> str:
+def _condition(choice: Choice) -> str:
     """The condition of an ``if``."""
     return unwrapped(_HEAD.sub("", choice.text).strip())
 

@@ -6,8 +6,8 @@ import pytest
 
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.find import find_gaps, parse_filter
-from indexes.queries.gaps.means import MEANS, is_for, needs
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
+from indexes.queries.gaps.requirements import MEANS, is_for, needs
 from indexes.queries.index import Index
 
 

@@ -24,7 +24,7 @@ _STATEMENT = 3
 """Lines of a statement by which a helper makes a function."""
 
 
-class Beside(NamedTuple):
+class SiblingPlace(NamedTuple):
     """A place beside an operator."""
 
     name: str
@@ -32,15 +32,15 @@ class Beside(NamedTuple):
     rule: str
 
 
-def namesakes(index: Index, name: str) -> Iterator[Beside]:
+def namesakes(index: Index, name: str) -> Iterator[SiblingPlace]:
     """The public Python functions with the name of an operator."""
     named = public_names(StoredPython(index.facts.store), name, exact=True)
     for public, where in definitions(named, index).items():
         if where:
-            yield Beside(public, where, f"{public} bears the name of the operator")
+            yield SiblingPlace(public, where, f"{public} bears the name of the operator")
 
 
-def called_privately(index: Index, where: Location, name: str) -> Iterator[Beside]:
+def called_privately(index: Index, where: Location, name: str) -> Iterator[SiblingPlace]:
     """What a function calls in private modules that its file imports by another name, one place
     for each: of ``prims.acos`` and ``utils.check`` what bears its own name before the rest."""
     lines = index.source.text(where.path).splitlines()
@@ -56,13 +56,13 @@ def called_privately(index: Index, where: Location, name: str) -> Iterator[Besid
             defined = re.compile(rf"(?:def |class )?{called}\b(?=\(| = )")
             found = enumerate(index.source.text(path).splitlines(), 1)
             for at in islice((number for number, text in found if defined.match(text)), 1):
-                yield Beside(f"{module}.{called}", Location(path, at), f"{where} calls it")
+                yield SiblingPlace(f"{module}.{called}", Location(path, at), f"{where} calls it")
 
 
-def types_of(index: Index, paths: Iterable[str]) -> Iterator[Beside]:
+def types_of(index: Index, paths: Iterable[str]) -> Iterator[SiblingPlace]:
     """The files with the types of what stands in some modules."""
     for path in dict.fromkeys(path for path in paths if path.endswith(".py")):
         for end in _TYPES:
             if index.source.holds(path + end):
                 rule = f"says the types of what {path} defines"
-                yield Beside((path + end).rpartition("/")[2], Location(path + end, 1), rule)
+                yield SiblingPlace((path + end).rpartition("/")[2], Location(path + end, 1), rule)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexes.linking.facts import Link
-from indexes.linking.python.around import around, owners
 from indexes.linking.python.helpers import resolve
+from indexes.linking.python.links import around, owners
 from indexes.linking.python.paths import FactTable, bindings, entries, operator_named, skipping_rule
 from indexes.linking.python.stub_files import stub_line
 from indexes.model.files import PythonFact

@@ -9,24 +9,24 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import holds, is_special
+from indexes.linking.usual_conditions import holds, is_special
 from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import KernelRow, NativeFunction
+from indexes.queries.routing.argument_values import Given, Walk
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     Conditions,
     Order,
-    are_kin,
     form_of,
     is_helper,
     is_of_operator,
     is_stub_of,
+    share_name,
     words_in,
 )
-from indexes.queries.routing.given import Given, Walk
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
@@ -157,7 +157,7 @@ class Prices:
         family = walk.native.python_module or (within and within.python_module)
         is_foreign = family not in (None, lower.python_module)
         base = walk.base[step.upper]
-        if is_foreign or not are_kin(base, lower.name) or self._is_word_of(lower, base, walk):
+        if is_foreign or not share_name(base, lower.name) or self._is_word_of(lower, base, walk):
             price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
 
@@ -174,7 +174,7 @@ class Prices:
         others = [one for one in names if one.partition(".")[0].strip("_") != base]
         price = max((ASIDE.get(self.works.operator(one), 0.0) for one in others), default=0.0)
         other = self.facts.native(others[0]) if len(others) == len(names) and others else None
-        if other is None or walk.operator[step.upper] in names or are_kin(base, other.name):
+        if other is None or walk.operator[step.upper] in names or share_name(base, other.name):
             return price
         return price + self._parts_price(other, step, walk)
 
@@ -223,7 +223,7 @@ class Prices:
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
         """Whether an operator works on single elements, and it was paid for that it does."""
-        if within is None or are_kin(walk.native.name.strip("_"), within.name):
+        if within is None or share_name(walk.native.name.strip("_"), within.name):
             return False
         return self._is_pointwise(within)
 

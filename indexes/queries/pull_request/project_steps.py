@@ -18,7 +18,7 @@ _FOLDERS = (".github", "", "docs")
 _NAME = "pull_request_template"
 
 
-class _Said(NamedTuple):
+class _ProjectStep(NamedTuple):
     """A step that some trees ask for."""
 
     what: str
@@ -30,52 +30,52 @@ class _Said(NamedTuple):
 
 
 _BEFORE = (
-    _Said("fork the project on GitHub", "CONTRIBUTING.md", r"\bfork the PyTorch project\b"),
-    _Said("clone your fork", "CONTRIBUTING.md", r"^\s*(git clone git@github\.com:<.*)$"),
-    _Said(
+    _ProjectStep("fork the project on GitHub", "CONTRIBUTING.md", r"\bfork the PyTorch project\b"),
+    _ProjectStep("clone your fork", "CONTRIBUTING.md", r"^\s*(git clone git@github\.com:<.*)$"),
+    _ProjectStep(
         "name the project's own repository", "CONTRIBUTING.md", r"^\s*(git remote add upstream .*)$"
     ),
-    _Said("read the rules for changes made with AI", "AI_POLICY.md", r"\S"),
-    _Said(
+    _ProjectStep("read the rules for changes made with AI", "AI_POLICY.md", r"\S"),
+    _ProjectStep(
         "sign the contributor's agreement: the check EasyCLA asks for it",
         ".github/merge_rules.yaml",
         r"EasyCLA",
     ),
-    _Said(
+    _ProjectStep(
         "sign the contributor's agreement",
         "CONTRIBUTING.md",
         r"\bCLA\b|Contributor License Agreement",
     ),
 )
 _AFTER = (
-    _Said(
+    _ProjectStep(
         "open it as a draft first: for a draft nobody is asked to review",
         ".github/auto_request_review.yml",
         r"ignore_draft:\s*true",
     ),
-    _Said(
+    _ProjectStep(
         "a stack of changes that build on each other goes up with ghstack",
         "CONTRIBUTING.md",
         r"^\s*(ghstack submit)\b|\bghstack\b",
         "stack",
     ),
-    _Said(
+    _ProjectStep(
         "comment to add a label", ".github/scripts/label_utils.py", r"`(@pytorchbot label [^`]*)`"
     ),
-    _Said(
+    _ProjectStep(
         "look at the docs that CI builds", "CONTRIBUTING.md", r"host documentation previews", "docs"
     ),
-    _Said(
+    _ProjectStep(
         "if you know no reviewers, leave them to the triage squad",
         "CONTRIBUTING.md",
         r"leave the Reviewers section empty",
     ),
-    _Said(
+    _ProjectStep(
         "send a reminder after some days without an answer",
         "CONTRIBUTING.md",
         r"doesn't get any response",
     ),
-    _Said(
+    _ProjectStep(
         "once approved, have it merged by a comment",
         "CONTRIBUTING.md",
         r"`(@pytorchmergebot merge)`",
@@ -114,19 +114,19 @@ class Around:
     ) -> tuple[PullStep, ...]:
         """From the fork to the merge. ``stack`` says that the branch has several commits."""
         kinds = {"", *(("docs",) if docs else ()), *(("stack",) if stack else ())}
-        before = self._said(_BEFORE, kinds)
+        before = self._steps_for(_BEFORE, kinds)
         new = branch in ("", "main", "master", "viable/strict")
         name = "my-change" if new else branch
         own = [PullStep("make a branch", None, f"git checkout -b {name}")] if new else []
         push = PullStep("push the branch to your fork", None, f"git push -u origin {name}")
-        return (*before, *own, *lint, push, *self._said(_AFTER, kinds))
+        return (*before, *own, *lint, push, *self._steps_for(_AFTER, kinds))
 
-    def _said(self, table: Sequence[_Said], kinds: set[str]) -> Iterator[PullStep]:
+    def _steps_for(self, table: Sequence[_ProjectStep], kinds: set[str]) -> Iterator[PullStep]:
         for one in table:
             if one.when in kinds:
                 yield from self._step(one)
 
-    def _step(self, said: _Said) -> Iterator[PullStep]:
+    def _step(self, said: _ProjectStep) -> Iterator[PullStep]:
         for number, line in enumerate(self._source.text(said.path).splitlines(), 1):
             if found := re.search(said.pattern, line):
                 command = next(filter(None, found.groups()), "")

@@ -1,6 +1,6 @@
-"""Which maker plans which kind of change.
+"""Which planner makes the plan of which kind of change.
 
-A new kind is a module with a maker and a row in ``MAKERS``. A kind without a maker of its own
+A new kind is a module with a planner and a row in ``PLANNERS``. A kind without a planner of its own
 gets the plain plan of the place that shows its gap."""
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from indexes.queries.changes import (
     structured,
     test_runs,
 )
-from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
+from indexes.queries.changes.model import Change, ChangeStep, Parts, Planner, TestRun
 from indexes.queries.changes.python import arguments, docs, opinfo, rows, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Suite
 
-MAKERS: Mapping[str, Maker] = {
+PLANNERS: Mapping[str, Planner] = {
     "kernel": kernels.plan,
     "dtype": dtypes.plan,
     "derivative": formulas.gradient,

@@ -9,7 +9,15 @@ from functools import lru_cache
 
 from indexes.linking.facts import TO_OPERATORS, Call, Edge, Known, StubEntry, arguments_of
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual import NONE, Defaults, answer_of, holds, is_unusual, taken, value_of
+from indexes.linking.usual_conditions import (
+    NONE,
+    Defaults,
+    answer_of,
+    holds,
+    is_unusual,
+    taken,
+    value_of,
+)
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -91,7 +99,7 @@ class Given:
         native = self.facts.native(str(edge.target)) if edge.kind in TO_OPERATORS else None
         if native is None:
             return _assigned(here, names, values[1])
-        return _renamed(_asked(here, native, *values), native, names)
+        return _renamed(_operator_defaults(here, native, *values), native, names)
 
     def _of(self, walk: Walk, node: Node, always: bool) -> Defaults:
         if (node, always) not in walk.given:
@@ -146,7 +154,7 @@ class Given:
         if lower.kind == "definition":
             return _assigned(here, self._names(lower), values)
         native = self.facts.native(str(lower.what)) if lower.kind == "operator" else None
-        return _asked(here, native, call, values) if native else here
+        return _operator_defaults(here, native, call, values) if native else here
 
     def _site(self, edge: Edge) -> Call | None:
         """The call that an edge is; None where several may be."""
@@ -168,21 +176,23 @@ def _assigned(here: Defaults, names: Sequence[str], values: _Values) -> Defaults
     is given an expression: mostly that converts what bore the name before."""
     given = {n: value for n, value in zip(names, values, strict=False) if value is not None}
     kept = [one for one in here if one[0].removesuffix("?") not in given]
-    return (*kept, *(pair for name, value in given.items() for pair in _said(name, value)))
+    return (*kept, *(pair for name, value in given.items() for pair in _with_presence(name, value)))
 
 
-def _said(name: str, value: str) -> Iterator[tuple[str, str]]:
+def _with_presence(name: str, value: str) -> Iterator[tuple[str, str]]:
     yield name, value
     yield f"{name}?", str(value != NONE)
 
 
-def _asked(here: Defaults, native: NativeFunction, call: Call, values: _Values) -> Defaults:
+def _operator_defaults(
+    here: Defaults, native: NativeFunction, call: Call, values: _Values
+) -> Defaults:
     """What an operator is given; what its call leaves out is as the schema says."""
     ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
     found = list(_assigned(here, [one.name for one in ordered], values))
     for one in ordered[len(values) :]:
         if one.default is not None:
-            found += _said(one.name, one.default)
+            found += _with_presence(one.name, one.default)
     return tuple(found)
 
 
@@ -224,11 +234,11 @@ class Answers:
     def __init__(self, facts: Lookup, given: Given) -> None:
         self.facts = facts
         self.given = given
-        self.asked = lru_cache(8192)(self._find_asked)
+        self.asked = lru_cache(8192)(self._find_answers)
         self._asking = lru_cache(4096)(self._find_asking)
         self._depth = 0
 
-    def _find_asked(self, caller: int, device: str, here: Defaults) -> Defaults:
+    def _find_answers(self, caller: int, device: str, here: Defaults) -> Defaults:
         """What those answer that a body asks, where its arguments have some values."""
         if self._depth >= _DEEPEST:
             return ()
@@ -252,11 +262,11 @@ class Answers:
     def _joint(self, edges: Sequence[Edge], device: str, here: Defaults) -> str | None:
         """What all that a name may mean answer; None where that is not the same."""
         answers = {
-            self._of(known, edge, device, here) for edge, known in self._meant(edges, device)
+            self._of(known, edge, device, here) for edge, known in self._targets(edges, device)
         }
         return answers.pop() if len(answers) == 1 else None
 
-    def _meant(self, edges: Sequence[Edge], device: str) -> Iterator[tuple[Edge, Known]]:
+    def _targets(self, edges: Sequence[Edge], device: str) -> Iterator[tuple[Edge, Known]]:
         """The functions to which edges lead, those of operators for a device."""
         for edge in edges:
             numbers = [edge.target] if isinstance(edge.target, int) else []
@@ -280,7 +290,7 @@ class Answers:
         for one in self.facts.branches(known.id):
             if one.arm != _RETURNS:
                 continue
-            choices = self._around(known, one.parent)
+            choices = self._enclosing_choices(known, one.parent)
             passed = [None if c.text.endswith(_CUT) else taken(c, device, given) for c in choices]
             if False not in passed:
                 said = one.means or one.text
@@ -289,7 +299,7 @@ class Answers:
                     break
         return found.pop() if len(found) == 1 else None
 
-    def _around(self, known: Known, number: int) -> Iterator[Choice]:
+    def _enclosing_choices(self, known: Known, number: int) -> Iterator[Choice]:
         """The conditions under which a function returns."""
         while number:
             one = self.facts.branches(known.id)[number - 1]

@@ -34,7 +34,7 @@ class Home(NamedTuple):
         return self.kernel.location.path
 
 
-class Homes:
+class KernelFiles:
     """The kernels of one tree by key and operator. An operator is a base name here: ``add`` stands
     for ``add_``, ``add.Tensor`` and ``add.out`` too."""
 
