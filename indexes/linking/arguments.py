@@ -260,11 +260,11 @@ def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Ret
         return -1
     total = 0
     for mark, (name, wanted) in zip(marks, ordered, strict=False):
-        said = mark.partition("=")[0] if "=" in mark else ""
+        text = mark.partition("=")[0] if "=" in mark else ""
         one = fit(mark, wanted, returned)
         if one < 0:
             return -1
-        total += one + (1 if said == name else -1 if said else 0)
+        total += one + (1 if text == name else -1 if text else 0)
     return max(total, 0)
 
 

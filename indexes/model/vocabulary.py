@@ -162,8 +162,8 @@ class NativeFunction:
     def doubt(self) -> str:
         """What may be wrong in every answer about the operator's kernels; empty for nothing."""
         fields = [f"{name!r} at line {self.field_lines[name]}" for name in self.not_understood]
-        said = f"its entry has fields unknown to torchnav: {', '.join(fields)}"
-        return f"{said}; kernels may be missing" if fields else ""
+        text = f"its entry has fields unknown to torchnav: {', '.join(fields)}"
+        return f"{text}; kernels may be missing" if fields else ""
 
     @property
     def full_name(self) -> str:

@@ -278,9 +278,9 @@ def _counted(count: int, what: str) -> str:
 def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
     """What else there is, and what opens it."""
     others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
-    said = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
+    words = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
     calls = "called by operators: callers" if summary.called else ""
-    text = " · ".join(filter(None, ("whole chain: --chain", calls, said)))
+    text = " · ".join(filter(None, ("whole chain: --chain", calls, words)))
     return CardLine("more", text, None, "", f"torchnav op {native.full_name} --chain")
 
 

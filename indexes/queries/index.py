@@ -236,11 +236,11 @@ class Index(IndexedTree):
         if found.kind == "none":
             from indexes.queries.naming.resolve import not_found
 
-            said = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
+            words = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
             if self.info.kind == "wheel":
                 lacks = ", ".join(one.partition(": ")[0] for one in self.info.missing[:2])
-                said += f"; not here: {lacks}: torchnav clone"
-            raise not_found(found, said)
+                words += f"; not here: {lacks}: torchnav clone"
+            raise not_found(found, words)
         return found
 
     def python(self, name: str) -> PythonCard | None:

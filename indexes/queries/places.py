@@ -44,8 +44,8 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
         places += python_places(index, facts, path, line)
     if not places:
         near = _nearest(facts, path, line)
-        said = f"; the nearest is {near.name} at line {near.location.line}" if near else ""
-        raise NotFound(f"nothing is indexed at {path}:{line}{said}")
+        text = f"; the nearest is {near.name} at line {near.location.line}" if near else ""
+        raise NotFound(f"nothing is indexed at {path}:{line}{text}")
     return tuple(places)
 
 

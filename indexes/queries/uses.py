@@ -85,8 +85,8 @@ def _formula(facts: Lookup, edge: Edge) -> Iterator[Hit]:
     entry = facts.entry(-1 - edge.caller)
     for formula in (one for each in entry.sets for one in each.formulas):
         if formula.location.line == edge.line:
-            said = f"{entry.op}: {formula.text}"
-            yield Hit("formula", said, formula.location, edge.symbol, entry.op)
+            text = f"{entry.op}: {formula.text}"
+            yield Hit("formula", text, formula.location, edge.symbol, entry.op)
 
 
 def _registrations(facts: Lookup, match: NameMatch, known: Iterable[Known]) -> Iterator[Hit]:

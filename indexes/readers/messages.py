@@ -71,9 +71,9 @@ def joined(parts: Iterable[tuple[str, bool]]) -> str:
     for written, may_miss in parts:
         for piece in literal(written).split(HOLE):
             absent = may_miss or piece[:1] == MAYBE
-            said = _BLANKS.sub(" ", piece.lstrip(MAYBE))
-            if len(said.strip()) > 1 and _WORDS.search(said):
-                found.append(MAYBE * absent + said)
+            text = _BLANKS.sub(" ", piece.lstrip(MAYBE))
+            if len(text.strip()) > 1 and _WORDS.search(text):
+                found.append(MAYBE * absent + text)
     return HOLE.join(found).strip(" ")
 
 

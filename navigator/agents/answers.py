@@ -266,13 +266,13 @@ def _slot(group: tuple[DispatchSlot, ...]) -> Slot:
     keys = [slot.key for slot in reversed(group)]
     one = min(reversed(group), key=_is_unsure)
     unsure = [slot for slot in reversed(group) if _is_unsure(slot) and not _is_unsure(one)]
-    said = (
+    text = (
         f"; {_few([slot.key for slot in unsure])}: {unsure[0].rule.rpartition('; ')[2]}"
         if unsure
         else ""
     )
     where = spot(one.definition or one.registration)
-    return Slot(keys, one.kernel, one.kind, f"{one.rule}{said}", where)
+    return Slot(keys, one.kernel, one.kind, f"{one.rule}{text}", where)
 
 
 def _is_unsure(slot: DispatchSlot) -> bool:

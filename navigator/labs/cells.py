@@ -127,8 +127,8 @@ def parsed(text: str, line: int) -> ast.Module:
 def _claims(tree: ast.Module) -> Iterator[Claim]:
     asserts = [one for one in ast.walk(tree) if isinstance(one, ast.Assert)]
     for one in sorted(asserts, key=lambda one: one.lineno):
-        said = one.msg.value if isinstance(one.msg, ast.Constant) else ""
-        yield Claim(one.lineno, str(said) or ast.unparse(one.test))
+        text = one.msg.value if isinstance(one.msg, ast.Constant) else ""
+        yield Claim(one.lineno, str(text) or ast.unparse(one.test))
 
 
 def _needs(text: str) -> tuple[str, ...]:

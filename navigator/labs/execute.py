@@ -66,8 +66,8 @@ def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | N
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the lab raises is told
         steps = traceback.extract_tb(error.__traceback__)
         own = [step.lineno for step in steps if step.filename == str(lab.path)]
-        said = "".join(traceback.format_exception_only(error)).strip()
-        return {"line": (own or [cell.line])[-1], "message": said}
+        text = "".join(traceback.format_exception_only(error)).strip()
+        return {"line": (own or [cell.line])[-1], "message": text}
     return None
 
 

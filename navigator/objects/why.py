@@ -72,8 +72,8 @@ def _described(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor
         kind = str(tensor.dtype).removeprefix("torch.")
         layout = str(tensor.layout).removeprefix("torch.")
         plain = f"{tuple(tensor.shape)} {kind} on {tensor.device}"
-        said = plain if layout == "strided" else f"{plain}, {layout}"
-        yield f"{named[id(tensor)]}: {said}" if id(tensor) in named else said
+        text = plain if layout == "strided" else f"{plain}, {layout}"
+        yield f"{named[id(tensor)]}: {text}" if id(tensor) in named else text
 
 
 def _raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:

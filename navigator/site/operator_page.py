@@ -42,9 +42,9 @@ def operator_page(index: Index, op: str, pages: Collection[str]) -> Iterator[str
 
 def _route(source: SourceInfo, route: Route) -> str:
     when = " and ".join(route.conditions)
-    said = "; ".join(filter(None, (when, route.note)))
+    text = "; ".join(filter(None, (when, route.note)))
     steps = " &gt; ".join(map(html_text, route.steps))
-    return row(html_text(route.device), steps, short_link(source, route.location), html_text(said))
+    return row(html_text(route.device), steps, short_link(source, route.location), html_text(text))
 
 
 def _excerpts(index: Index, source: SourceInfo, routes: Sequence[Route]) -> Iterator[str]:

@@ -219,9 +219,9 @@ def _fitting(parts: Sequence[str], room: int) -> str:
     """The first parts of a note, at least one, and how many more there are."""
     for shown in range(len(parts), 0, -1):
         left = len(parts) - shown
-        said = " · ".join([*parts[:shown], *([f"{left} more"] if left else [])])
-        if len(said) <= room:
-            return said
+        text = " · ".join([*parts[:shown], *([f"{left} more"] if left else [])])
+        if len(text) <= room:
+            return text
     more = f" · {len(parts) - 1} more" if len(parts) > 1 else ""
     return f"{parts[0][: room - len(more) - 4].rstrip()} ...{more}"
 

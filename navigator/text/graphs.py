@@ -148,9 +148,9 @@ def _factor(graph: LinkedGraph, number: int, at: int) -> Iterator[str]:
 
 def check_lines(found: NumericCheck) -> Iterator[str]:
     """Both derivatives along the direction, and whether they agree."""
-    said = "they agree" if found.agrees else "THEY DIFFER"
+    text = "they agree" if found.agrees else "THEY DIFFER"
     yield ""
-    yield clean(f"checked along a random direction of length 1 from {found.variable}: {said}")
+    yield clean(f"checked along a random direction of length 1 from {found.variable}: {text}")
     yield f"  by the graph               {found.by_graph:.6g}"
     yield f"  by differences of the loss {found.by_difference:.6g}  (step {found.step:.2g})"
 

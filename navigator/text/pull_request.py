@@ -136,8 +136,8 @@ def _test_plan(one: PullRequest) -> Iterator[str]:
     known = dict.fromkeys([*results, *commands])
     for command in known:
         result = results.get(command)
-        said = words(result) if result else _BLANK.format("the result, once it was run")
-        yield f"- {code(command)}: {said}"
+        text = words(result) if result else _BLANK.format("the result, once it was run")
+        yield f"- {code(command)}: {text}"
     if not known:
         yield _BLANK.format("how you tested it: no known test reaches it")
     if one.more_tests:

@@ -31,9 +31,9 @@ def known_lines(card: PythonCard) -> Iterator[str]:
     yield clean(f"  callers  torchnav callers {card.answer.name}")
     for label, places in (("tests", card.tests), ("docs", card.documents)):
         if places:
-            said = ", ".join(f"{one.path}:{one.line}" for one in places[:3])
+            text = ", ".join(f"{one.path}:{one.line}" for one in places[:3])
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-            yield from wrap(f"{label}  {said}{more}", "  ")
+            yield from wrap(f"{label}  {text}{more}", "  ")
 
 
 def _members(card: PythonCard) -> Iterator[str]:
@@ -56,8 +56,8 @@ def _calls(card: PythonCard) -> Iterator[str]:
     if (left := len(card.calls) - _MOST) > 0:
         yield f"  ... {left} more that it calls: --json"
     if card.untold:
-        said = "1 call" if card.untold == 1 else f"{card.untold} calls"
-        yield f"  {said} not listed, on values whose class is not known"
+        text = "1 call" if card.untold == 1 else f"{card.untold} calls"
+        yield f"  {text} not listed, on values whose class is not known"
 
 
 def _where(call: PythonCall) -> str:

@@ -65,8 +65,8 @@ def _difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
         ones = list(group)
         yield from wrap(" ".join(one.key for one in ones), "  ")
         theirs = ones[0].theirs
-        said = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
-        yield from wrap(f"installed: {said}", "    ")
+        text = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
+        yield from wrap(f"installed: {text}", "    ")
         yield from wrap(reason or "unexplained", "    ")
 
 
@@ -87,8 +87,8 @@ _USES = {
 
 def key_lines(card: KeyCard, limit: int) -> Iterator[str]:
     """What a key is, who sets it and what is registered for it; so many lines of each."""
-    said = f", {card.meaning}" if card.meaning else ""
-    yield clean(f"{card.name}: {card.kind} key{said}")
+    text = f", {card.meaning}" if card.meaning else ""
+    yield clean(f"{card.name}: {card.kind} key{text}")
     yield clean(f"  {card.location}")
     if card.rank:
         yield f"  priority: number {card.rank} from the top"

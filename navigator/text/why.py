@@ -61,9 +61,9 @@ def _cause_lines(cause: Cause) -> Iterator[str]:
 
 
 def _write_lines(write: Write, *, first: bool) -> Iterator[str]:
-    said = "written to" if first else "and again"
+    text = "written to" if first else "and again"
     under = ", under no_grad" if write.with_grad is False else ""
-    yield clean(f"{said} at {_place(write.line)} by {write.call}")
+    yield clean(f"{text} at {_place(write.line)} by {write.call}")
     yield clean(f"    through {write.through}, version {write.before} to {write.after}{under}")
 
 

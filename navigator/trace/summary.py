@@ -52,14 +52,14 @@ def _kernels(trace: Trace) -> str:
     table = trace.table
     rows = table.kernels.op
     compiling = [row >= 0 and table.phase[row] == COMPILE for row in rows]
-    said = f"{len(rows)} on devices"
+    text = f"{len(rows)} on devices"
     if any(compiling):
-        said += f", {sum(compiling)} of them while compiling"
+        text += f", {sum(compiling)} of them while compiling"
     each = zip(rows, compiling, table.kernels.duration, strict=True)
     outside = sum(us for row, one, us in each if not one and (row < 0 or table.kind[row] != OP))
     if outside and OP in table.kind:
-        said += f"; {duration(outside)} in no operator, as in compiled code: --view kernel"
-    return said
+        text += f"; {duration(outside)} in no operator, as in compiled code: --view kernel"
+    return text
 
 
 def _compiler(trace: Trace) -> Iterator[str]:

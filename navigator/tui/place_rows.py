@@ -179,14 +179,14 @@ def named(session: Session, text: str) -> Named:
     if match.kind != "none":
         return Named(list(_rows(session, match)), one_line(match.note or _kind(match)))
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
-    said = f"nothing is named {one_line(text)}"
+    words = f"nothing is named {one_line(text)}"
     if holding:
-        return Named(holding, f"{said}; names that contain it", "not found; names that contain it")
+        return Named(holding, f"{words}; names that contain it", "not found; names that contain it")
     near = list(_near(session, match))
     return (
-        Named(near, f"{said}; near names", "not found; near names", is_near=True)
+        Named(near, f"{words}; near names", "not found; near names", is_near=True)
         if near
-        else Named([], said)
+        else Named([], words)
     )
 
 

@@ -66,11 +66,11 @@ def _native(path: str, fact: PythonFact, op: str) -> NativeFunction:
 
 
 def _defined_by(path: str, detail: Mapping[str, str]) -> str:
-    said = detail.get("through") or detail.get("note") or "custom_op"
+    text = detail.get("through") or detail.get("note") or "custom_op"
     line = detail.get("def") or detail.get("at")
-    parts = [f"{said} in {path}" + (f" at line {line}" if line else "")]
+    parts = [f"{text} in {path}" + (f" at line {line}" if line else "")]
     parts += [f"through {detail['by']}"] if "by" in detail else []
-    parts += ["which has no schema"] if said == HIGHER_ORDER else []
+    parts += ["which has no schema"] if text == HIGHER_ORDER else []
     parts += ["its schema follows from the annotations"] if "inferred" in detail else []
     parts += [f"if {detail['when']}"] if "when" in detail else []
     return ", ".join(parts)

@@ -224,9 +224,9 @@ def _computing(index: Index, path: Path) -> Iterator[Score]:
     for wanted in read_computing(path):
         routes = [r for r in routes_of(index, wanted.op) if r.device == wanted.device]
         what = f"{wanted.op} {wanted.device}: {', '.join(sorted(wanted.names)) or 'nothing'}"
-        said = f"{what}, not {routes[0].symbol or routes[0].note}" if routes else what
-        some.add("right" if any(map(wanted.is_meant, routes)) else "unresolved", said)
-        usual.add("right" if any(map(wanted.is_meant, routes[:1])) else "unresolved", said)
+        text = f"{what}, not {routes[0].symbol or routes[0].note}" if routes else what
+        some.add("right" if any(map(wanted.is_meant, routes)) else "unresolved", text)
+        usual.add("right" if any(map(wanted.is_meant, routes[:1])) else "unresolved", text)
     yield some
     yield usual
 

@@ -23,10 +23,10 @@ def plan(tree: Tree, change: Change) -> Parts:
     """The steps of having the CPU kernel take the dtypes that the gap names."""
     gap = change.gap
     if gap is None or change.op is None:
-        said = (
+        text = (
             "which dtype is missing is read from the OpInfo, and this one names none for CUDA alone"
         )
-        return Parts((), missing=(said,))
+        return Parts((), missing=(text,))
     missing = list(dict.fromkeys(_SCALAR.findall(gap.what)))
     steps = [*_macros(tree, change, missing), *_opinfo(tree, change.op, missing)]
     return Parts(tuple(steps), tests=operator_runs(tree, change.op), title=gap.what)

@@ -138,9 +138,9 @@ def _closing(text: str, start: int) -> int:
 
 def _message(tree: Tree, change: Change, place: Location, condition: str) -> str:
     """What should hold, and what there is instead, as arguments of TORCH_CHECK."""
-    said = " ".join(condition.split())
-    words = f"{_prefix(tree, change, place)}expected {_escaped(said)}"
-    compared = _COMPARED.fullmatch(said)
+    text = " ".join(condition.split())
+    words = f"{_prefix(tree, change, place)}expected {_escaped(text)}"
+    compared = _COMPARED.fullmatch(text)
     if compared is None:
         return f'"{words}"'
     got = compared[1].strip()

@@ -100,8 +100,8 @@ class FormulaTests:
         for path in (path for like in _EXPECTING for path in self.tree.paths(like)):
             found = list(about(expected_failures(self.tree.text(path), path), names))
             for one in found:
-                said = f"{one.group} {one.comment}"
-                if self.mode.said.search(said) and self._is_meant(one.comment):
+                words = f"{one.group} {one.comment}"
+                if self.mode.said.search(words) and self._is_meant(one.comment):
                     text = self.tree.line(one.location)
                     code = removed(self.tree, one.location) if text.count("(") == 1 else ()
                     seen.add(one.location)

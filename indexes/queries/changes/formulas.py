@@ -45,8 +45,8 @@ def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
         steps, title = tuple(new.existing_steps()), f"{change.op} has a {mode.noun}"
         return Parts(steps, tests=new.suite.runs(), title=title, there=there)
     if new.entry is None and tree.is_composite(change.op):
-        said = f"{change.op} is composite: it is differentiated through what it calls"
-        return Parts((), there=tree.natives[change.op].location, title=said)
+        text = f"{change.op} is composite: it is differentiated through what it calls"
+        return Parts((), there=tree.natives[change.op].location, title=text)
     return new.parts()
 
 

@@ -73,7 +73,7 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
         return
     first = new.rows[0]
     native = first.native
-    said = ", ".join(row.native.full_name for row in new.rows)
+    text = ", ".join(row.native.full_name for row in new.rows)
     why = "torchgen registers for a key what its row of dispatch names"
     if new.stub:
         why += "; the kernel is the one for the CPU: its stub chooses by device"
@@ -81,7 +81,7 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
         why += "; an entry that had no dispatch must name CompositeImplicitAutograd from then on"
     path, line = native.location.path, native.field_lines.get("dispatch", native.location.line)
     code = edited(new.tree, path, entries.edits(new.tree, new.rows))
-    what = f"name the {new.key} kernel in the entry of {said}"
+    what = f"name the {new.key} kernel in the entry of {text}"
     yield ChangeStep("edit", Location(path, line), what, code, why, first.like)
     for one in new.own[:1] if native.dispatch is None and not native.structured_delegate else ():
         what = f"see {one.name}, which so far runs for all tensors: it may have to distinguish"

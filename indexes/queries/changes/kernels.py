@@ -72,11 +72,11 @@ def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:
     missing: tuple[str, ...] = ()
     title, tests = f"{key} kernel of {op}", tuple(kernel_tests.runs(new))
     if new.model_key != key:
-        said = f"no operator like it has a kernel for {key}, so that none shows in which file"
-        missing = (f"{said} they belong: the model is for {new.model_key}",)
+        text = f"no operator like it has a kernel for {key}, so that none shows in which file"
+        missing = (f"{text} they belong: the model is for {new.model_key}",)
     elif new.is_guess and not new.is_for_any_device:
-        said = f"no operator similar to {op} has a kernel for {key}"
-        missing = (f"{said}: {new.near.base} is the nearest, and its file a guess",)
+        text = f"no operator similar to {op} has a kernel for {key}"
+        missing = (f"{text}: {new.near.base} is the nearest, and its file a guess",)
     return Parts(tuple(_steps(new)), tuple(new.neighbours()), tests, missing, title)
 
 
@@ -91,20 +91,20 @@ def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
     place = tree.natives[op].location
     below = missing_below(tree, op, key)
     if not below:
-        said = f"{op} is composite, and all that it calls has a kernel for {key}"
+        text = f"{op} is composite, and all that it calls has a kernel for {key}"
         if device_of_key(key) == key:
-            return Parts((), there=place, title=said)
+            return Parts((), there=place, title=text)
         own = _of_operator(homes, op, key)
-        note = ChangeStep("read", place, f"{said}: first find out what fails without a change")
+        note = ChangeStep("read", place, f"{text}: first find out what fails without a change")
         return replace(own, steps=(note, *own.steps))
     first, *rest = below
     parts = _of_operator(homes, first, key)
-    said = f"{op} is composite: {first}, which it calls, has no {key} kernel"
+    text = f"{op} is composite: {first}, which it calls, has no {key} kernel"
     also = ", ".join(rest[:_ALSO])
     more = [f"{op} also reaches {also}, which have no {key} kernel either"] if rest else []
     return replace(
         parts,
-        steps=(ChangeStep("read", place, said), *parts.steps),
+        steps=(ChangeStep("read", place, text), *parts.steps),
         missing=(*parts.missing, *more),
         title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} calls",
     )

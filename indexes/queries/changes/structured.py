@@ -127,11 +127,11 @@ def _entries(
     ]
     edits = [_entry(tree, out, fields, False)]
     edits += [_entry(tree, native, delegate, True) for native in others]
-    said = (
+    text = (
         f"{out.full_name} is structured; {' and '.join(n.full_name for n in others)} delegate to it"
     )
     code = edited(tree, out.location.path, edits)
-    yield ChangeStep("edit", out.location, f"Declare it in the entries: {said}.", code, why, like)
+    yield ChangeStep("edit", out.location, f"Declare it in the entries: {text}.", code, why, like)
 
 
 def _entry(tree: Tree, native: NativeFunction, fields: list[str], delegates: bool) -> Edit:

@@ -205,8 +205,8 @@ def add_callers(
         steps.append(edge.step(len(steps), parent, use.confidence, 0))
     if uses.unknown:
         last = found.name.rpartition(".")[2]
-        said = "1 call" if uses.unknown == 1 else f"{uses.unknown} calls"
-        untold.append(f"not counted: {said} of .{last}() on values whose class is not known")
+        text = "1 call" if uses.unknown == 1 else f"{uses.unknown} calls"
+        untold.append(f"not counted: {text} of .{last}() on values whose class is not known")
     if facts.corpus.paths("test"):
         untold.append("test/: only files named test_* were searched")
     return answer.operators

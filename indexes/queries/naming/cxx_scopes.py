@@ -158,5 +158,5 @@ _JOINED = regex(r"\b(\w+)##\w+\s*=(?!=)")
 
 def _declaration(name: str, path: str, first: int, text: str, found: re.Match[str]) -> Hit:
     line = first + text.count("\n", 0, found.start())
-    said = text[found.start() :].partition("\n")[0].strip()
-    return Hit("member", name, Location(path, line), said)
+    words = text[found.start() :].partition("\n")[0].strip()
+    return Hit("member", name, Location(path, line), words)

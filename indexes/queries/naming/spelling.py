@@ -107,9 +107,9 @@ def _linked(raw: str, name: str) -> NameQuery | None:
 
 def _setting(raw: str, name: str) -> NameQuery | None:
     """``PYTORCH_ENABLE_MPS_FALLBACK=1``: the variable itself."""
-    said = raw.strip()
-    found = _SET.fullmatch(said) or _GUARD_LINE.match(said) or _GIVEN.fullmatch(said)
-    found = found or _VALUED.match(said)
+    text = raw.strip()
+    found = _SET.fullmatch(text) or _GUARD_LINE.match(text) or _GIVEN.fullmatch(text)
+    found = found or _VALUED.match(text)
     return parse_name(found[found.lastindex or 0]) if found else None
 
 

@@ -33,8 +33,8 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if "_" not in name.strip("_") or not name.isidentifier():
         return _find_command(name, index)
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
-    said = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
-    found = _lines(said, (bare,), name, "read", ("cpp", "python"), index)
+    text = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
+    found = _lines(text, (bare,), name, "read", ("cpp", "python"), index)
     lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
@@ -120,8 +120,8 @@ def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if owner not in _FOREIGN:
         return None
     name = f"{owner}.{last}"
-    said = rf"\b{re.escape(name)}\b"
-    hits = tuple(islice(_lines(said, (name,), name, "text", ("python",), index), _FEW))
+    text = rf"\b{re.escape(name)}\b"
+    hits = tuple(islice(_lines(text, (name,), name, "text", ("python",), index), _FEW))
     note = f"{_FOREIGN[owner]}.{last}, which is not PyTorch's"
     note += "; lines that write it" if hits else ""
     return NameMatch("variable", name, hits=hits, note=note, confidence="by rule")
@@ -146,8 +146,8 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     line = query.raw.strip()
     if "\n" in line or len(line) < _LINE or not _CODE.search(line):
         return None
-    said = rf"^[ \t]*{re.escape(line)}[ \t]*$"
-    hits = tuple(islice(_lines(said, (line,), line, "text", ("python", "cpp"), index), _READS))
+    text = rf"^[ \t]*{re.escape(line)}[ \t]*$"
+    hits = tuple(islice(_lines(text, (line,), line, "text", ("python", "cpp"), index), _READS))
     sure: Confidence = "ambiguous" if len(hits) > 1 else "exact"
     note = "the line itself" if len(hits) == 1 else "lines that are written so"
     return NameMatch("variable", line, hits=hits, note=note, confidence=sure) if hits else None

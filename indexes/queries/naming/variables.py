@@ -49,8 +49,8 @@ def _getters(flag: Hit, index: IndexedTree) -> list[str]:
     first, *below = lines[: 1 + max(_BELOW, own)]
     if _PROPERTY in first:
         below = below[:own]
-    said = " ".join((first, *takewhile(lambda line: " == " not in line, below)))
-    return _BOUND_NAME.findall(said)
+    text = " ".join((first, *takewhile(lambda line: " == " not in line, below)))
+    return _BOUND_NAME.findall(text)
 
 
 def _bound_to(names: Iterable[str], index: IndexedTree) -> Iterator[Definition]:

@@ -103,8 +103,8 @@ class Branch:
             return Title("", text, "the subject of the commit")
         prefix, why = self._prefix(paths, base)
         which = f"first of {len(commits)} commits" if len(commits) > 1 else "commit"
-        said = f"the subject of the {which}" if text else "no commit says it"
-        return Title(prefix, text, f"{said}; {why}")
+        words = f"the subject of the {which}" if text else "no commit says it"
+        return Title(prefix, text, f"{words}; {why}")
 
     def _prefix(self, paths: Sequence[str], base: Base) -> tuple[str, str]:
         """The prefix that most of the last commits of these files have, with the count."""

@@ -31,8 +31,8 @@ def taking(name: str, index: IndexedTree) -> list[Hit]:
             if public in pages and not is_private(public):
                 found.setdefault(public, Location(path, head.line))
     named = sorted(found.items(), key=lambda one: (one[0].count("."), one[0]))
-    said = f"has a parameter {name}"
-    return [Hit("function", public, where, said) for public, where in named]
+    text = f"has a parameter {name}"
+    return [Hit("function", public, where, text) for public, where in named]
 
 
 def _heads(name: bytes, data: bytes) -> Iterator[Head]:

@@ -329,8 +329,8 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         functions = [(d.line, d.end_line) for d in written]
         facts.remarks = read_remarks(data.decode("utf-8", "replace"), path, functions)
     if deep := scan.lexed.too_deep:
-        said = f"nested more than {CXX_NESTING} deep: its content is not read"
-        return facts, (Problem(path, Lines(scan.plain).at(deep), said),)
+        words = f"nested more than {CXX_NESTING} deep: its content is not read"
+        return facts, (Problem(path, Lines(scan.plain).at(deep), words),)
     return facts, ()
 
 

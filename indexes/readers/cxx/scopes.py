@@ -370,8 +370,8 @@ def _with_namespaces(text: str) -> str:
 
 def _written_out(use: Match[str]) -> str:
     names = "::".join(name.strip() for name in use[2].split(","))
-    said = f"namespace {names} {{" if meaning_of(use[1]) == "opens" else "}"
-    return said.ljust(len(use[0]))
+    text = f"namespace {names} {{" if meaning_of(use[1]) == "opens" else "}"
+    return text.ljust(len(use[0]))
 
 
 def _join(scope: str, name: str) -> str:

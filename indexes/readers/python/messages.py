@@ -142,10 +142,10 @@ def _between(text: str, end: int, start: int) -> str:
 def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | None:
     start, end = group[0][0], group[-1][1]
     place, name = _raising_call(text, start)
-    said = joined(_parts(text, group)).encode("latin-1").decode("utf-8", "replace")
-    if len(said) < SHORTEST or _NO_MESSAGES.fullmatch(name) or _TESTED.match(text, end):
+    words = joined(_parts(text, group)).encode("latin-1").decode("utf-8", "replace")
+    if len(words) < SHORTEST or _NO_MESSAGES.fullmatch(name) or _TESTED.match(text, end):
         return None
-    return MessageFact(line(place), line(end - 1), name, said)
+    return MessageFact(line(place), line(end - 1), name, words)
 
 
 def _raising_call(text: str, start: int) -> tuple[int, str]:

@@ -67,9 +67,9 @@ def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple
     match = index.resolve(text)
     hits = index.find(text, limit, kinds, match)
     if not hits:
-        said = match.note if match.kind != "none" else ""  # as of a kernel of a closed library
+        words = match.note if match.kind != "none" else ""  # as of a kernel of a closed library
         raise not_found(
-            match, f"no place in this tree: {said}" if said else f"nothing matches {text!r}"
+            match, f"no place in this tree: {words}" if words else f"nothing matches {text!r}"
         )
     if match.kind == "none":
         say(f"torchnav: nothing is named {text!r}; showing names that contain it")

@@ -80,8 +80,8 @@ class Content:
     def left_out(self) -> list[str]:
         """What of an archive is not shown, in a line."""
         more = ", ".join(self.others[:3]) + ", ..." * (len(self.others) > 3)
-        said = f"the archive holds {len(self.others)} more, which are not shown: {more}"
-        return [said] * bool(self.others)
+        text = f"the archive holds {len(self.others)} more, which are not shown: {more}"
+        return [text] * bool(self.others)
 
     def opened(self) -> IO[bytes]:
         """It as a file that is read once, from its start."""

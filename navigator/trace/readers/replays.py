@@ -52,8 +52,8 @@ class Joined(NamedTuple):
     """Why kernels have no operator, each with how many."""
 
     def __str__(self) -> str:
-        said = f"{self.joined} of {self.kernels} kernels of {self.replays} replays have operators"
-        return "; ".join([said, *self.reasons])
+        text = f"{self.joined} of {self.kernels} kernels of {self.replays} replays have operators"
+        return "; ".join([text, *self.reasons])
 
 
 def read_with_captures(

@@ -80,6 +80,6 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
 def _live_row(one: Difference) -> PlaceRow:
     """What torch says of a key; a heading where nothing of ours stands in source."""
     theirs, where = one.theirs, one.ours.definition or one.ours.registration
-    said = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
-    text = f"{one.key} in the installed torch: {said}; {one.reason or 'not explained'}"
-    return PlaceRow(said if where else f"≠ {text}", where, f"≠ {one.key}", comment=text)
+    words = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
+    text = f"{one.key} in the installed torch: {words}; {one.reason or 'not explained'}"
+    return PlaceRow(words if where else f"≠ {text}", where, f"≠ {one.key}", comment=text)

@@ -78,7 +78,7 @@ def _row(entry: MapEntry) -> PlaceRow:
         counts["references"] = entry.references
     own = counts_words(counts) if counts else ""
     files = counts_words({"files": entry.counts["files"]}) if entry.kind == "folder" else ""
-    said = words.text if words else ""
-    detail = "  ".join(filter(None, (files, said if files else own)))
-    comment = " · ".join(filter(None, (files, own, said)))
+    text = words.text if words else ""
+    detail = "  ".join(filter(None, (files, text if files else own)))
+    comment = " · ".join(filter(None, (files, own, text)))
     return PlaceRow(entry.path.rpartition("/")[2], where, entry.kind, detail, comment=comment)

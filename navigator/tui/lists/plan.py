@@ -123,8 +123,8 @@ class PlanPane(CommandsPane):
             yield PlaceRow("Reviewers")
         for review in plan.reviewers:
             who = " ".join(review.who)
-            said = f"{review.meaning}; {review.rule} covers {review.path}"
-            yield PlaceRow(f"{review.kind}: {who}", _at(review.location), comment=said)
+            text = f"{review.meaning}; {review.rule} covers {review.path}"
+            yield PlaceRow(f"{review.kind}: {who}", _at(review.location), comment=text)
         yield from (PlaceRow(f"unknown: {one}") for one in plan.missing)
 
     def _command(self, command: str, where: Location, why: str) -> PlaceRow:

@@ -101,12 +101,12 @@ def style_of(module: ast.Module, registered: Iterable[tuple[str, Schema]]) -> St
 def _count(style: Style, function: ast.FunctionDef | ast.AsyncFunctionDef, schema: Schema) -> None:
     given = [*function.args.posonlyargs, *function.args.args]
     for one, argument in zip(given, schema.arguments, strict=False):
-        said = ast.unparse(one.annotation) if one.annotation else ""
-        style.types.setdefault(argument.type, Counter())[said] += 1
+        text = ast.unparse(one.annotation) if one.annotation else ""
+        style.types.setdefault(argument.type, Counter())[text] += 1
         style.names.setdefault(argument.name, Counter())[one.arg] += 1
     types = str(tuple(one.type for one in schema.returns))
-    said = ast.unparse(function.returns) if function.returns else ""
-    style.returns.setdefault(types, Counter())[said] += 1
+    text = ast.unparse(function.returns) if function.returns else ""
+    style.returns.setdefault(types, Counter())[text] += 1
 
 
 # --------------------------------------------------------------------------- functions

@@ -120,9 +120,9 @@ class Memberships:
     ) -> Iterator[NamedRow]:
         words = regex(subject.words, IGNORECASE)
         for row in rows:
-            said = f"{row.list.path} {row.list.title} {self._comment(row)}"
+            text = f"{row.list.path} {row.list.title} {self._comment(row)}"
             shown = (row.location.path, row.location.line) in subject.shown
-            if row.name in own and (shown or words.search(said)):
+            if row.name in own and (shown or words.search(text)):
                 yield row
 
     def _comment(self, row: NamedRow) -> str:

@@ -46,8 +46,8 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
     neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
     tests = tuple(_runs(tree, change, near[0], formatted_name(found[1])))
-    said = f"no operator similar to {change.name} has an OpInfo: {near[0].name} is the nearest, and"
-    missing = () if near[0].is_like else (f"{said} its inputs and dtypes are a guess",)
+    text = f"no operator similar to {change.name} has an OpInfo: {near[0].name} is the nearest, and"
+    missing = () if near[0].is_like else (f"{text} its inputs and dtypes are a guess",)
     return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
 
 

@@ -217,8 +217,8 @@ class RulePlan:
         """Its ref, which may be its decomposition as well; or the other way round."""
         other, action, what = _EITHER.get(self._rule.kind, ("", "read", ""))
         for one in self._lists.traits.found(other).get(self._name, ())[:1] if other else ():
-            said = what.format(self._name)
-            yield ChangeStep(action, place(one), said, why="many refs are decompositions too")
+            text = what.format(self._name)
+            yield ChangeStep(action, place(one), text, why="many refs are decompositions too")
 
     def _of_ref(self) -> Iterator[ChangeStep]:
         """What goes with a ref: the prim that it calls, and the entry by which it is tested."""
@@ -364,8 +364,8 @@ class RulePlan:
             kept = sorted({*lines, *(f"aten::{one}" for one in self._variants())})
         first = min(gone, default=0)
         action: Action = "remove" if left else "add"
-        said = "is there no longer" if left else "joins"
-        what = f"Have {test} rewrite its file: {self._name} {said}."
+        text = "is there no longer" if left else "joins"
+        what = f"Have {test} rewrite its file: {self._name} {text}."
         code = replaced(self._tree, Location(path, 1, len(lines)), kept)
         where = next((f.location for f in self._tree.index.find(test.partition(".")[0], 5)), None)
         command = f"EXPECTTEST_ACCEPT=1 python {where.path} {test}" if where else ""
@@ -396,5 +396,5 @@ class RulePlan:
         if not self._near:
             yield f"no operator of this tree has a {self._rule.noun} to copy from"
         elif not self._near[0].is_like:
-            said = f"no operator similar to {self._name} has a {self._rule.noun}"
-            yield f"{said}: {self._near[0].name} is the nearest, and its file and form are a guess"
+            text = f"no operator similar to {self._name} has a {self._rule.noun}"
+            yield f"{text}: {self._near[0].name} is the nearest, and its file and form are a guess"

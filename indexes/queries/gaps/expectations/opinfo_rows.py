@@ -79,9 +79,9 @@ def _rows(text: str, path: str) -> Iterator[Row]:
 
 def _reason(text: str, found: re.Match[str], start: int) -> str:
     """What a skip gives as its reason, or else the comment beside or above the row."""
-    said = (found[2] or "")[1:-1].strip()
-    if said.lower() not in _NO_REASON:
-        return said
+    words = (found[2] or "")[1:-1].strip()
+    if words.lower() not in _NO_REASON:
+        return words
     if after := _AFTER.match(text, found.end()):
         return after[1].strip()
     return " ".join(" ".join(_above(text, start)).replace("#", " ").split())
@@ -135,13 +135,13 @@ def _gap(row: Row, fact: PythonFact | None, operators: Mapping[str, str]) -> Gap
     name = fact.symbol if fact else row.place.path.rpartition("/")[2]
     test = row.test or "every test"
     some = " for some dtypes, devices or samples" if row.some else ""
-    said = "is expected to fail" if row.excuse == "failure" else "is skipped"
+    text = "is expected to fail" if row.excuse == "failure" else "is skipped"
     reason = f': "{row.reason}"' if row.reason else ", and nothing says why"
     rule = f"the OpInfo of {name} excuses it{some}{reason}"
     evidence = (row.place, *((Location(row.place.path, fact.line),) if fact else ()))
     return Gap(
         row.place,
-        f"{test} {said} for {name}",
+        f"{test} {text} for {name}",
         rule,
         evidence,
         operators.get(fact.target) if fact else None,

@@ -115,13 +115,13 @@ class _Written:
 
 def _gap(one: Recorded, what: str, test: Location | None) -> Gap:
     fails = what == "expected_failures"
-    said = "fails" if fails else "is skipped"
+    text = "fails" if fails else "is skipped"
     rule = f"{one.place.path} says so; "
     rule += "where the test passes, the file goes" if fails else "nobody sees whether it passes"
     evidence = (one.place, *((test,) if test else ()))
     return Gap(
         test or one.place,
-        f"{one.test} {said} under {one.under}",
+        f"{one.test} {text} under {one.under}",
         rule,
         evidence,
         name=one.test,

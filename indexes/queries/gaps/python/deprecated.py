@@ -133,8 +133,8 @@ def _gap(one: Deprecated, places: list[Location]) -> Gap:
     count = f" in {len(places)} places" if len(places) > 1 else ""
     path = places[0].path
     what = f"{path} uses {one.name}{count}, which is deprecated"
-    said = f': "{one.says}"' if one.says else ""
-    rule = f"{one.place} is under @deprecated{said}"
+    text = f': "{one.says}"' if one.says else ""
+    rule = f"{one.place} is under @deprecated{text}"
     name = f"{one.module}.{one.name}"
     subject = f"{name}/{path}"
     return Gap(places[0], what, rule, (*places, one.place), name=name, subject=subject, stated=True)
