@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
+from indexes.model.regex import regex
 from indexes.readers.messages import HOLE, MAYBE, SHORTEST, pieces
 
 Span = tuple[int, int]
@@ -68,7 +69,8 @@ class Match:
         if self.is_whole or not self.spans:
             return self.is_whole
         before = self._lost_before and self.spans[0][0] > 0
-        behind = self._lost_behind and self.text[self._at :].strip() != ""
+        rest = self.text[self._at :].strip()
+        behind = self._lost_behind and rest != "" and not _VALUE.fullmatch(rest)
         return not (before or behind or self.skipped or self._differs)
 
     @property
@@ -116,6 +118,11 @@ class Match:
             self.values.append(value)
         self.spans.append((start, end))
         self._at = end
+
+
+_VALUE = regex(r"\(?\d[\d.,]*\)?(?: [A-Za-z]+)?\.?|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)")
+"""What a text that is cut within a message may end with: a number, with its unit, a text or a
+list."""
 
 
 def covered(text: str, spans: Iterable[Span]) -> int:

@@ -287,7 +287,16 @@ def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int |
     aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
     characters = sum(end - start for start, end in one.spans)
     nested = path.count("/")  # what many call stands nearer to the top
-    rest = (one.covered < most, not one.is_whole, -characters, len(said), nested, path, line)
+    rest = (
+        one.covered < most,
+        not one.is_whole,
+        not one.fits,
+        -characters,
+        len(said),
+        nested,
+        path,
+        line,
+    )
     return not named, not _can_raise(kind, asked.raised), aside, *rest
 
 

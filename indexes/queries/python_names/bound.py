@@ -11,6 +11,7 @@ from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
+from indexes.queries.python_names.slots import is_special, slot_function
 from indexes.readers.python.blocks import Text
 
 _FUNCTIONS = "torch._C._VariableFunctions"
@@ -61,11 +62,12 @@ class Bound:
     def _is_bound(self, name: str) -> bool:
         """Whether something of that name is generated, declared in a stub file, or in the table
         of a class."""
-        module, owner, _ = _parts(name)
+        module, owner, last = _parts(name)
         return bool(
             generated_for(name, self._index.facts)
             or self._declared(name)
             or self._dtype(name)
+            or self._in_slots(name, owner, last)
             # Of the functions of torch and of the tensor's methods some are written by hand.
             or ((owner in _TENSOR or module == _FUNCTIONS) and self._in_cpp(name))
         )
@@ -132,7 +134,17 @@ class Bound:
                 return [_place(name, path, data, one.start())]
             if _is_home(path, data, module, owner):
                 found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
-        return found or self._in_tables(name)
+        return found or self._in_slots(name, owner, last) or self._in_tables(name)
+
+    def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
+        """The function that serves a special method of a type."""
+        if not (owner and is_special(last)):
+            return []
+        functions = (
+            slot_function(self._data(path), owner, last) for path in self._literals.get(owner, ())
+        )
+        known = (one for name in functions if name for one in self._index.facts.named(name))
+        return [PythonPlace("bound", name, one.definition.location) for one in known]
 
     def _in_tables(self, name: str) -> list[PythonPlace]:
         """The rows of tables of functions, and the calls that define functions of a module of
@@ -231,7 +243,8 @@ def _parts(name: str) -> tuple[str, str, str]:
     """Module, class and last part of ``torch._C.TensorBase.item``."""
     module, _, last = name.rpartition(".")
     outer, _, owner = module.rpartition(".")
-    is_class = owner.lstrip("_")[:1].isupper() and owner not in ("_C", "_VariableFunctions")
+    is_class = owner.lstrip("_")[:1].isupper() or is_special(last)  # torch.device.__repr__
+    is_class = is_class and owner not in ("_C", "_VariableFunctions")
     return (outer, owner, last) if is_class else (module, "", last)
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
+from indexes.queries.message_match import Match
 from indexes.queries.messages import Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
-from tests.tree_marks import Mark, marks
+from indexes.readers.messages import HOLE
+from tests.indexing import opened
+from tests.tree_marks import TREE, Mark, marks
 
 SAID = marks("says")
 
@@ -160,3 +166,25 @@ def test_of_equal_lines_that_nearer_to_the_top_comes_first(tree_index: Index) ->
         "torch/optim/swa.py",
         "torch/distributed/optim/functional.py",
     ]
+
+
+def test_a_text_that_is_cut_behind_a_value() -> None:
+    said = f"out of memory. Tried to allocate {HOLE}. GPU {HOLE} has {HOLE} in all"
+    for value in ("2.00 GiB", "20", "[2, 3]", "'a name'"):
+        assert Match(f"out of memory. Tried to allocate {value}", said).fits, value
+    for words in ("more than this", "2 GiB of its memory"):
+        assert not Match(f"out of memory. Tried to allocate {words}", said).fits, words
+
+
+def test_a_text_with_its_value_is_not_that_of_other_words(tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
+    (tree / "c10/Pool.cpp").write_text(
+        "void grow(size_t n) {\n"
+        '  TORCH_CHECK(n < 9, "out of room. Tried to allocate more than nine.");\n'
+        '  TORCH_CHECK(false, "out of room. Tried to allocate ", n, ". There is ", rest(), " in '
+        'all, of which none is free.");\n'
+        "}\n"
+    )
+    with opened(tree, tmp_path / "cache") as index:
+        found = Messages(index.facts.store).said("out of room. Tried to allocate 2.00 GiB")
+    assert [one.location.line for one in found] == [3]

@@ -1,0 +1,78 @@
+"""The functions of C++ that serve Python's special methods: the slots of ``PyTypeObject``, by
+their order in CPython's ``object.h``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from indexes.model.idioms import split_arguments
+
+_FIELDS = (
+    *("name", "basicsize", "itemsize", "dealloc", "vectorcall_offset", "getattr", "setattr"),
+    *("as_async", "repr", "as_number", "as_sequence", "as_mapping", "hash", "call", "str"),
+    *("getattro", "setattro", "as_buffer", "flags", "doc", "traverse", "clear", "richcompare"),
+    *("weaklistoffset", "iter", "iternext", "methods", "members", "getset", "base", "dict"),
+    *("descr_get", "descr_set", "dictoffset", "init", "alloc", "new"),
+)
+"""``tp_...``; the head is a macro without a comma behind it."""
+_COMPARED = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_SLOTS = {
+    **{f"__{name}__": name for name in ("repr", "hash", "call", "str", "iter", "init", "new")},
+    **dict.fromkeys(("__getattr__", "__getattribute__"), "getattro"),
+    **dict.fromkeys(("__setattr__", "__delattr__"), "setattro"),
+    **dict.fromkeys(_COMPARED, "richcompare"),
+    "__next__": "iternext",
+}
+_MAPPING = {"__len__": 0, "__getitem__": 1, "__setitem__": 2, "__delitem__": 2}
+"""Members of ``PyMappingMethods``."""
+_TYPE = rb'\bPyTypeObject\s+(\w+)\s*=?\s*\{([^;"]*"(?:\w+\.)*%s".*?)\}\s*;'
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_CAST = re.compile(r"\(\w+\)\s*|&\s*")
+_FUNCTION = re.compile(r"(?!nullptr\b|NULL\b)[A-Za-z_]\w*")
+
+
+def is_special(name: str) -> bool:
+    """Whether a slot serves a name."""
+    return name in _SLOTS or name in _MAPPING
+
+
+def slot_function(data: bytes, owner: str, name: str) -> str:
+    """The function that a type of C++ has for a special method; empty for none.
+
+    Parameters:
+        data: The file with the type.
+        owner: The last part of the type's name in Python: ``TensorBase``.
+        name: ``__getitem__``.
+    """
+    found = re.search(_TYPE % re.escape(owner.encode()), data, re.DOTALL)
+    if found is None:
+        return ""
+    fields = dict(zip(_FIELDS, _parts(found[2]), strict=False))
+    if name in _MAPPING:
+        return _function(_table(data, _function(fields.get("as_mapping", ""))), _MAPPING[name])
+    return _function([_assigned(data, found[1], name) or fields.get(_SLOTS.get(name, ""), "")])
+
+
+def _table(data: bytes, name: str) -> Sequence[str]:
+    """The rows of a table of functions."""
+    found = re.search(rb"\b%s\s*=?\s*\{([^;}]*)\}" % name.encode(), data) if name else None
+    return _parts(found[1]) if found else ()
+
+
+def _assigned(data: bytes, type_name: bytes, name: str) -> str:
+    """What is put into a slot before the type is made ready: ``Type.tp_init = init;``."""
+    slot = _SLOTS.get(name, "").encode()
+    found = re.search(rb"\b%s\.tp_%s\s*=\s*([^;]+);" % (type_name, slot), data) if slot else None
+    return found[1].decode() if found else ""
+
+
+def _parts(text: bytes) -> list[str]:
+    return split_arguments(_COMMENT.sub("", text.decode(errors="replace")))
+
+
+def _function(values: str | Sequence[str], at: int = 0) -> str:
+    """The name of a function or table among values, without a cast."""
+    parts = [values] if isinstance(values, str) else values
+    value = _CAST.sub("", parts[at].strip()) if at < len(parts) else ""
+    return value if _FUNCTION.fullmatch(value) else ""
