@@ -10,11 +10,20 @@ from typing import Literal
 from indexes.model.regex import regex
 
 NameKind = Literal[
-    "bare", "operator", "library", "python", "grad_fn", "stub", "symbol", "place", "text"
+    "bare",
+    "operator",
+    "library",
+    "python",
+    "grad_fn",
+    "stub",
+    "symbol",
+    "place",
+    "statement",
+    "text",
 ]
 """What a spelling says: a name without any qualifier, an operator of aten, one of another
 namespace (or a C++ name with a single scope), a dotted Python path, a Node class, a stub, a C++
-symbol, a line of a file, or words, as of an error message."""
+symbol, a line of a file, a statement of Python, or words, as of an error message."""
 
 
 @dataclass(frozen=True, slots=True)

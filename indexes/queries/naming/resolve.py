@@ -117,10 +117,27 @@ def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     )
 
 
-def _find_raised(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The class in ``raise RendezvousClosedError()``, where no line is written so."""
-    found = re.match(r"raise ([\w.]+)", query.raw.strip())
-    return resolve(found[1], index) if found and query.raw.strip() != found[1] else None
+def _find_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What an import, a ``with`` or a decorator names, whoever else writes that line."""
+    return _find_in_statement(query, index) if _NAMES_ONE.match(query.raw) else None
+
+
+_NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with)\s)")
+
+
+def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A line as tracebacks show it, where no other is written so."""
+    found = texts.find_line(query, index)
+    return found if found and len(found.hits) == 1 else None
+
+
+def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What a statement is about; of an import what is of that package."""
+    found = resolve(query.base, index) if query.base else None
+    if found is None or found.kind == "none":
+        return None
+    package = query.base.partition(".")[0] if "import " in query.raw else ""
+    return found if all(hit.name.startswith(package) for hit in found.hits) else None
 
 
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
@@ -270,6 +287,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_line,
     ),
     "place": (places.find, errors.find_at_place),
+    "statement": (_find_imported, _find_only_line, _find_in_statement, texts.find_line),
     "text": (
         interpreter.find,
         errors.find,
@@ -279,6 +297,5 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         places.find_named,
         cxx.of_library,
         texts.find_line,
-        _find_raised,
     ),
 }

@@ -7,6 +7,7 @@ need ``index`` or ``index_put_``, so ``a[0] = 1`` is no ``index_put_``."""
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -206,6 +207,13 @@ _SIGNS: dict[type[ast.AST], str] = {
 """Python's data model: the names of the methods that signs call."""
 
 
+_BUILTINS = {
+    **{name: name for name in ("len", "bool", "int", "float", "complex", "hash", "repr", "format")},
+    **{name: name for name in ("dir", "iter", "reversed")},
+    "str": "repr",
+    "print": "repr",
+}
+"""The same of Python's functions; what has no ``__str__`` is printed by ``__repr__``."""
 _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 """What is called on the right side of a comparison where the left one is no tensor."""
 _IN_NAMES = (ast.Sub, ast.Div, ast.FloorDiv)
@@ -231,9 +239,60 @@ def expression(raw: str, name: str) -> NameQuery | None:
     return NameQuery(raw, "python", f"__{methods[0]}__", operators=operators, paths=paths)
 
 
+def builtin_call(raw: str, name: str) -> NameQuery | None:
+    """``len(x)``: a method of a tensor, as signs call them."""
+    return expression(raw, name) if name.partition("(")[0] in _BUILTINS and "(" in name else None
+
+
+_KEYWORD = regex(
+    r"\s*(?:@\w|(?:import|from|with|return|raise|assert|if|while|for|def|class|del|async)\s)"
+)
+
+
+def statement(raw: str, name: str) -> NameQuery | None:
+    """A statement of Python, which is no message; what it is about is its base."""
+    text = raw.strip()
+    if "\n" in text or not _KEYWORD.match(text):
+        return None
+    try:
+        (found,) = blocks.parse(f"{text} pass" if text.endswith(":") else _decorated(text)).body
+    except (SyntaxError, ValueError):
+        return None
+    return NameQuery(raw, "statement", _subject(found))
+
+
+def _decorated(text: str) -> str:
+    return f"{text}\ndef f(): pass" if text.startswith("@") else text
+
+
+def _subject(node: ast.stmt) -> str:
+    """``torch.no_grad()`` of ``with torch.no_grad():``; empty where a statement is about variables
+    of the program, or what Python has."""
+    match node:
+        case ast.Import([alias]):
+            return alias.name
+        case ast.ImportFrom(str(module), [alias], 0):
+            return module if alias.name == "*" else f"{module}.{alias.name}"
+        case ast.Return(ast.Name()) | ast.Assert(ast.Name()) | ast.If(ast.Name()):
+            return ""
+        case ast.With([ast.withitem(value)]) | ast.Return(value) | ast.Raise(value):
+            return _unless_builtin(value)
+        case ast.Assert(value) | ast.If(value) | ast.While(value):
+            return _unless_builtin(value)
+        case ast.FunctionDef(decorator_list=[value]):
+            return _unless_builtin(value)
+    return ""
+
+
+def _unless_builtin(value: ast.expr | None) -> str:
+    """The text of an expression but for one of Python's own functions and classes."""
+    text = ast.unparse(value) if value else ""
+    return "" if hasattr(builtins, text.partition("(")[0]) else text
+
+
 def _methods_of(node: ast.AST) -> tuple[str, ...]:
-    """``add`` or ``radd`` for an expression of one sign; ``iadd``, and ``add`` where that is not
-    there, for a statement; nothing for another, or for numbers alone."""
+    """``add`` or ``radd`` for an expression of one sign, ``len`` for a call of that; ``iadd``, and
+    ``add`` where that is not there, for a statement; nothing for another, or numbers alone."""
     match node:
         case ast.UnaryOp(op, operand):
             sides = [operand]
@@ -242,6 +301,8 @@ def _methods_of(node: ast.AST) -> tuple[str, ...]:
         case ast.AugAssign(_, op, _):
             method = _SIGNS.get(type(op), "")
             return (f"i{method}", method) if method else ()
+        case ast.Call(ast.Name(function), [one], []) if function in _BUILTINS:
+            return () if isinstance(one, ast.Constant) else (_BUILTINS[function],)
         case _:
             return ()
     method, numbers = _SIGNS.get(type(op), ""), [isinstance(one, ast.Constant) for one in sides]

@@ -28,7 +28,13 @@ from indexes.queries.naming.spelled_cxx import (
     stub_name,
     symbol_name,
 )
-from indexes.queries.naming.spelled_python import expression, python_name, subscript
+from indexes.queries.naming.spelled_python import (
+    builtin_call,
+    expression,
+    python_name,
+    statement,
+    subscript,
+)
 
 
 def parse_name(text: str) -> NameQuery:
@@ -211,6 +217,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     _linked,
     _setting,
+    statement,
     _error,
     _place,
     _message,
@@ -221,6 +228,7 @@ _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     made_by_torchgen,
     _operator,
     _in_graph,
+    builtin_call,
     python_name,
     subscript,
     expression,

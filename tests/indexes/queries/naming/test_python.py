@@ -147,3 +147,22 @@ def test_a_node_is_of_a_class_of_autograd_alone(tree_index: Index) -> None:
 def test_an_object_named_as_a_function_may_be_a_tensor(tree_index: Index) -> None:
     found = tree_index.resolve("einsum.mul")
     assert (found.text, found.note) == ("torch.Tensor.mul", "if einsum is a tensor")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from torch.optim import Optimizer", OPTIMIZER),
+        ("with torch.nn.parallel.DistributedDataParallel(net) as net:", DDP),
+        ("@torch.nn.parallel.DistributedDataParallel", DDP),
+        ("from torch.optim import *", "torch.optim"),
+    ],
+)
+def test_a_statement_leads_to_what_it_names(tree_index: Index, text: str, name: str) -> None:
+    found = tree_index.resolve(text)
+    assert (found.kind, found.text) == ("python", name)
+
+
+def test_what_is_imported_from_elsewhere_is_no_namesake(tree_index: Index) -> None:
+    for text in ("import optim as np", "from mine import Optimizer"):
+        assert tree_index.resolve(text).kind == "none", text

@@ -88,6 +88,8 @@ def test_what_a_method_is_called_on_may_be_a_tensor() -> None:
         ("1 < x", "__gt__", "gt"),
         ("2 == x", "__eq__", "eq"),
         ("x@y", "__matmul__", "matmul"),
+        ("bool(x > 0)", "__bool__", "is_nonzero"),
+        ("len(x)", "__len__", "len"),
     ],
 )
 def test_a_sign_is_a_method_of_a_tensor(text: str, method: str, operator: str) -> None:
@@ -95,6 +97,34 @@ def test_a_sign_is_a_method_of_a_tensor(text: str, method: str, operator: str) -
     assert (query.kind, query.base) == ("python", method)
     assert query.paths[0] == f"torch.Tensor.{method}"
     assert operator in query.operators
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("with torch.no_grad():", "torch.no_grad()"),
+        ("@torch.no_grad()", "torch.no_grad()"),
+        ("import torch.fx as fx", "torch.fx"),
+        ("from torch.nn import functional as F", "torch.nn.functional"),
+        ("from torch.nn import *", "torch.nn"),
+        ("return F.relu(x)", "F.relu(x)"),
+        ("raise RendezvousClosedError()", "RendezvousClosedError()"),
+        ("if x.is_cuda:", "x.is_cuda"),
+        ("return x", ""),
+        ("raise ValueError('x')", ""),
+        ("with open('x') as file:", ""),
+        ("for x, y in loader:", ""),
+        ("def forward(self, x):", ""),
+    ],
+)
+def test_a_statement_is_about_what_it_calls(text: str, subject: str) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.base) == ("statement", subject)
+
+
+def test_words_that_begin_like_a_statement_are_a_message() -> None:
+    for text in ("return value of the function was not used", "import failed: no module"):
+        assert parse_name(text).kind == "text", text
 
 
 @pytest.mark.parametrize(
