@@ -271,7 +271,6 @@ class Builder:
         try:
             for path in changes.gone:
                 store.drop_file(path)
-                store.set_problems(_SCAN, (), path)
             scanned = self._scan(store, changes.read)
             store.create_indexes()
             run_stages(Work(store, self.source, scanned), lambda says: self._report(says, 0, 0))

@@ -8,7 +8,7 @@ from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cxx.bodies import MACRO_USE
 from indexes.readers.cxx.facts import CppFacts, LibraryFact, UseFact, holds_operators
-from indexes.store.index_file import Store
+from indexes.store.index_file import MADE, Store
 from indexes.store.rows import cpp_rows
 
 _Placed = tuple[int, str]
@@ -31,6 +31,7 @@ def expand(store: Store, files: Collection[int] | None) -> None:
             given = (uses.get(placed, []), blocks.get(placed, []))
             made = _made(path, *given, libraries, number in registering)
             store.add(cpp_rows(number, made, made=1))
+            store.set_problems(MADE, made.problems, path)
 
 
 def _made(
@@ -45,6 +46,8 @@ def _made(
     if uses and (holds_operators(path) or registers):
         expansion = expand_file(path, CppFacts(uses=uses), libraries.table)
         made.definitions, made.uses = expansion.definitions, expansion.uses
+        made.problems = expansion.problems
+    made.problems += libraries.problems
     return made
 
 

@@ -25,7 +25,7 @@ from indexes.linking.python.helpers import resolve
 from indexes.linking.python.imports import module_paths, resolve_imported
 from indexes.model.files import PythonFact
 from indexes.source.source import Source
-from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
+from indexes.store.index_file import MADE, STAGE_ROOMS, Store, code_digest
 from indexes.store.rows import python_rows
 
 
@@ -193,7 +193,7 @@ STAGES = (
         _files(DOCUMENT_FILES),
         lambda work, _: read_documents(work.store, work.source),
     ),
-    Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
+    Stage(MADE, "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
     Stage("links", "linking kernels", _link_inputs, _link),
     Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
     Stage(

@@ -15,22 +15,20 @@ from os.path import commonpath
 from typing import NamedTuple
 
 from indexes.linking.macros import MacroTable, PlacedMacro
-from indexes.model.bounds import CXX_EXPANSIONS
 from indexes.model.idioms import LIBRARY_METHODS, close, library_block, names_of, split_arguments
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
-from indexes.readers.cxx.preprocess import bind, substitute
+from indexes.readers.cxx.preprocess import Allowance, bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 
 _WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)
 _COMPUTES = regex(r"[\w\s,()#.]*$", re.ASCII)
 _ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
-_MAX_DEPTH = 24
 _MAX_TEXT = 400_000
 _BLOCK = regex(rf"\b{names_of('library')}\s*\(", re.ASCII)
-_CALLED = regex(r"([A-Za-z_]\w*)\s*\(", re.ASCII)
 _ARGUMENT = "torchnav_argument_{}_"
 
 
@@ -43,6 +41,8 @@ class LibraryMacros:
         """What a use gives, with placeholders where its arguments go."""
         self.near: dict[tuple[str, str], PlacedMacro | None] = {}
         """The macro of another file that a name means in a file."""
+        self.problems: list[Problem] = []
+        """Uses in the last file that make more than is read."""
 
     def expand(
         self, path: str, facts: Iterable[LibraryFact], uses: Iterable[UseFact] = ()
@@ -51,25 +51,30 @@ class LibraryMacros:
 
         ``uses`` are those at namespace scope: their macros may hold whole blocks.
         """
-        made = [call for use in uses for call in self._of_blocks(path, use, _left())]
-        for fact in facts:
-            if fact.method == MACRO_USE:
-                made += _made_by(fact, _Preprocessor(self, path, fact.offset))
+        made: list[LibraryFact] = []
+        self.problems = []
+        every: list[UseFact | LibraryFact] = [*uses]
+        every += (fact for fact in facts if fact.method == MACRO_USE)
+        for one in every:
+            left = Allowance()
+            if isinstance(one, UseFact):
+                made += self._of_blocks(path, one, left)
+            else:
+                made += _made_by(one, _Preprocessor(self, path, one.offset, left))
+            if left.refused:
+                self.problems.append(left.problem(path, one.line))
         return made
 
     def _of_blocks(
-        self, path: str, use: UseFact, left: Iterator[int], depth: int = 0
+        self, path: str, use: UseFact, left: Allowance, depth: int = 0
     ) -> Iterator[LibraryFact]:
-        """What the blocks register that a use at namespace scope becomes; ``left`` are the
-        expansions that may still be made."""
-        if depth > _MAX_DEPTH or not self._hold_block(use.name, use.arguments):
+        """What the blocks register that a use at namespace scope becomes."""
+        if not self._hold_block(use.name, use.arguments):
             return
-        if next(left, None) is None:
-            return
-        preprocessor = _Preprocessor(self, path, use.offset)
+        preprocessor = _Preprocessor(self, path, use.offset, left)
         macro = preprocessor.visible(use.name)
         text = macro and self.table.substitute(macro, split_arguments(use.arguments))
-        if macro is None or not text or len(text) > _MAX_TEXT:
+        if not (macro and text and left.takes(depth, len(text) <= _MAX_TEXT)):
             return
         found = assemble(scan_text(text), path="")
         for fact in found.libraries:
@@ -98,24 +103,7 @@ class LibraryMacros:
     @cached_property
     def _holding(self) -> set[str]:
         """The macros whose expansion may hold a TORCH_LIBRARY block."""
-        bodies = self.table.bodies()
-        found = {name for name, body in bodies.items() if _BLOCK.search(body)}
-        fresh = found
-        while fresh:
-            fresh = {
-                name
-                for name, body in bodies.items()
-                if name not in found
-                and any(map(body.__contains__, fresh))
-                and not fresh.isdisjoint(_CALLED.findall(body))
-            }
-            found |= fresh
-        return found
-
-
-def _left() -> Iterator[int]:
-    """The expansions that one use of a macro may make."""
-    return iter(range(CXX_EXPANSIONS))
+        return self.table.reaching(lambda macro: _BLOCK.search(macro.body))
 
 
 def _joined(arguments: str) -> str:
@@ -154,11 +142,11 @@ class _State(NamedTuple):
 class _Preprocessor:
     """Expansion as seen from one place of a file."""
 
-    def __init__(self, known: LibraryMacros, path: str, offset: int) -> None:
+    def __init__(self, known: LibraryMacros, path: str, offset: int, left: Allowance) -> None:
         self._known = known
         self._path = path
         self._offset = offset
-        self._left = _left()
+        self._left = left
 
     def visible(self, name: str) -> PlacedMacro | None:
         if self._known.table.is_given_by(name, self._path):
@@ -177,11 +165,9 @@ class _Preprocessor:
     def expand(self, text: str, state: _State) -> str:
         """``text`` with its macros expanded; all of them in a statement, elsewhere those
         that only put names together."""
-        if state.depth > _MAX_DEPTH or len(text) > _MAX_TEXT:
-            return text
         out: list[str] = []
         at = 0
-        while found := _WORDS.search(text, at):
+        while len(text) <= _MAX_TEXT and (found := _WORDS.search(text, at)):
             out.append(text[at : found.start()])
             ended, made = self._word(text, found, state)
             last = made.rpartition(" ")[2]
@@ -192,7 +178,9 @@ class _Preprocessor:
                 out.append(made)
             at = ended
         out.append(text[at:])
-        return "".join(out) if sum(map(len, out)) <= _MAX_TEXT else text
+        is_fit = sum(map(len, out)) <= _MAX_TEXT
+        self._left.refused += not is_fit
+        return "".join(out) if is_fit else text
 
     def _word(self, text: str, found: re.Match[str], state: _State) -> tuple[int, str]:
         """What a word, or the macro use that it begins, becomes, and where that ends."""
@@ -209,7 +197,7 @@ class _Preprocessor:
 
     def _use(self, macro: PlacedMacro, spelled: str, state: _State) -> str:
         fact = macro.fact
-        if next(self._left, None) is None:
+        if not self._left.takes(state.depth):
             return fact.name + spelled
         inner = _State(state.hidden | {fact.name}, state.depth + 1, state.statement)
         if fact.parameters is None:
@@ -220,9 +208,11 @@ class _Preprocessor:
         key = (self._path, fact.name, macro.path, fact.line, len(given), state.statement)
         pattern = self._known.patterns.get(key)
         if pattern is None:
+            refused = self._left.refused
             placeholders = [_ARGUMENT.format(n) for n in range(len(given))]
             pattern = self._substituted(macro, placeholders, inner)
-            self._known.patterns[key] = pattern
+            if self._left.refused == refused:  # whole, so it is the same for other uses
+                self._known.patterns[key] = pattern
         for number, text in enumerate(given):
             pattern = pattern.replace(_ARGUMENT.format(number), text)
         return pattern

@@ -7,20 +7,22 @@ expanded, a list macro calls back the macro it is given. Function bodies stay as
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from indexes.model.files import MacroFact
 from indexes.model.idioms import idiom_of, is_interpreted, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
-from indexes.readers.cxx.preprocess import bind, substitute
+from indexes.readers.cxx.preprocess import Allowance, bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 from indexes.readers.cxx.shaders import gives_names
 
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
+_CALLED = regex(r"([A-Za-z_]\w*)\s*\(", re.ASCII)
 _SIGNED = regex(r"operator\s+(?=[^\w\s])")
-_MAX_DEPTH = 8
+_MAX_DEPTH, _MAX_PARAMETERS = 8, 10_000
 _MAX_TEXT = 200_000
 _UNREAD = ("class", "enum", "macro_use")
 
@@ -38,15 +40,31 @@ class MacroTable:
 
     def __init__(self, macros: Mapping[str, list[PlacedMacro]]) -> None:
         self._macros = macros
-        self._defining: dict[str, bool] = {}
         self._of_others: dict[str, tuple[frozenset[str], list[PlacedMacro]]] = {}
 
-    def bodies(self) -> dict[str, str]:
-        """What all definitions of each name stand for."""
-        return {
-            name: " ".join([macro.fact.body for macro in known])
+    def reaching(self, holds: Callable[[MacroFact], object]) -> set[str]:
+        """The macros of which a definition holds something, or uses a macro that does."""
+        found = {
+            name
             for name, known in self._macros.items()
+            if any(holds(macro.fact) for macro in known)
         }
+        waiting = list(found)
+        while waiting:
+            fresh = self._users.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
+        return found
+
+    @cached_property
+    def _users(self) -> dict[str, set[str]]:
+        """The macros in whose definitions each macro with parentheses stands."""
+        users: dict[str, set[str]] = {}
+        for name, known in self._macros.items():
+            for macro in known:
+                for called in _CALLED.findall(macro.fact.body):
+                    users.setdefault(called, set()).add(name)
+        return users
 
     def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
         """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""
@@ -77,26 +95,10 @@ class MacroTable:
         """Whether a text holds the name of a macro, or of one that is interpreted."""
         return any(word in self._macros or is_interpreted(word) for word in _WORD.findall(text))
 
-    def may_define(self, name: str) -> bool:
-        """Whether an expansion of ``name`` could hold a definition or a registration."""
-        known = self._defining.get(name)
-        if known is None:
-            self._defining[name] = False
-            known = any(self._body_defines(m) for m in self._macros.get(name, ()))
-            self._defining[name] = known
-        return known
-
-    def _body_defines(self, macro: PlacedMacro) -> bool:
-        if macro.fact.parameters is None and "(" not in macro.fact.body:
-            return False
-        body = macro.fact.body
-        words = set(_WORD.findall(body))
-        if "{" in body or gives_names(body) or any(is_interpreted(w) for w in words):
-            return True
-        called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", body))
-        if called & set(macro.fact.parameters or ()):
-            return True
-        return any(w != macro.fact.name and self.may_define(w) for w in called)
+    @cached_property
+    def defining(self) -> set[str]:
+        """The macros whose expansion could hold a definition or a registration."""
+        return self.reaching(_defines)
 
     def interprets(self, name: str, path: str) -> bool:
         """Whether ``name`` has PyTorch's own meaning here, not one that this file gives it."""
@@ -116,7 +118,8 @@ class MacroTable:
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
         """``text`` with the macros in it expanded: for parameter lists."""
-        if depth > _MAX_DEPTH or not any(word in self._macros for word in _WORD.findall(text)):
+        known = any(word in self._macros for word in _WORD.findall(text))
+        if not known or depth > _MAX_DEPTH or len(text) > _MAX_PARAMETERS:
             return text
 
         def replace(found: re.Match[str]) -> str:
@@ -137,6 +140,15 @@ class MacroTable:
         return self.expand_words(expanded, path, offset, depth + 1)
 
 
+def _defines(macro: MacroFact) -> bool:
+    body = macro.body
+    if macro.parameters is None and "(" not in body:
+        return False
+    if "{" in body or gives_names(body) or any(map(is_interpreted, set(_WORD.findall(body)))):
+        return True
+    return not set(macro.parameters or ()).isdisjoint(_CALLED.findall(body))
+
+
 def _distinct(macros: list[PlacedMacro]) -> list[PlacedMacro]:
     seen: dict[tuple[str, str], PlacedMacro] = {}
     for macro in macros:
@@ -149,15 +161,14 @@ def expand_file(path: str, facts: CppFacts, table: MacroTable) -> CppFacts:
     made = CppFacts()
     for use in facts.uses:
         if not table.interprets(use.name, path) and (
-            use.parameters is not None or table.may_define(use.name) or _called_back(use, table)
+            use.parameters is not None or use.name in table.defining or _called_back(use, table)
         ):
             _Use(use, path, table, made).expand()
     return made
 
 
 def _called_back(use: UseFact, table: MacroTable) -> bool:
-    words = _WORD.findall(use.arguments)
-    return any(table.may_define(w) for w in words[:4])
+    return not table.defining.isdisjoint(_WORD.findall(use.arguments)[:4])
 
 
 class _Use:
@@ -169,6 +180,7 @@ class _Use:
         self.table = table
         self.made = made
         self._seen: set[object] = set()
+        self._left = Allowance()
 
     def expand(self) -> None:
         macros = self.table.visible(self.use.name, self.path, self.use.offset)
@@ -178,6 +190,8 @@ class _Use:
                 text = self._text(macro, self.use, [""])
             if text is not None:
                 self._read(text, macro, 0)
+        if self._left.refused:
+            self.made.problems.append(self._left.problem(self.path, self.use.line))
 
     def _text(
         self, macro: PlacedMacro, use: UseFact, given: Sequence[str] | None = None
@@ -189,7 +203,7 @@ class _Use:
     def _read(self, text: str, macro: PlacedMacro, depth: int) -> None:
         table = self.table
         plain = "{" not in text and "#" not in text and not gives_names(text)
-        if depth < _MAX_DEPTH and plain and not table.names_any(text):
+        if plain and not table.names_any(text):
             return
         path = self.path if self.path.endswith(".mm") else "aten/"  # strings there name kernels
         facts = assemble(scan_text(text), path, _UNREAD)
@@ -197,11 +211,12 @@ class _Use:
             if found.kind != "macro_use":
                 self._define(found, macro)
         for inner in facts.uses:
-            if table.interprets(inner.name, self.path) or depth >= _MAX_DEPTH:
+            if table.interprets(inner.name, self.path):
                 self._interpreted(inner)
                 continue
             for nested in table.visible(inner.name, self.path, self.use.offset):
-                if (made := self._text(nested, inner)) is not None:
+                made = self._text(nested, inner)
+                if made is not None and self._left.takes(depth):
                     self._read(made, macro, depth + 1)
 
     def _define(self, found: DefinitionFact, macro: PlacedMacro) -> None:

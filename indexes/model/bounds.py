@@ -24,8 +24,8 @@ CXX_EXPANSIONS = 4096
 """That one use of a macro makes of other macros, each of which may double them."""
 YAML_NESTING = 99
 """Brackets or columns: no real file has more, and the C parser's stack may not bear them."""
-YAML_PARTS = 500_000
-"""Keys and values of a file, each of which takes a kilobyte: ten times as many as PyTorch has."""
+YAML_PARTS = 200_000
+"""Keys and values of a file, each of which takes a kilobyte: four times as many as PyTorch has."""
 SHARED_INDEX_BYTES = 2_000_000_000
 """Of the database in a shared index: no index is larger."""
 TABLE_BYTES = 128 << 20

@@ -44,6 +44,8 @@ SCAN_ROOMS = ("model", "readers", "codegen", "build")
 """The code that decides which rows the bytes of one file give."""
 STAGE_ROOMS = ("model", "readers", "codegen", "linking", "build")
 """The code that decides what follows from the facts of all files."""
+MADE = "macros"
+"""The stage that expands uses of macros."""
 
 
 @cache
@@ -229,6 +231,8 @@ class Store:
             self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
             self.db.execute("DELETE FROM uses WHERE file=? AND made=1", (file,))
             self.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (file,))
+            for path in self.column("SELECT path FROM files WHERE id=?", (file,)):
+                self.set_problems(MADE, (), path)
 
     def drop_all_made(self) -> None:
         """Removes what macros make in all files."""
@@ -238,9 +242,11 @@ class Store:
             self.db.execute(f"DELETE FROM {table} WHERE definition&?", (made,))
         for table in ("uses", "libraries"):
             self.db.execute(f"DELETE FROM {table} WHERE made=1")
+        self.set_problems(MADE, ())
 
     def drop_file(self, path: str) -> None:
-        """Removes a file and what was read from it."""
+        """Removes a file, what was read from it and what is said of it."""
+        self.db.execute("DELETE FROM problems WHERE path=?", (path,))
         for number in self.column("SELECT id FROM files WHERE path=?", (path,)):
             self.drop_rows(number)
             self.drop_edges(number)

@@ -118,6 +118,7 @@ class CppFacts:
     includes: tuple[Include, ...] = ()
     messages: list[MessageFact] = field(default_factory=list)
     remarks: list[RemarkFact] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 BIND = "bind"
@@ -128,6 +129,7 @@ _DIRECTIVE = regex(r"\b(?:using namespace|namespace (\w+)\s*=)\s*([\w:]+)\s*;")
 class _Assembler:
     def __init__(self, scan: Scan, path: str, unread: Collection[str], with_bodies: bool) -> None:
         self.scan = scan
+        self.path = path
         self.unread = unread
         self.line = Lines(scan.plain).at
         self.facts = CppFacts()
@@ -143,6 +145,9 @@ class _Assembler:
         self.facts.definitions += self._host_names()
         if any(NEVER in guards for guards in self.scan.lexed.guards):
             self._drop_the_dead()
+        for at, made in self._reader.macros.made.items() if self._reader else ():
+            if made.refused:
+                self.facts.problems.append(made.problem(self.path, self.line(at)))
         for macro in self.scan.lexed.macros:
             if macro.body and len(macro.body) <= _MAX_MACRO_BODY:
                 self._macro(macro)
@@ -330,8 +335,8 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         facts.remarks = read_remarks(data.decode("utf-8", "replace"), path, functions)
     if deep := scan.lexed.too_deep:
         words = f"nested more than {CXX_NESTING} deep: its content is not read"
-        return facts, (Problem(path, Lines(scan.plain).at(deep), words),)
-    return facts, ()
+        facts.problems.append(Problem(path, Lines(scan.plain).at(deep), words))
+    return facts, tuple(facts.problems)
 
 
 def _add_shaders(facts: CppFacts, shaders: CppFacts) -> None:

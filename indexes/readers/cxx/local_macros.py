@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from indexes.model.bounds import CXX_EXPANSIONS
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import Macro
-from indexes.readers.cxx.preprocess import bind, substitute
+from indexes.readers.cxx.preprocess import Allowance, bind, substitute
 
 _STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
 _BRACKETED = regex(r"[({\[;]")
@@ -32,8 +31,8 @@ class LocalMacros:
         """Those that are being expanded: no macro is expanded inside itself."""
         self._at = 0
         """Where the outermost use stands; 0 outside of expansions."""
-        self._left = [0]
-        """How many expansions the outermost use may still make: each macro may double them."""
+        self.made: dict[int, Allowance] = {}
+        """What the outermost use at each offset may still make."""
 
     @classmethod
     def of(cls, macros: Iterable[Macro]) -> LocalMacros:
@@ -50,13 +49,13 @@ class LocalMacros:
     def without(self, name: str, at: int) -> LocalMacros:
         """The macros as they are inside a use of one of them."""
         inner = LocalMacros(self._macros, self._hidden | {name})
-        inner._at, inner._left = self._at or at, self._left
+        inner._at, inner.made = self._at or at, self.made
         return inner
 
     def expanded(self, name: str, given: Sequence[str], at: int) -> Iterator[str]:
         """What a use stands for: more than one text where branches of ``#if`` define it."""
         if not self._at:
-            self._left[0] = CXX_EXPANSIONS
+            self.made[at] = Allowance()
         at = self._at or at
         bodies = set()
         for macro in self._macros[name]:
@@ -65,8 +64,7 @@ class LocalMacros:
                 bodies.add(macro.body)
                 arguments = [OPAQUE if _BRACKETED.search(one) else one.strip() for one in given]
                 bound = bind(macro.parameters or [], arguments)
-                if bound is not None and self._left[0] > 0:
-                    self._left[0] -= 1
+                if bound is not None and self.made[at].takes(len(self._hidden)):
                     yield without_strings(substitute(macro.body, bound, bound))
 
 

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from indexes.model.bounds import CXX_EXPANSIONS, CXX_NESTING
 from indexes.model.files import MacroFact
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Problem
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
 _NONE: frozenset[str] = frozenset()
@@ -20,6 +22,26 @@ _ENOUGH = 60_000
 
 Token = tuple[str, frozenset[str]]
 """A token and the macros that it must not be expanded by again."""
+
+
+class Allowance:
+    """The expansions that one use of a macro may make, each of which may double them."""
+
+    def __init__(self) -> None:
+        self._left = CXX_EXPANSIONS
+        self.refused = 0
+
+    def takes(self, depth: int, is_fit: bool = True) -> bool:
+        """Whether one more may be made inside so many; what is refused is counted."""
+        may = is_fit and self._left > 0 and depth < CXX_NESTING
+        self._left -= may
+        self.refused += not may
+        return may
+
+    def problem(self, path: str, line: int) -> Problem:
+        """What is said of those that were refused."""
+        left = f"{self.refused:,} of the macros that it makes are left out"
+        return Problem(path, line, f"{left}: more than {CXX_EXPANSIONS:,}, or nested too deep")
 
 
 def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:

@@ -346,6 +346,19 @@ def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: P
         assert (index.report.read, answers(index)) == (0, before)
 
 
+def test_what_macros_could_not_make_goes_with_its_use(tree_copy: Path, cache: Path) -> None:
+    """The macros are in a header, which stays."""
+    row = "".join(f"#define A{n}(x) A{n + 1}(x)\n" for n in range(90))
+    (tree_copy / NATIVE / "Row.h").write_text(f"{row}#define A90(x) void x() {{}}\n")
+    file = tree_copy / NATIVE / "Used.cpp"
+    said = []
+    for text in ("A0(ab)\n", "\nA0(ab)\n", "A80(ab)\n", "void f();\n", "A0(ab)\n", ""):
+        file.write_text(text) if text else file.unlink()
+        with opened(tree_copy, cache) as index:
+            said.append([p.line for p in index.problems() if p.path.endswith("Used.cpp")])
+    assert said == [[1], [2], [], [], [1], []]
+
+
 def test_what_could_not_be_read_goes_with_its_file(tree_copy: Path, cache: Path) -> None:
     file = tree_copy / NATIVE / "Binary.cpp"
     file.write_bytes(b"\x00\x01")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from indexes.codegen.registration import registered_operator
 from indexes.linking.library_macros import LibraryMacros
-from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.model.bounds import CXX_EXPANSIONS
-from indexes.readers.cxx.facts import LibraryFact, read_cpp
+from indexes.readers.cxx.facts import CppFacts, LibraryFact, read_cpp
 
 HEADER = b"""
 #define VMAP_SUPPORT2(op, overload, batch_rule) \\
@@ -156,17 +156,49 @@ def test_macros_that_double_each_other_end() -> None:
         "TORCH_LIBRARY_IMPL(aten, CPU, m) {\n  A0(abs);\n  B0;\n}\nC0(abs)\n"
     )
     assert len(made_of(text)) <= 2 * CXX_EXPANSIONS
+    libraries, facts = macros_of(text)
+    libraries.expand("a.cpp", facts.libraries, facts.uses)
+    last = text.count("\n")
+    assert {one.line for one in libraries.problems} == {last, last - 3}
+    assert all("of the macros that it makes are left out" in p.message for p in libraries.problems)
 
 
 def test_a_long_row_of_macros_ends() -> None:
     row = "".join(f"#define A{n}(x) A{n + 1}(x)\n" for n in range(3000))
     block = "TORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl(#x, x); }"
     assert made_of(f"{row}#define A3000(x) {block}\nA0(abs)\n") == []
+    libraries, facts = macros_of(f"{row}#define A3000(x) {block}\nA0(abs)\n")
+    libraries.expand("a.cpp", facts.libraries, facts.uses)
+    assert [one.line for one in libraries.problems] == [3002]
+    (problem,) = expand_file("a.cpp", facts, libraries.table).problems
+    assert problem.line == 3002
     (made,) = made_of(f"{row}#define A3000(x) {block}\nA2990(abs)\n")
     assert made.arguments == '"abs", abs'
 
 
+def test_what_other_uses_left_out_is_made_where_there_is_room() -> None:
+    """The first use stands so deep that a part of it is refused; the second is another's."""
+    row = "".join(f"#define A{n}(x) A{n + 1}(x)\n" for n in range(80))
+    block = "TORCH_LIBRARY_IMPL(aten, CPU, m) {\n  A0(abs);\n  A40(exp);\n}\n"
+    (made,) = made_of(f"{row}#define A80(x) m.impl(#x, x);\n{block}")
+    assert made.arguments == '"exp", exp'
+
+
+def test_definitions_that_macros_multiply_end() -> None:
+    names = [" ".join(f"D{n + 1}(x##{i})" for i in range(6)) for n in range(7)]
+    rows = "".join(f"#define D{n}(x) {one}\n" for n, one in enumerate(names))
+    libraries, facts = macros_of(f"{rows}#define D7(x) void x() {{}}\nD0(abs)\n")
+    made = expand_file("a.cpp", facts, libraries.table)
+    assert 0 < len(made.definitions) < CXX_EXPANSIONS
+    assert [one.line for one in made.problems] == [9]
+
+
 def made_of(text: str) -> list[LibraryFact]:
+    libraries, facts = macros_of(text)
+    return libraries.expand("a.cpp", facts.libraries, facts.uses)
+
+
+def macros_of(text: str) -> tuple[LibraryMacros, CppFacts]:
     facts, _ = read_cpp(text.encode(), "a.cpp")
     table = MacroTable({one.name: [PlacedMacro("a.cpp", one)] for one in facts.macros})
-    return LibraryMacros(table).expand("a.cpp", facts.libraries, facts.uses)
+    return LibraryMacros(table), facts
