@@ -259,6 +259,7 @@ class Matchers:
 
     def __init__(self, aliases: dict[str, str]) -> None:
         self._normal = cache(lambda type_: normalize(type_, aliases))
+        self._types = cache(lambda text: tuple(map(self._normal, split_parameters(text))))
 
     def of(self, row: Row) -> Callable[[str], str]:
         """What ``cpp_types.match`` says against the parameters of one kernel; types that were
@@ -273,7 +274,7 @@ class Matchers:
         return match
 
     def _match(self, parameters: str, expected: tuple[str, ...]) -> str:
-        types = tuple(map(self._normal, split_parameters(parameters)))
+        types = self._types(parameters)
         if len(types) != len(expected):
             return "options" if types == with_options_as_one(expected) else "no"
         if expected == types:

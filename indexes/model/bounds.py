@@ -34,6 +34,10 @@ LOG_BYTES = 256 << 20
 """Of a log of ``TORCH_TRACE``."""
 TRACE_ROWS = 5_000_000
 """Of a trace; those that follow are not read."""
+TRACE_EVENTS = 20_000_000
+"""Of a Chrome trace, most of which may be no rows; those that follow are not read."""
+TRACE_NESTING = 1000
+"""Rows, one in the other; those that stand deeper are left out."""
 SNAPSHOT_BYTES = 1_200_000_000
 """Of memory that a memory snapshot may take while it is unpickled."""
 NAME_CHARACTERS = 16_384

@@ -80,7 +80,9 @@ def type_mark(text: str) -> str:
     return UNKNOWN if name in ("auto", "void") or len(name) == 1 else name
 
 
-_QUALIFIERS = regex(r"(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
+_QUALIFIERS = regex(r"\b(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
+_LONGEST = 4000
+"""Characters of a type and its template: what is longer is none."""
 _TUPLE = regex(r"(?:(?:static|inline)\s+)*std::(?:tuple|pair)\s*<(.*)>$")
 _NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
 
@@ -88,7 +90,8 @@ _NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))
 def result_mark(before: str) -> str:
     """The mark of what a function returns, from what stands in front of its name; of a tuple the
     marks of all that it holds, with spaces between."""
-    type_ = _NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip()
+    is_type = len(before) < _LONGEST
+    type_ = _NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip() if is_type else ""
     if parts := _TUPLE.match(type_):
         return " ".join(one_letter(type_mark(part)) or UNKNOWN for part in split_list(parts[1]))
     return type_mark(type_)

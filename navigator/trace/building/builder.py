@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
+from indexes.model.bounds import TRACE_NESTING
 from navigator.trace.building.places import Places
 from navigator.trace.building.settling import Settling, goes_through
 from navigator.trace.columns import NONE
@@ -43,6 +44,8 @@ class _Open(NamedTuple):
     row: int = NONE
     stack: int = NONE
     module: int = NONE
+    depth: int = 0
+    """Rows around what it holds."""
 
 
 _OUTSIDE = _Open(0.0)
@@ -61,6 +64,8 @@ class Builder:
         self.settling = Settling(table)
         self.links = self.settling.links
         self.places = Places(table)
+        self.left_out = 0
+        """Rows that stand too deep."""
         self._roots_done = 0
         self._is_printing = cache(lambda stack: goes_through(table, stack, _PRINTER))
         self._print: dict[int, int] = {}
@@ -170,7 +175,11 @@ class Builder:
         table = self.table
         start, thread, end = table.start[row], table.thread[row], self._end_of(row)
         inner = self._carried_within(row, end)
-        _, parent, frame, module = around = self._enclosing(thread, start)
+        _, parent, frame, module, depth = around = self._enclosing(thread, start)
+        if depth == TRACE_NESTING and inner is None:
+            table.kind[row] = GONE
+            self.left_out += 1
+            return
         if around is _OUTSIDE and table.stack[row] < 0 and self._is_operator(row):
             parent = self._parallel(start, end)
             frame = table.stack[parent] if parent >= 0 else NONE
@@ -182,7 +191,7 @@ class Builder:
             table.prints.add(row)
         if table.kind[row] == ANNOTATION and around.row >= 0:
             end = min(end, around.end)  # work that goes on when its caller returned
-        self._open[thread].append(_Open(end, row, table.stack[row], table.module[row]))
+        self._open[thread].append(_Open(end, row, table.stack[row], table.module[row], depth + 1))
         if inner is not None:
             self._take_in(row, inner)
 
@@ -258,7 +267,7 @@ class Builder:
         return self.table.name_of(row).startswith("aten::")
 
     def _open_side(self, side: _Side) -> None:
-        _, row, frame, module = self._enclosing(side.thread, side.start)
+        _, row, frame, module, depth = self._enclosing(side.thread, side.start)
         if side.kind == "launch":
             self.table.launches.op[side.first] = self._launcher(row)
         elif side.kind == "memory":
@@ -267,7 +276,7 @@ class Builder:
             frame = side.first if side.first >= 0 else frame
             module = side.second if side.second >= 0 else module
             end = side.start + side.duration
-            self._open[side.thread].append(_Open(end, row, frame, module))
+            self._open[side.thread].append(_Open(end, row, frame, module, depth))
 
     def _allocate(self, row: int, number: int) -> None:
         """An operator that makes a tensor from nothing runs where the memory is."""
@@ -292,6 +301,11 @@ class Builder:
         kept = (row for row in fresh if table.kind[row] != GONE and table.parent[row] < 0)
         table.roots[self._roots_done :] = sorted(kept, key=table.start.__getitem__)
         self._roots_done = len(table.roots)
+
+    def problems(self) -> list[str]:
+        """What was not built."""
+        said = f"{self.left_out:,} rows in more than {TRACE_NESTING:,} others are left out"
+        return [said] * bool(self.left_out)
 
     def announce_root(self, row: int) -> None:
         """Show a row before its window closes."""

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from indexes.model.bounds import TRACE_ROWS
+from indexes.model.bounds import TRACE_EVENTS, TRACE_ROWS
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
 from navigator.trace.building.builder import Builder
@@ -60,7 +60,7 @@ class ChromeReader:
         self._own = OwnEvents(self.trace.meta, self._table, self._builder)
         self._cut = "the recording was cut off: the last window is missing"
         """What is said of a recording of ours that did not end well."""
-        self._bad = 0
+        self._bad = self.events = 0
         self._name, self._frame = cache(self._new_name), cache(self._new_frame)
         self._threads = cache(self._table.threads.number)
         self._saw: set[str] = set()
@@ -80,6 +80,7 @@ class ChromeReader:
         """Events as a JSON array."""
         events, bad = decode(chunk)
         self._bad += bad
+        self.events += len(events)
         for event in events:
             try:
                 self._take(event)
@@ -128,7 +129,7 @@ class ChromeReader:
         self._own.finish()
         if self._bad:
             meta.problems.append(f"{self._bad} events could not be read")
-        meta.problems += around.left_out
+        meta.problems += [*self._builder.problems(), *around.left_out]
         if around.truncated:
             meta.problems.append(f"the file ends in the middle of an event: {len(self.trace)} rows")
         self._describe(around)
@@ -168,6 +169,8 @@ class ChromeReader:
     # --------------------------------------------------------------------- the events
 
     def _operator(self, event: Event, start: float, duration: float) -> None:
+        if not event.name:
+            raise ValueError("an operator without a name")
         args = args_of(event)
         inputs = self._inputs(args)
         name, thread = self._name(event.name), self._thread(event)
@@ -350,8 +353,10 @@ def read(path: Path, watch: Watch) -> Trace:
         reader.feed(chunk)
         if watch.progress is not None and not watch.progress(len(reader.trace)):
             break
-        if len(reader.trace) > TRACE_ROWS:
-            reader.trace.meta.problems.append(f"only its first {TRACE_ROWS:,} rows are read")
+        most = f"{TRACE_ROWS:,} rows" * (len(reader.trace) > TRACE_ROWS)
+        most = most or f"{TRACE_EVENTS:,} events" * (reader.events > TRACE_EVENTS)
+        if most:
+            reader.trace.meta.problems.append(f"only its first {most} are read")
             break
     reader.recover(path)
     trace = reader.finish(around)

@@ -83,6 +83,7 @@ class _Export:
         devices = (str(name) for (name,) in self._rows("TARGET_INFO_GPU", "name"))
         self._trace.meta.devices = tuple(dict.fromkeys(devices))
         self._builder.close_window()
+        self._trace.meta.problems += self._builder.problems()
 
     def _work(self, kind: str, number: int, column: str) -> None:
         columns = f"start end deviceId streamId correlationId globalPid {column}"

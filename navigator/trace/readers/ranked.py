@@ -51,6 +51,7 @@ def build(trace: Trace, items: Sequence[Item]) -> None:
         if item.place:
             places[rank + 1] = item.place
     builder.close_window(places)
+    trace.meta.problems += builder.problems()
     for row, item in enumerate(items):
         table.duration[row] = 0.0
         if item.is_backward:

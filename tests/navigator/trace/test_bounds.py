@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
 import resource
 import subprocess
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.bounds import TRACE_NESTING
 from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.readers import chrome, memory_snapshot, ncu, read_trace
 from navigator.trace.trace import BadTrace
-from tests.navigator.trace.made import made, op, tensors
+from tests.navigator.trace.made import Event, block, made, op, tensors
 
 MOST = 1_500_000_000
 READ = """\
@@ -73,6 +75,41 @@ def test_rows_beyond_the_bound_are_not_read(
     monkeypatch.setattr(chrome, "TRACE_ROWS", 1)
     trace = made(tmp_path, [op("aten::add", float(at), 0.5) for at in range(3)])
     assert "only its first 1 rows are read" in trace.meta.problems
+
+
+def test_events_beyond_the_bound_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which are no rows."""
+    monkeypatch.setattr(chrome, "TRACE_EVENTS", 2)
+    skipped: list[Event] = [{"ph": "X", "ts": 1.0, "dur": 1.0}] * 3
+    trace = made(tmp_path, [op("aten::add", 0.0, 0.5), *skipped])
+    assert "only its first 2 events are read" in trace.meta.problems
+
+
+def test_an_operator_without_a_name_is_none(tmp_path: Path) -> None:
+    trace = made(tmp_path, [op("aten::add", 0.0, 0.5), op("", 1.0, 0.5), block("", 2.0, 1.0)])
+    assert len(trace) == 2
+    assert "1 events could not be read" in trace.meta.problems
+
+
+@pytest.mark.parametrize("kind", ["chrome", "execution trace"])
+def test_rows_that_stand_too_deep_are_left_out(tmp_path: Path, kind: str) -> None:
+    most = 3 * TRACE_NESTING
+    if kind == "chrome":
+        events = [op("aten::add", at, 2.0 * (most - at)) for at in range(most)]
+        trace = made(tmp_path, [*events, op("aten::mul", 2.0 * most, 1.0)])
+    else:
+        nodes = [{"id": at, "name": "aten::add", "parent": at - 1} for at in range(1, most + 1)]
+        nodes.append({"id": most + 2, "name": "aten::mul", "parent": 0})
+        (tmp_path / "et.json").write_text(json.dumps({"schema": "1.1.1", "nodes": nodes}))
+        trace = read_trace(tmp_path / "et.json")
+    rows = [*trace.ops()]
+    assert len(rows) == TRACE_NESTING + 1
+    assert rows[-1].name == "aten::mul"
+    assert f"{most - TRACE_NESTING:,} rows in more than 1,000 others are left out" in (
+        trace.meta.problems
+    )
 
 
 def test_a_table_that_is_too_large_is_refused(

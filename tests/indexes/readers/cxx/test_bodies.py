@@ -109,6 +109,8 @@ def test_the_marks_of_arguments(expression: str, mark: str) -> None:
         ("C10_EXPORT const std::shared_ptr<Node>& Holder<T>::", "Node"),
         ("T* ", "?"),
         ("", "?"),
+        ("a" * 3000 + "*::", "?"),
+        ("template <class T> " * 50_000 + "Tensor ", "?"),
     ],
 )
 def test_the_mark_of_what_a_function_returns(before: str, mark: str) -> None:
