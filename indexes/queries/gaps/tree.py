@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 
+from indexes.build.torchgen_rules import KERNEL_RULES, read_lists
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
 from indexes.model.errors import SourceError
 from indexes.model.files import SKIPPED, PythonFact, RemarkKind, module_name, unpack
@@ -100,6 +101,12 @@ class Tree:
     def lacks(self, path: str) -> str:
         """That this source does not hold a file; empty where it does."""
         return "" if self.text(path) else f"{path} is not in this source"
+
+    @cached_property
+    def accepted_keys(self) -> tuple[str, ...]:
+        """The keys that torchgen takes below ``dispatch:``; none where this source does not say."""
+        lists, _ = read_lists(self.source, KERNEL_RULES[:1])
+        return lists.names.get("dispatch_keys", ())
 
     def lacks_keys(self) -> str:
         """Why dispatch tables cannot be computed here; empty where they can."""

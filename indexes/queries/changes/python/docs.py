@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -123,7 +122,7 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
             yield from found if is_own else map(_to_read, found)
             if place and place not in listed:
                 listed.add(place)
-                yield from _page_of_module(tree, name)
+                yield from map(_to_read, on_page(tree, name))
 
 
 def _is_bare(change: Change) -> bool:
@@ -132,8 +131,8 @@ def _is_bare(change: Change) -> bool:
 
 
 def _to_read(step: ChangeStep) -> ChangeStep:
-    """Of what only bears the same name."""
-    return replace(step, action="read")
+    """Of what only bears the same name, and of a page that need not list it."""
+    return replace(step, action="read", code=())
 
 
 def _is_meant(change: Change, is_same: bool) -> bool:
@@ -187,20 +186,6 @@ def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeSt
         yield ChangeStep("edit", where, f"The docstring of {name}.")
     for path, fact in _pages(tree, name):
         yield ChangeStep("edit", Location(path, fact.line), f"{path} {_LISTS}")
-
-
-def _page_of_module(tree: Tree, name: str) -> Iterator[ChangeStep]:
-    """The page that lists most names of the same module, at the name before."""
-    module = name.rpartition(".")[0]
-    rows = StoredPython(tree.store).of_kinds("page")
-    beside = [one for one in rows if one[1].target.rpartition(".")[0] == module]
-    by_page = Counter(path for path, _ in beside)
-    for page, count in by_page.most_common(1):
-        listed = sorted((fact.target, fact.line) for path, fact in beside if path == page)
-        before = [line for target, line in listed if target < name]
-        row = Location(page, before[-1] if before else listed[0][1])
-        what = f"{page} lists {count} names of {module}, not this one."
-        yield ChangeStep("read", row, what, like=row)
 
 
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:

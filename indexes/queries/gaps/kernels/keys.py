@@ -14,6 +14,7 @@ from indexes.queries.gaps.tree import TESTS, Tree
 
 _MAKES = "empty.memory_format"
 """Without a kernel of it no tensor of a back end can be made."""
+_REFUSED = "torchgen takes no kernel for it: dispatch_keys in torchgen/model.py lacks it"
 _APART = regex(r"Auto(?:grad|cast)\w*")
 """Families of keys before those that compute."""
 META = "Meta"
@@ -49,13 +50,15 @@ def kernel_keys(tree: Tree) -> KernelKeys:
     split = _split(tree, _backends(tree, used))
     backends = dict.fromkeys(key.backend for key in split)
     untested = [one for one in backends if not _is_tested(tree, one)]
-    split = [key for key in split if key.backend not in untested]
+    taken = tree.accepted_keys or [key.name for key in split]
+    refused = [key.name for key in split if key.name not in used and key.name not in taken]
+    split = [key for key in split if key.backend not in untested and key.name not in refused]
     families: dict[str, list[KernelKey]] = {}
     for key in sorted(split, key=lambda key: key.name not in used):
         families.setdefault(key.family, []).append(key)
     known = {name: tuple(keys) for name, keys in families.items() if keys[0].name in used}
-    made = {key.backend for key in split}.union(untested)
-    return KernelKeys(known, {**_elsewhere(tree, used, made), **dict.fromkeys(untested, _UNTESTED)})
+    unknown = {**dict.fromkeys(refused, _REFUSED), **dict.fromkeys(untested, _UNTESTED)}
+    return KernelKeys(known, {**_elsewhere(tree, used, {*backends}), **unknown})
 
 
 def _is_tested(tree: Tree, backend: str) -> bool:

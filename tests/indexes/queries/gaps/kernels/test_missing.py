@@ -56,6 +56,22 @@ def test_a_back_end_whose_kernels_stand_elsewhere_is_unknown_and_not_nothing(gro
         assert found.counts[0].lacks == unknown[key]
 
 
+def test_what_torchgen_takes_no_kernel_for_is_unknown_and_no_gap(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    write_operators(root)
+    model = root / "torchgen/model.py"
+    model.parent.mkdir(exist_ok=True)
+    taken = ("CPU", "CUDA", "MPS", "SparseCPU", "CompositeImplicitAutograd")
+    model.write_text(f"dispatch_keys = [{', '.join(f'DispatchKey.{key}' for key in taken)}]\n")
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        keys = kernel_keys(Tree(index))
+    sparse = {key.name for key in keys.families["Sparse"]}
+    assert "SparseCPU" in sparse
+    assert "SparseCUDA" in sparse  # some entry has a kernel for it all the same
+    assert "SparseMPS" not in sparse
+    assert "torchgen" in keys.unknown["SparseMPS"]
+
+
 def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
     gaps = kernels(answer).values()
     assert {"MPS", "CUDA"} <= {one.key for one in answer.keys}
