@@ -161,16 +161,18 @@ class Missing:
         return "; ".join(words)
 
     def _confidence(self, name: str, key: KernelKey, found: Evidence) -> Confidence | None:
-        """Likely is what PyTorch's tests state, what most neighbours have, and what several other
-        back ends have, where tests of operators run on this one; none is what nobody calls, and
-        what the library of one vendor has."""
-        if found.stated or most(self._tree, found.siblings, key.name):
+        """Likely is what most neighbours have, and of what people call, or a composite operator
+        needs, what PyTorch's tests state and what several other back ends have, where tests of
+        operators run on this one; none is what nobody calls, and what one vendor's library has."""
+        called, needs = self._is_called(name), found.needs
+        wanted = called or needs.composites or (found.stated and needs.gradients)
+        if most(self._tree, found.siblings, key.name) or (wanted and found.stated):
             return "likely"
-        if not (self._is_called(name) or found.needs):
+        if not (called or needs or found.stated):
             return None
         if len(found.having) > 1:
-            return "likely" if self._is_tested(key) else "possible"
-        return "possible" if found.having[0].endswith("CPU") else None
+            return "likely" if wanted and self._is_tested(key) else "possible"
+        return "possible" if found.stated or found.having[0].endswith("CPU") else None
 
     def _is_new(self, key: KernelKey) -> bool:
         """Whether no operator has a kernel for a key yet."""

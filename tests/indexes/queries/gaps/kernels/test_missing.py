@@ -72,6 +72,27 @@ def test_what_torchgen_takes_no_kernel_for_is_unknown_and_no_gap(tmp_path: Path)
     assert "torchgen" in keys.unknown["SparseMPS"]
 
 
+def test_what_nobody_calls_and_nothing_is_made_of_is_only_possible(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    write_operators(root)
+    write_python(root)
+    write_tests(root)
+    append(root, YAML, _PART.format("inner", "CPU, CUDA"))
+    infos = root / "torch/testing/_internal/common_methods_invocations.py"
+    head = "op_db: list[OpInfo] = [\n"
+    infos.write_text(infos.read_text().replace(head, f'{head}    OpInfo("_inner_part"),\n'))
+    table = root / "test/test_mps.py"
+    text = table.read_text().replace("'lonely': None", "'lonely': None, '_inner_part': None")
+    table.write_text(text)
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        found = kernels(find_gaps(index, GapFilter(("kernel",), key="MPS")))
+    assert found["MPS/lonely"].confidence == "likely"
+    assert (found["MPS/_inner_part"].stated, found["MPS/_inner_part"].confidence) == (
+        True,
+        "possible",
+    )
+
+
 def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
     gaps = kernels(answer).values()
     assert {"MPS", "CUDA"} <= {one.key for one in answer.keys}
