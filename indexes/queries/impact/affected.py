@@ -242,7 +242,7 @@ class _Comparison:
             self._later.append(lambda impacts: self._macro(impacts, one, path))
 
     def _definition(self, what: str, found: Definition) -> None:
-        kind = "function" if found.kind == "macro_use" else found.kind
+        kind = "function" if found.kind == "macro_use" else found.kind.replace("_func", " function")
         self._add(kind, found.qualified, what, found.location)
         if what == "removed":
             self._removed.append(Known(-1 - len(self._removed), found))

@@ -119,6 +119,12 @@ def test_a_kernel_a_formula_function_an_entry_and_a_decomposition(
     assert reached["_softmax_backward_data"] == ("decomposition",)
 
 
+def test_a_meta_function_is_called_by_its_words(repository: Path, answer: Answer) -> None:
+    head = "TORCH_META_FUNC(mm)(const Tensor & self, const Tensor & mat2) {"
+    _edit(repository, f"{NATIVE}/LinearAlgebra.cpp", head, f"{head} int added;")
+    assert [change.kind for change in answer().changes] == ["meta function"]
+
+
 def test_a_yaml_entry_with_the_fields_that_differ(repository: Path, answer: Answer) -> None:
     path = f"{NATIVE}/native_functions.yaml"
     text = (repository / path).read_text()
