@@ -29,7 +29,7 @@ from indexes.readers.messages import MessageFact
 from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
-from indexes.readers.python.remarks import read_remarks
+from indexes.readers.python.remarks import read_remarks, read_word_lists
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import content_hash
 from indexes.source.git import Repository
@@ -216,7 +216,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         if kind == "python":
             facts.messages = _messages(facts.path, data)
         if not is_test:
-            facts.remarks = read_remarks(data, facts.path)
+            facts.remarks = [*read_remarks(data, facts.path), *read_word_lists(data, facts.path)]
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:

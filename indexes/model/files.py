@@ -139,7 +139,7 @@ PythonKind = (
     | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
     | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
     | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
-    | Literal["inline", "meta_rule", "imported", "table", "test_call", "public"]
+    | Literal["inline", "meta_rule", "imported", "table", "test_call"]
     | Literal["operator", "vmap_impl"]
 )
 
@@ -164,7 +164,7 @@ class PythonFact(NamedTuple):
 RemarkKind = (
     Literal["arguments", "role", "file link", "untyped", "internal call"]
     | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
-    | Literal["body", "names", "bases", "order"]
+    | Literal["body", "names", "bases", "order", "public", "said"]
 )
 
 

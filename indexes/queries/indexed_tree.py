@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from indexes.model.answers import DeviceKernelAnswer, EngineFunction, Member
 from indexes.model.errors import CancelCallback, NotFound, ProgressCallback, Report, SourceError
@@ -138,6 +137,11 @@ class IndexedTree:
         return repeated(entry, native)
 
     @cached_property
+    def made(self) -> dict[object, Any]:
+        """What queries make once of an index, each under a key of its own."""
+        return {}
+
+    @cached_property
     def dtypes(self) -> Dtypes:
         """Reads which dtypes a function is made for."""
         from indexes.linking.dtypes import Dtypes
@@ -240,12 +244,11 @@ _T = TypeVar("_T")
 
 
 def kept(find: Callable[[str, IndexedTree], _T]) -> Callable[[str, IndexedTree], _T]:
-    """What is found for a text, kept while the index lives; it must not hold the index."""
-    found: WeakKeyDictionary[IndexedTree, dict[str, _T]] = WeakKeyDictionary()
+    """What is found for a text, kept while the index lives."""
 
     @wraps(find)
     def asked(text: str, index: IndexedTree) -> _T:
-        answers = found.setdefault(index, {})
+        answers: dict[str, _T] = index.made.setdefault(find, {})
         if text not in answers:
             answers[text] = find(text, index)
         return answers[text]

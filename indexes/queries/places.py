@@ -240,7 +240,7 @@ def _inside(facts: Lookup, known: Known) -> list[int]:
     ]
 
 
-_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call", "public")
+_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call")
 """Rows that serve the joining, or whose extent is read from the file when asked."""
 
 

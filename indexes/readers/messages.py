@@ -6,10 +6,11 @@ a message is, and how its pieces are kept in one column, is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from indexes.model.regex import regex
+from indexes.model.files import RemarkFact
+from indexes.model.regex import MULTILINE, regex
 
 SHORTEST = 8
 """Characters of the shortest message: less is a word that stands anywhere."""
@@ -80,3 +81,19 @@ def joined(parts: Iterable[tuple[str, bool]]) -> str:
 def pieces(text: str) -> list[tuple[str, bool]]:
     """The inverse of ``joined``: each piece, with whether it may be absent."""
     return [(one.lstrip(MAYBE), one[:1] == MAYBE) for one in text.split(HOLE)]
+
+
+_SAID = regex(
+    r"[\"'](\w*[^\W_]_\w+)[\"']|^[ \t]*(?:(\w*[^\W_]_\w+)[ \t]*=(?!=)"
+    r"|\#[ \t]*(?:if|ifdef|ifndef|elif|define)\b(.*))",
+    MULTILINE,
+)
+_PARTS = regex(r"\w*[^\W_]_\w+")
+
+
+def read_words(text: str) -> Iterator[RemarkFact]:
+    """The words of several parts that literals are, that something is assigned to and that
+    ``#if`` asks for: options, modes, artifacts of logs."""
+    found = {word for words in _SAID.findall(text) for one in words for word in _PARTS.findall(one)}
+    if found:
+        yield RemarkFact("said", " ".join(sorted(found)), 0)

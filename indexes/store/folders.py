@@ -35,8 +35,8 @@ _BY_FILE = {
         " WHERE d.kind IN ('function','impl_func','meta_func') GROUP BY f.path"
     ),
     "public Python names": (
-        "SELECT f.path,count(DISTINCT p.symbol) FROM python p JOIN files f ON f.id=p.file"
-        " WHERE p.kind='public' GROUP BY f.path"
+        "SELECT f.path,length(r.name)-length(replace(r.name,' ',''))+1 FROM remarks r"
+        " JOIN files f ON f.id=r.file WHERE r.kind='public'"
     ),
     "tests": (
         "SELECT f.path,count(*) FROM tests t JOIN files f ON f.id=t.file"

@@ -19,6 +19,7 @@ _FOUND = (
     "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
     " FROM python p JOIN files f ON f.id=p.file WHERE "
 )
+_LISTS = "SELECT f.path,r.name FROM remarks r JOIN files f ON f.id=r.file"
 
 
 class StoredPython:
@@ -66,17 +67,26 @@ class StoredPython:
         where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"
         return self._found(where, symbol, *kinds)
 
-    def exported(self) -> Sequence[str]:
-        """The names that modules export, with the module."""
-        return self._store.column("SELECT DISTINCT symbol FROM python WHERE kind='public'")
+    def exported(self) -> dict[str, list[str]]:
+        """The names that modules export, each with the files of those modules."""
+        found: dict[str, list[str]] = {}
+        for path, names in self._store.query(f"{_LISTS} WHERE r.kind='public'"):
+            for name in names.split():
+                found.setdefault(name, []).append(path)
+        return found
 
     def naming(self, word: str) -> list[str]:
         """The files that give a function, a parameter, a class or an attribute this name."""
-        return self._store.column(
-            "SELECT f.path FROM remarks r JOIN files f ON f.id=r.file WHERE r.kind='names'"
-            " AND instr(' '||r.name||' ',' '||?||' ') ORDER BY f.path",
-            (word,),
-        )
+        return self._listing("names", word)
+
+    def saying(self, *words: str) -> list[str]:
+        """The files in which a literal, a variable or a condition of ``#if`` is one of some words
+        of several parts."""
+        return sorted({path for word in words for path in self._listing("said", word)})
+
+    def _listing(self, kind: str, word: str) -> list[str]:
+        where = "WHERE r.kind=? AND instr(' '||r.name||' ',' '||?||' ') ORDER BY f.path"
+        return [path for path, _ in self._store.query(f"{_LISTS} {where}", (kind, word))]
 
     def bases(self) -> Iterator[str]:
         """The names that classes derive from, each as often as one does."""

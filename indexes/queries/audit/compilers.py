@@ -13,7 +13,7 @@ from indexes.model.files import unpack
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.audit.measure import Measure
 from indexes.queries.index import Index
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 from indexes.store.registrations import StoredPython
 
 
@@ -224,7 +224,7 @@ def python_measures(index: Index, live: LiveNames) -> Iterator[Measure]:
 
 
 def _compared(index: Index, name: str, wanted: Mapping[str, Spot]) -> Measure:
-    finder = Finder(index)
+    finder = finder_of(index)
     counts: Counter[str] = Counter({"right": 0, "wrong": 0, "not found": 0})
     short = []
     for one, spot in wanted.items():

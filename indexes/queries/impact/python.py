@@ -13,7 +13,7 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.index import Index
 from indexes.queries.places import operators_of_target
 from indexes.queries.python_names.callers import PythonUse, PythonUses
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 from indexes.readers.python.blocks import Block, Text, innermost
 from indexes.readers.python.references import Use, read_imports, uses_of
 from indexes.readers.python.tests import is_test_file
@@ -187,7 +187,7 @@ def add_callers(
     Returns:
         The operators that the name is the binding of; None where it is no Python name.
     """
-    finder = Finder(index)
+    finder = finder_of(index)
     answer = finder.find(name)
     found = finder.names.find(answer.name) if answer else None
     if answer is None or found is None:

@@ -17,7 +17,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming import errors
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import pasted
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 
 _OBJECT = regex(
     r"(?:type object )?'([\w.]+)' (?:object )?"
@@ -102,7 +102,7 @@ def _methods_of(name: str, index: IndexedTree) -> Callable[[Hit], bool]:
     user's class."""
     if name in _OWN:
         return lambda hit: False
-    finder = Finder(index)
+    finder = finder_of(index)
     answer = python_names.find(name, index)
     found = finder.names.find(answer.name) if answer else None
     if found is None:

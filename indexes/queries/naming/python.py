@@ -21,7 +21,7 @@ from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
-from indexes.queries.python_names.finding import PACKAGES, Finder, is_private, together
+from indexes.queries.python_names.finding import PACKAGES, finder_of, is_private, together
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
@@ -30,19 +30,14 @@ _LIKE = 0.85
 """How like the name asked for a whole name must be."""
 _MOST = 12
 """Functions that are listed of those that have a parameter."""
-_PREFIX = "name:"
-"""Of the targets by which public names are kept, each by its last part."""
 
 
 def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...]:
     """The public names, at most so many, that are nearly a dotted one, the likest first."""
-    sql = "SELECT DISTINCT target FROM python WHERE target>? AND target<?"
-    bounds = (_PREFIX, f"{_PREFIX}\x7f")
     spelled: dict[str, list[str]] = defaultdict(list)
-    for target in index.facts.store.column(sql, bounds):
-        name = target.removeprefix(_PREFIX)
+    finder = finder_of(index)
+    for name in finder.exported:
         spelled[name.casefold()].append(name)
-    finder = Finder(index)
     found = {
         public: SequenceMatcher(None, path, public).ratio()
         for folded in near(path.rpartition(".")[2], spelled, 5, 0.8)

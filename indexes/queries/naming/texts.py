@@ -4,7 +4,7 @@ text with, kinds of nodes in TorchScript, and literals: rows of a profile, modes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -15,6 +15,7 @@ from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.readers.python.blocks import triple_quoted
+from indexes.store.registrations import StoredPython
 
 _OPTION = r"(?im)^[ \t]*(?:cmake_dependent_)?option\s*\(\s*%s\b[^)]*\)"
 _SET = r"(?im)^[ \t]*set\s*\(\s*%s\b[^)\n]*\)?"
@@ -34,7 +35,8 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return _find_command(name, index)
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
     text = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
-    found = _lines(text, (bare,), name, "read", ("cpp", "python"), index)
+    paths = StoredPython(index.facts.store).saying(bare, f"__{bare}", name)
+    found = _lines_in(sorted(paths, key=_is_python), text, (bare,), name, "read", index)
     lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
@@ -237,11 +239,27 @@ def _lines(
 ) -> Iterator[Hit]:
     """The lines of code in which a pattern is, in files of some kinds that have one of its
     parts."""
+    paths = (path for of_kind in files for path in index.facts.paths(of_kind))
+    return _lines_in(paths, pattern, parts, name, kind, index)
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith(".py")
+
+
+def _lines_in(
+    paths: Iterable[str],
+    pattern: str,
+    parts: Sequence[str],
+    name: str,
+    kind: str,
+    index: IndexedTree,
+) -> Iterator[Hit]:
     words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
-    for path in (path for of_kind in files for path in index.facts.paths(of_kind)):
+    for path in paths:
         data = index.source.content(path)
         text = data.decode("latin-1") if any(word in data for word in words) else ""
-        pages = triple_quoted(data) if text and path.endswith(".py") else None
+        pages = triple_quoted(data) if text and _is_python(path) else None
         for one in wanted.finditer(text):
             said = _line(data, one.start())
             in_text = pages and pages.end_at(one.start()) and not one[0].endswith("=")

@@ -14,7 +14,7 @@ from indexes.model.python import PythonAnswer, PythonCall, PythonCard, PythonPla
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import Finder, finder_of
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.scope import Function, dotted
 from indexes.store.registrations import StoredPython
@@ -34,7 +34,7 @@ def card(name: str, index: IndexedTree) -> PythonCard | None:
 
 
 def _card(name: str, index: IndexedTree) -> PythonCard | None:
-    finder = Finder(index)
+    finder = finder_of(index)
     answer = finder.find(name)
     found = finder.names.find(answer.name) if answer else None
     if answer is None or found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
@@ -48,7 +49,15 @@ def find(text: str, index: IndexedTree) -> PythonAnswer | None:
     name = text.strip().removesuffix("()")
     if not all(part.isidentifier() for part in name.split(".")):
         return None
-    return Finder(index).find(name)
+    return finder_of(index).find(name)
+
+
+def finder_of(index: IndexedTree) -> Finder:
+    """What finds the names of a tree; made once, since it reads a file once."""
+    if Finder not in index.made:
+        index.made[Finder] = Finder(index)
+    finder: Finder = index.made[Finder]
+    return finder
 
 
 class Finder:
@@ -116,7 +125,7 @@ class Finder:
     def _unlisted(self, name: str, declared: PythonAnswer) -> PythonAnswer:
         """What a stub file declares, with what public modules define under that name, though their
         lists of public names do not have it."""
-        found = _defined(name, self._index, self) if "." not in name else ()
+        found = _defined(name, self._index) if "." not in name else ()
         public = (one for one in found if one and not is_private(one.name))
         return together((declared, *public)) or declared
 
@@ -147,19 +156,23 @@ class Finder:
 
     def public(self, name: str) -> list[str]:
         """The public names that end so: those of public modules, the shortest first."""
-        stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
-        return sorted({fact.symbol for _, fact in stored}, key=_rank)
+        paths = self.exported.get(name, ())
+        return sorted({f"{module_name(path)}.{name}" for path in paths}, key=_rank)
+
+    @cached_property
+    def exported(self) -> dict[str, list[str]]:
+        """The names that modules export, each with the files of those modules."""
+        return StoredPython(self._index.facts.store).exported()
 
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
     """``_lazy_init`` and ``_size_3_t``: what modules define or assign, or functions of theirs
     define, and that is none of their public names; and what C++ gives to ``torch._C``."""
-    finder = Finder(index)
-    found = [finder.find(f"torch._C.{name}"), *_defined(name, index, finder)]
+    found = [finder_of(index).find(f"torch._C.{name}"), *_defined(name, index)]
     return together(found[:_MOST])
 
 
-def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAnswer | None]:
+def _defined(name: str, index: IndexedTree) -> Iterator[PythonAnswer | None]:
     """Those at the top of modules first, then those in functions."""
     word = re.escape(name.encode())
     defined = re.compile(rb"\b(?:def|class)[ \t]+%b\b" % word)
@@ -179,7 +192,7 @@ def _defined(name: str, index: IndexedTree, finder: Finder) -> Iterator[PythonAn
                 kind: PythonNameKind = "class" if head.is_class else "function"
                 place = PythonPlace(kind, full, Location(path, head.line))
                 inner.append(PythonAnswer(kind, full, full, (place,)))
-    yield from map(finder.find, sorted(top, key=_rank))
+    yield from map(finder_of(index).find, sorted(top, key=_rank))
     yield from inner
 
 
@@ -187,7 +200,7 @@ def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:
     """``torch._dynamo.eval_frame._fn``, as a stack names it, and ``Context.__call__._fn``: what
     functions define, by the module alone, or by what it stands in."""
     owner, _, last = name.rpartition(".")
-    found = [one for one in _defined(last, index, Finder(index)) if one]
+    found = [one for one in _defined(last, index) if one]
     fitting = (
         one
         for one in found

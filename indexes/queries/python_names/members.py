@@ -10,7 +10,7 @@ from dataclasses import replace
 from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer
 from indexes.queries.indexed_tree import IndexedTree, kept
-from indexes.queries.python_names.finding import Finder, is_private, together
+from indexes.queries.python_names.finding import Finder, finder_of, is_private, together
 from indexes.readers.python.blocks import Head, Text
 from indexes.store.registrations import StoredPython
 
@@ -31,9 +31,8 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
         called_on: ``self.optimizer`` of ``self.optimizer.step``; empty where it is not known.
         index: The index of the tree.
     """
-    finder = Finder(index)
-    owners = _owners(member, index)
-    alike = _named_as(called_on, owners) or _setting(member, called_on, finder, index)
+    finder, owners = finder_of(index), _owners(member, index)
+    alike = _named_as(called_on, owners) or _setting(member, called_on, finder)
     names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
     found = together(map(finder.find, names))
     if found is None or not called_on:
@@ -62,12 +61,12 @@ def _word(called_on: str) -> str:
     return called_on.rpartition(".")[2].strip("_0123456789").lower().replace("_", "")
 
 
-def _setting(member: str, called_on: str, finder: Finder, index: IndexedTree) -> list[str]:
+def _setting(member: str, called_on: str, finder: Finder) -> list[str]:
     """Those of the public classes named as an object whose methods set a member on ``self``:
     ``optimizer.param_groups``."""
     is_told = len(_word(called_on)) >= _SHORTEST
-    exported = StoredPython(index.facts.store).exported() if is_told else ()
-    classes = [name for name in exported if _last(name).lstrip("_")[:1].isupper()]
+    named = [name for name in finder.exported if is_told and name.lstrip("_")[:1].isupper()]
+    classes = [one for name in named for one in finder.public(name)]
     return [one for one in _named_as(called_on, classes) if finder.find(f"{one}.{member}")]
 
 
@@ -79,7 +78,7 @@ def _last(name: str) -> str:
 def _owners(member: str, index: IndexedTree) -> list[str]:
     """The classes with a member of that name: the public ones first, of these those that most
     derive from, of these the ones with short names."""
-    finder, stored = Finder(index), StoredPython(index.facts.store)
+    finder, stored = finder_of(index), StoredPython(index.facts.store)
     texts = ((path, index.source.content(path)) for path in stored.naming(member))
     found = list(_with(member.encode(), texts))
     derived = Counter(stored.bases()) if found else Counter()

@@ -11,7 +11,7 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.python_names.finding import Finder, is_private
+from indexes.queries.python_names.finding import finder_of, is_private
 from indexes.readers.python.blocks import Head, Text
 from indexes.store.registrations import StoredPython
 
@@ -22,7 +22,7 @@ _LONGEST = 10_000
 
 def taking(name: str, index: IndexedTree) -> list[Hit]:
     """The documented functions and classes that have a parameter, those with short names first."""
-    finder, stored = Finder(index), StoredPython(index.facts.store)
+    finder, stored = finder_of(index), StoredPython(index.facts.store)
     pages = {fact.target for _, fact in stored.of_kinds("page")}
     found: dict[str, Location] = {}
     for path in stored.naming(name):

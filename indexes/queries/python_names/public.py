@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 from indexes.store.registrations import StoredPython
 
 
@@ -21,11 +22,16 @@ def public_names(stored: StoredPython, name: str, exact: bool = False) -> list[s
     rows = [fact for _, fact in stored.of_kinds("docs", "page")]
     pages = {fact.target.rpartition(".")[0] for fact in rows if fact.kind == "page"}
     bare = str if exact else _bare
-    names = [*(fact.target for fact in rows), *(f.symbol for _, f in stored.of_kinds("public"))]
+    names = [*(fact.target for fact in rows), *_exported(stored)]
     alike = [one for one in names if bare(one.rpartition(".")[2]) == bare(name)]
     exported = {one for name in alike for one in _exports(name) if one.rpartition(".")[0] in pages}
     documented = exported.union(fact.target for fact in rows).intersection({*alike, *exported})
     return sorted(documented, key=lambda one: (one.count("."), one))
+
+
+def _exported(stored: StoredPython) -> Iterator[str]:
+    for name, paths in stored.exported().items():
+        yield from (f"{module_name(path)}.{name}" for path in paths)
 
 
 def _exports(name: str) -> Iterator[str]:
@@ -43,8 +49,8 @@ def _bare(name: str) -> str:
 
 def definitions(names: Iterable[str], index: IndexedTree) -> dict[str, Location | None]:
     """Where Python names are defined in Python; None for bindings, and names of other trees."""
-    finder = Finder(index)
-    found = ((name, finder.find(name) if _is_name(name) else None) for name in names)
+    find = finder_of(index).find
+    found = ((name, find(name) if _is_name(name) else None) for name in names)
     return {name: _in_python(answer) if answer else None for name, answer in found}
 
 

@@ -20,7 +20,7 @@ from indexes.readers.cxx.remarks import read_remarks
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
 from indexes.readers.cxx.sites import Body, Reader, Text
-from indexes.readers.messages import MessageFact
+from indexes.readers.messages import MessageFact, read_words
 
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
@@ -332,7 +332,8 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         facts.messages = read_messages(scan.lexed)
         written = (d for d in facts.definitions if d.kind == "function" and not d.macro)
         functions = [(d.line, d.end_line) for d in written]
-        facts.remarks = read_remarks(data.decode("utf-8", "replace"), path, functions)
+        whole = data.decode("utf-8", "replace")
+        facts.remarks = [*read_remarks(whole, path, functions), *read_words(whole)]
     if deep := scan.lexed.too_deep:
         words = f"nested more than {CXX_NESTING} deep: its content is not read"
         facts.problems.append(Problem(path, Lines(scan.plain).at(deep), words))

@@ -1,12 +1,10 @@
-"""Reads one Python file of a PyTorch tree: definitions, public names by their last part, for people
-who write ``DataLoader``, and everything "around" operators."""
+"""Reads one Python file of a PyTorch tree: definitions, and everything "around" operators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
-from indexes.model.files import MARK, PythonFact, module_name
-from indexes.model.regex import regex
+from indexes.model.files import PythonFact
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import api as python_api
 from indexes.readers.python import decomposition_tables as tables
@@ -35,7 +33,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
     text = Text(data)
     if python_tests.is_test_file(path):
         return tuple(python_tests.read_tests(text)), ()
-    facts: list[PythonFact] = list(read_public(data, path))
+    facts: list[PythonFact] = []
     problems: list[Problem] = []
     if "/testing/" not in path and touches_api(data):
         # Definitions matter where registrations name them; elsewhere they are read from the
@@ -79,32 +77,3 @@ _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
     ),
 )
 """Which files have what else, by path and bytes, and what reads it."""
-
-
-_ALL = regex(rb"(?m)^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]")
-_LISTED = regex(rb"[\"'](\w+)[\"']")
-_DEFINED = regex(rb"(?m)^(?:async def|def|class)[ \t]+([A-Za-z]\w*)")
-_IMPORTED = regex(rb"(?m)^ {0,4}from[ \t]+\.?[\w.]*[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)")
-_NAMED = regex(rb"(?:\w+[ \t]+as[ \t]+)?([A-Za-z]\w*)[ \t]*(?:#[^\n]*)?(?:[,)\n]|$)")
-_FUNCTION = regex(rb"(?m)^class[ \t]+([A-Za-z]\w*)\([^)]*\bFunction[ \t]*[,)]")
-"""A subclass of ``torch.autograd.Function``: its ``grad_fn`` is called after it."""
-_ROOTS = ("torch/", "functorch/", MARK)
-
-
-def read_public(data: bytes, path: str) -> Iterator[PythonFact]:
-    """The names in ``__all__``; without it, what a module defines, and what a package imports.
-
-    By text, since this is done to every file: who follows such a name finds out if it is none."""
-    if not path.startswith(_ROOTS) or "/testing/" in path:
-        return
-    module = module_name(path)
-    listed = [one for found in _ALL.finditer(data) for one in _LISTED.findall(found[1])]
-    names = listed if b"__all__" in data else _DEFINED.findall(data)
-    if path.endswith("/__init__.py") and b"__all__" not in data:
-        names += [one for found in _IMPORTED.finditer(data) for one in _NAMED.findall(found[1])]
-    for name in dict.fromkeys(names):
-        text = name.decode()
-        yield PythonFact("public", f"name:{text}", f"{module}.{text}", 1, 1)
-    for found in _FUNCTION.finditer(data) if b"Function" in data else ():
-        text = found[1].decode()
-        yield PythonFact("public", f"name:{text}Backward", f"{module}.{text}", 1, 1)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from indexes.model.files import ArgumentDocs, RemarkFact
+from indexes.model.files import MARK, ArgumentDocs, RemarkFact
 from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex
+from indexes.readers.messages import read_words
 from indexes.readers.python.blocks import Spans, parse
 
 _PARAMETERS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -300,6 +301,34 @@ def read_names(text: str) -> Iterator[RemarkFact]:
         yield RemarkFact("names", " ".join(sorted(names)), 0)
     if bases := [base for _, listed in classes for base in _BASE.findall(listed)]:
         yield RemarkFact("bases", " ".join(bases), 0)
+
+
+_ALL = regex(r"^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]", MULTILINE)
+_LISTED = regex(r"[\"'](\w+)[\"']")
+_DEFINED = regex(r"^(?:async def|def|class)[ \t]+([A-Za-z]\w*)", MULTILINE)
+_IMPORTED = regex(r"^ {0,4}from[ \t]+\.?[\w.]*[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)", MULTILINE)
+_NAMED = regex(r"(?:\w+[ \t]+as[ \t]+)?([A-Za-z]\w*)[ \t]*(?:#[^\n]*)?(?:[,)\n]|$)")
+_ROOTS = ("torch/", "functorch/", MARK)
+
+
+def _public(text: str, path: str) -> Iterator[RemarkFact]:
+    """The names in ``__all__``; without it, what a module defines, and what a package imports.
+
+    By text, since this is done to every file: who follows such a name finds out if it is none."""
+    if not path.startswith(_ROOTS) or "/testing/" in path:
+        return
+    listed = [one for found in _ALL.findall(text) for one in _LISTED.findall(found)]
+    names = listed if "__all__" in text else _DEFINED.findall(text)
+    if path.endswith("/__init__.py") and "__all__" not in text:
+        names += [one for found in _IMPORTED.findall(text) for one in _NAMED.findall(found)]
+    if names:
+        yield RemarkFact("public", " ".join(dict.fromkeys(names)), 0)
+
+
+def read_word_lists(data: bytes, path: str) -> list[RemarkFact]:
+    """What a module exports, and the words that are looked for in it."""
+    text = data.decode("utf-8", "replace") if path.endswith(".py") else ""
+    return [*read_words(text), *_public(text, path)]
 
 
 def read_remarks(data: bytes, path: str) -> list[RemarkFact]:

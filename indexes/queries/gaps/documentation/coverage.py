@@ -10,6 +10,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.python_names.finding import finder_of
 
 CONFIG = "docs/source/conf.py"
 _LIST = regex(r"^coverage_ignore_(functions|classes)\s*(?:=|\+=)\s*\[([^\]]*)\]", MULTILINE)
@@ -73,8 +74,7 @@ class _Pages:
         self.listed = {target: Location(path, line) for target, path, line in rows}
         self.modules = {name.rpartition(".")[0] for name in self.listed}
         self._whole = set(_whole_modules(tree))
-        counts = "SELECT target,COUNT(*) FROM python WHERE kind='public' GROUP BY target"
-        self._public: dict[str, int] = dict(tree.store.query(counts))
+        self._public = finder_of(tree.index).exported
 
     def has_alias(self, one: Ignored) -> bool:
         """Whether a page lists it as a package around its module exports it, or with all of its
@@ -90,11 +90,11 @@ class _Pages:
 
     def is_the_only(self, name: str) -> bool:
         """Whether no two modules have a public name: a row is for all of them."""
-        return int(self._public.get(f"name:{name}", 0)) <= 1
+        return len(self._public.get(name, ())) <= 1
 
     def is_public(self, name: str) -> bool:
         """Whether any module has a public name."""
-        return f"name:{name}" in self._public
+        return name in self._public
 
 
 _WHOLE = regex(

@@ -10,9 +10,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.python.modules import holds, split
 from indexes.queries.gaps.tree import Tree
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 from indexes.readers.python.remarks import read_file_links
-from indexes.store.registrations import StoredPython
 
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``: made when torch is imported."""
@@ -91,7 +90,7 @@ class _Names:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._modules = tree.modules
-        self._finder = Finder(tree.index)
+        self._finder = finder_of(tree.index)
         rows = tree.store.query("SELECT DISTINCT target FROM python WHERE kind IN ('page','docs')")
         self._listed = frozenset(target for (target,) in rows)
         self.has = cache(self._has)
@@ -115,9 +114,8 @@ class _Names:
         first, _, member = rest.partition(".")
         if not member or f"{module}.{first}" not in self._listed:
             return False
-        stored = StoredPython(self._tree.store).by_target(f"name:{first}")
-        texts = (self._tree.text(path) for path, _ in stored)
-        return any(holds(text, member) for text in texts)
+        exporting = self._finder.exported.get(first, ())
+        return any(holds(self._tree.text(path), member) for path in exporting)
 
     def _is_declared(self, name: str) -> bool:
         """Whether a stub of C++ declares it: ``torch.finfo``, ``torch.int32``."""

@@ -12,7 +12,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
-from indexes.queries.python_names.finding import Finder
+from indexes.queries.python_names.finding import finder_of
 
 _ARGUMENTS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 _DECORATED = regex(
@@ -92,7 +92,7 @@ class _Exports:
     """Which names of packages are deprecated ones of their modules."""
 
     def __init__(self, tree: Tree) -> None:
-        finder = Finder(tree.index)
+        finder = finder_of(tree.index)
         self._found = cache(finder.find)
 
     def has(self, owner: str, one: Deprecated) -> bool:

@@ -281,6 +281,31 @@ def test_a_wheel_says_what_it_lacks_where_a_name_leads_nowhere(
         held.meant("createNothing")
 
 
+@pytest.fixture
+def files_read(held: Index, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are read from now on, as often as each is."""
+    read: list[str] = []
+    bytes_of = held.source.read
+
+    def recorded(_: object, path: str) -> bytes:
+        read.append(path)
+        return bytes_of(path)
+
+    monkeypatch.setattr(type(held.source), "read", recorded)
+    return read
+
+
+def test_an_unknown_name_reads_no_kernel(held: Index, files_read: list[str]) -> None:
+    assert held.resolve("no_such_setting").kind == "none"
+    assert [path for path in files_read if path.endswith(".cpp")] == []
+
+
+def test_a_module_is_read_once_for_all_names(held: Index, files_read: list[str]) -> None:
+    for name in ("optim.Optimizer", "optim.SGD", "optim.zero"):
+        held.resolve(name)
+    assert files_read.count("torch/__init__.py") <= 1
+
+
 def test_only_files_that_name_a_member_are_read(
     held: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
