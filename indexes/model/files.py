@@ -164,7 +164,7 @@ class PythonFact(NamedTuple):
 RemarkKind = (
     Literal["arguments", "role", "file link", "untyped", "internal call"]
     | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
-    | Literal["body", "names", "bases", "order", "public", "said"]
+    | Literal["body", "names", "bases", "order", "public", "said", "imports"]
 )
 
 

@@ -156,13 +156,17 @@ def _parted(other: str, end: str) -> bool:
     return not (end.isalpha() and (other.isalpha() or other == "_"))
 
 
+_WITHIN = regex(r"\w\w")
+
+
 def _common(first: str, second: str) -> int:
     """How much the end of one text is the beginning of another; 0 for less than a word or two."""
     begin = second[:SHORTEST]
     at = first.find(begin) if len(begin) == SHORTEST else -1
     while at >= 0:
-        if second.startswith(first[at:]):
-            return len(first) - at
+        length = len(first) - at
+        if second.startswith(first[at:]) and not _WITHIN.match(second[length - 1 : length + 1]):
+            return length
         at = first.find(begin, at + 1)
     return 0
 

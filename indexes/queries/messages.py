@@ -187,7 +187,9 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     if parts := _wrapped(telling, asked):
         return tuple(_as_message(one, one is parts[-1]) for one in parts)
     if most < _TOGETHER * letters(text) and (parts := _together(asked, telling, found)):
-        return tuple(_as_message(one, one is not parts[0]) for one in parts)
+        few = 2 * covered(text, [span for one in parts for span in one.spans]) < letters(text)
+        is_alike = few and " " in text[: parts[0].spans[0][0]].strip()
+        return tuple(_as_message(o, o is not parts[0])._replace(is_alike=is_alike) for o in parts)
     best = [one for one in telling if one.covered == most or _says_all(one, most)]
     best.sort(key=lambda one: _likeliness(one, asked, most))
     return tuple(_as_message(one)._replace(is_alike=_is_alike(one, text)) for one in best)
@@ -270,7 +272,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 def _is_enough(one: _Found, asked: Pasted) -> bool:
     share = _WHOLE if one.is_whole else _BEGINNING if one.begins else _PART
     start, end = one.spans[0]
-    if one.is_whole and not start and " " in asked.text[start:end].strip():
+    if one.is_whole and not start and _SEVERAL.search(asked.text[start:end].strip()):
         share = _OPENING
     count = letters(asked.text)
     few = SHORTEST if share == _OPENING and one.row.said.endswith(":") else _FEW
@@ -322,6 +324,8 @@ def _can_raise(kind: str, raised: str) -> bool:
     return not raised or raised.endswith(_exception_of(kind))
 
 
+_SEVERAL = regex(r"[ _]")
+"""Between words, or the parts of one."""
 _MACRO = regex(r"(?:TORCH_CHECK|_check)(?:_([A-Za-z_]+))?\Z")
 """``TORCH_CHECK_NOT_IMPLEMENTED``, ``torch._check_type``: the end names the class."""
 _OTHERS = ("with", "msg", "is_size", "tensor_all")

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
@@ -83,6 +84,14 @@ class StoredPython:
         """The files in which a literal, a variable or a condition of ``#if`` is one of some words
         of several parts."""
         return sorted({path for word in words for path in self._listing("said", word)})
+
+    def imported_as(self, name: str) -> str:
+        """The module that most files import whole under a name; empty where none does."""
+        where = "WHERE r.kind='imports' AND instr(' '||r.name,' '||?||'=')"
+        rows = self._store.query(f"{_LISTS} {where}", (name,))
+        listed = (one.partition("=") for _, imports in rows for one in imports.split())
+        modules = Counter(module for given, _, module in listed if given == name)
+        return max(modules, key=lambda module: modules[module], default="")
 
     def _listing(self, kind: str, word: str) -> list[str]:
         where = "WHERE r.kind=? AND instr(' '||r.name||' ',' '||?||' ') ORDER BY f.path"

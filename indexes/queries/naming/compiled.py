@@ -88,7 +88,9 @@ def _is_helper(hit: Hit) -> bool:
 def _said(written: str, guard: str) -> int:
     """How many letters of a guard an f-string says, if the guard can be one of it."""
     literals = _VALUE.split(written)
-    said = len(_SILENT.sub("", "".join(literals)))
-    if len(literals) < 2 or not re.search(r"[=(]| is ", "".join(literals)):
+    if len(literals) < 2 or not re.search(r"[=!<>]=|\(| is ", "".join(literals)):
         return 0
-    return said if re.fullmatch(".+".join(map(re.escape, literals)), guard) else 0
+    if not re.fullmatch(".+".join(map(re.escape, literals)), guard):
+        is_cut = literals[0].endswith("(") and guard.startswith(literals[0])
+        literals = literals[: 1 if is_cut else 0]
+    return len(_SILENT.sub("", "".join(literals)))

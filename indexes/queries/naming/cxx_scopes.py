@@ -99,7 +99,7 @@ def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
     """``c10::DispatchKeySet::FULL`` and ``c10::kCPU``: what the body of a class or an enumeration
     declares, or a header of a namespace."""
     scope, _, name = symbol.rpartition("::")
-    if not scope or not name.isidentifier():
+    if not scope or not name.removeprefix("~").isidentifier():
         return None
     looks = (look(scope, name, index) for look in (_in_classes, _in_headers, _joined))
     hits = next(filter(None, map(tuple, looks)), ())
@@ -117,7 +117,7 @@ def _in_classes(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
     for one in _classes(scope, index):
         path, first, last = one.location.path, one.location.line, one.location.end_line
         text = "\n".join(index.read(path).split("\n")[first - 1 : last])
-        if found := _declaring(name, one.kind == "enum").search(text):
+        if found := _declaring(name, one.kind == "enum" or name[0] == "~").search(text):
             yield _declaration(f"{one.name}::{name}", path, first, text, found)
 
 

@@ -126,6 +126,8 @@ def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
     written = written.removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):
         found = index.facts.paths_ending(written)
+        if not found and index.source.content(written):
+            return (written,)  # of the build, which is not indexed
         if found or "-packages/" not in written:
             return tuple(path for path in found if path.endswith(written)) or found
     ends = accumulate(reversed(PurePosixPath(written).parts[1:]), lambda end, part: f"{part}/{end}")

@@ -56,12 +56,23 @@ def not_found(match: NameMatch, message: str) -> NotFound:
 
 
 def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
-    """A bare name that is Python's may be C++'s too; that of a device kernel tells what it runs."""
+    """A bare name that is Python's may be C++'s too, and the other way round; that of a device
+    kernel tells what it runs."""
     if found.kind == "symbol":
-        return with_source(found, query, index)
+        return _with_methods(with_source(found, query, index), query, index)
     if found.kind != "python" or query.kind != "bare":
         return found
     return replace(found, namesakes=_namesakes(query, index))
+
+
+def _with_methods(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
+    """A class of C++, and the methods of Python that bear its name: ``TENSOR_MATCH``."""
+    is_class = query.kind == "bare" and [hit.kind for hit in found.hits[:1]] == ["class"]
+    other = python.find_member(query, index) if is_class else None
+    methods = [hit for hit in other.hits if hit.kind == "method"] if other else []
+    if not methods:
+        return found
+    return replace(found, hits=(*found.hits, *methods), confidence="ambiguous")
 
 
 def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
@@ -141,6 +152,7 @@ def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None
 
 
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
+_COUNTED = regex(r"(\w*?[A-Za-z])_*\d+(?:_\d+)*")
 
 
 def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -165,7 +177,7 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def _find_numbered(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``__compiled_fn_3``: the lines that say how such names begin."""
-    numbered = _NUMBERED.fullmatch(query.base)
+    numbered = _COUNTED.fullmatch(query.base)
     return texts.find_beginning(numbered[1], query, index) if numbered else None
 
 
@@ -257,9 +269,9 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     ),
     "python": (
         python.find_local,
-        texts.find_foreign,
         variables.find,
         python.find,
+        texts.find_foreign,
         python.find_of_class,
         operators.find,
         places.find,

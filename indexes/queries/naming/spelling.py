@@ -121,27 +121,34 @@ def _setting(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------ what stands around it
 
-_GRAD_FN = regex(r"grad_fn=<\s*([A-Za-z_][\w:]*)")
-_OBJECT = regex(
-    r"<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
+_FORMS = (
+    regex(r"\A\w+(?:: \"[^\"\n]*\")? = (torch\.ops\.\w+\.\w+\.\w+)\("),  # a node of FX, in a log
+    regex(r"\A\{?\s*[\"']([\w.]+)[\"']\s*:\s*[^,:]*\}?\Z"),  # an entry of a dictionary
+    regex(r"grad_fn=<\s*([A-Za-z_][\w:]*)"),
+    regex(r"\A<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?"),
+    regex(
+        r"\A<(?:built-in (?:method|function)|function|method|bound method|slot wrapper"
+        r"|method-wrapper)\s+'?([\w.]+)'?"
+    ),
+    regex(
+        r"\A<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
+    ),
+    regex(r"\Awith ([\w.]+)\(.*\)(?: as \w+)?:\Z"),
+    regex(r"\ACMake (?:Error|Warning)[^\n]* at (\S+:\d+)"),
+    regex(r"\A([\w./-]*(?:CMakeLists\.txt|\.cmake):\d+) \(\w+\):?\Z"),
 )
-_BUILTIN = regex(
-    r"<(?:built-in (?:method|function)|function|method|bound method|slot wrapper|method-wrapper)"
-    r"\s+'?([\w.]+)'?"
-)
-_OVERLOAD_OBJECT = regex(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
+"""What a name stands in, as objects are printed and lines are written."""
 _ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
 _FRAME = regex(
-    r"frame #\d+:\s*(.*?)(?:\s\+\s0x[0-9a-f]+.*)?\Z"
-    r"|#\d+\s+(?:0x[0-9a-f]+ in )?(\S.*?\))(?: const)? ?\(.*\)(?: (?:at|from) \S+)?\Z"
-    r"|#\d+\s+(?:0x[0-9a-f]+ in )?(\S.*?)(?: (?:at|from) \S+)?\Z"
+    r"(?:(?:frame )?#\d+:?|=+\s+Host Frame:)\s*(?:0x[0-9a-f]+ in )?(?P<name>\S.*?)"
+    r"(?:(?<=\))(?: const)? ?\(.*\))?(?:\s\+\s0x[0-9a-f]+.*|\s\[0x[0-9a-f]+\].*)?"
+    r"(?:\s(?:at|from)\s(?P<place>\S+))?\Z"
 )
-"""A line of a C++ stack, as c10 and gdb print it: gdb behind the parameters those of the call."""
+"""A line of a C++ stack, as c10, gdb and compute-sanitizer print it: gdb behind the parameters
+those of the call."""
+_NAMELESS = regex(r"(?:[\w:]*::)?(?:operator\(\)|<.*>|_FUN)(?:\(.*)?\Z")
+"""A function of a frame that only its place tells."""
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
-_NODE = regex(r"\w+(?:: \"[^\"\n]*\")? = (torch\.ops\.\w+\.\w+\.\w+)\(")
-"""A line of a graph of FX, as logs print it."""
-_OPTION = regex(r"\{?\s*[\"']([\w.]+)[\"']\s*:\s*[^,:]*\}?\Z")
-"""An entry of a configuration, as a literal of Python has it."""
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
 
@@ -152,15 +159,10 @@ def _unwrap(text: str) -> str:
         if found := pattern.match(name):
             name = name[found.end() :]
     if found := _FRAME.match(name):
-        name = found[found.lastindex or 0]
-    if found := _NODE.match(name) or _OPTION.match(name):
-        return found[1]
-    if found := _GRAD_FN.search(name):
-        return found[1]
-    if found := _OVERLOAD_OBJECT.match(name):
-        return ".".join(part for part in (found[1], found[2]) if part)
-    if found := _BUILTIN.match(name) or _OBJECT.match(name):
-        return found[1]
+        name = found["place" if found["place"] and _NAMELESS.match(found["name"]) else "name"]
+    for form in _FORMS:
+        if found := form.search(name):
+            return ".".join(filter(None, found.groups()))
     if found := _ASSIGNED.match(name):
         name = name[found.end() :]
     return readable(name.strip(QUOTES)).text

@@ -79,12 +79,13 @@ _ROW = regex(r"([^\s#*]{4,}?)(#|\*\Z|(?<=>)\.(?=\d+\Z))\S*")
 
 def find_beginning(name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``__resume_at`` of ``__resume_at_164_2``, ``torch_dynamo_resume_in`` of the name of what goes
-    on in a function: the lines that say the most of how a name begins."""
+    on in a function, ``arg`` of ``arg0_1``: the lines that say the most of how a name begins."""
     words = name.split("_")
-    begins = [name] if len(name) >= _LONG else []
-    begins += ["_".join(words[:end]) for end in range(len(words) - 1, _WORDS - 1, -1)]
+    begins = [name] if len(name) > 2 else []
+    begins += ("_".join(words[:end]) for end in range(len(words) - 1, _WORDS - 1, -1))
     for begin in begins:
-        if found := _said(rf"[\"']{begin}_?[\"'{{%]", (begin,), query, index):
+        after = "\"'{%" if len(begin) >= _LONG else "{%"  # a short one is a word too
+        if found := _said(rf"[\"']{begin}_?[{after}]", (begin,), query, index):
             note = "programs number such names; these lines say how it begins"
             return replace(found, note=note)
     return None
@@ -99,7 +100,7 @@ def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     the schema of an operator of this name; of a node of TorchScript those that declare its kind
     and that handle it."""
     name = query.raw.strip("\"' ")
-    if name.replace(".", "_").isidentifier() or len(name) < _SHORTEST or "\n" in name:
+    if name.isidentifier() or len(name) < _SHORTEST or "\n" in name:
         return None
     said, parts = rf"[\"']{re.escape(name)}(?:[\"'( ]|\.\w*\()", [name]
     if option := _COMMAND_LINE.match(name):
@@ -116,20 +117,20 @@ _COMMAND_LINE = regex(r"--([a-zA-Z][\w-]*)")
 
 
 def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``tl.load`` and ``np.dot``: names of another package, by the name under which programs
-    import that; the lines of this tree that write them."""
-    owner, _, last = query.paths[-1].partition(".") if query.paths else ("", "", "")
-    if owner not in _FOREIGN:
+    """``tl.load`` and ``np.dot``: names of another package, by the name under which the tree
+    imports that; the lines of it that write them."""
+    name = query.paths[-1] if query.paths else ""
+    owner, _, last = name.partition(".")
+    module = StoredPython(index.facts.store).imported_as(owner)
+    if not module or index.source.holds(module.partition(".")[0]):
         return None
-    name = f"{owner}.{last}"
     text = rf"\b{re.escape(name)}\b"
     hits = tuple(islice(_lines(text, (name,), name, "text", ("python",), index), _FEW))
-    note = f"{_FOREIGN[owner]}.{last}, which is not PyTorch's"
+    note = f"{module}.{last}, which is not PyTorch's"
     note += "; lines that write it" if hits else ""
     return NameMatch("variable", name, hits=hits, note=note, confidence="by rule")
 
 
-_FOREIGN = {"np": "numpy", "tl": "triton.language", "triton": "triton", "sympy": "sympy"}
 _FEW = 5
 
 
@@ -148,7 +149,7 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     line = query.raw.strip()
     if "\n" in line or len(line) < _LINE or not _CODE.search(line):
         return None
-    text = rf"^[ \t]*{re.escape(line)}[ \t]*$"
+    text = rf"(?<![\w.]){re.escape(line)}[ \t]*$"
     hits = tuple(islice(_lines(text, (line,), line, "text", ("python", "cpp"), index), _READS))
     sure: Confidence = "ambiguous" if len(hits) > 1 else "exact"
     note = "the line itself" if len(hits) == 1 else "lines that are written so"

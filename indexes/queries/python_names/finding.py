@@ -130,12 +130,13 @@ class Finder:
         return together((declared, *public)) or declared
 
     def _ending(self, name: str) -> PythonAnswer | None:
-        """``fsdp.fully_shard``: what is public under a name that ends so, or in a module whose
-        path does."""
+        """``fsdp.fully_shard`` and ``ir.ExternKernel.create``: what is public under a name that
+        ends so, or in a module whose path does."""
         owner, _, last = name.rpartition(".")
         names = [one for one in self.public(last) if one.endswith(f".{name}")] if owner else []
-        paths = self._index.facts.paths_ending(f"{owner.replace('.', '/')}.py") if owner else ()
-        names += (f"{module_name(path)}.{last}" for path in paths)
+        for at in reversed([at for at, sign in enumerate(name) if sign == "."]):
+            paths = self._index.facts.paths_ending(f"{name[:at].replace('.', '/')}.py")
+            names += (f"{module_name(path)}{name[at:]}" for path in paths)
         full = map(self.shortened, dict.fromkeys(names))
         return together(self._answer(one, self.names.find(one)) for one in full)
 

@@ -328,7 +328,18 @@ def _public(text: str, path: str) -> Iterator[RemarkFact]:
 def read_word_lists(data: bytes, path: str) -> list[RemarkFact]:
     """What a module exports, and the words that are looked for in it."""
     text = data.decode("utf-8", "replace") if path.endswith(".py") else ""
-    return [*read_words(text), *_public(text, path)]
+    return [*read_words(text), *_public(text, path), *_imports(text)]
+
+
+_IMPORT = regex(r"^[ \t]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:#.*)?$", MULTILINE)
+
+
+def _imports(text: str) -> Iterator[RemarkFact]:
+    """The modules that are imported whole, each behind the name that it gets."""
+    named = _IMPORT.findall(text)
+    tops = ((module if name else module.partition(".")[0], name) for module, name in named)
+    if found := {f"{name or module}={module}" for module, name in tops}:
+        yield RemarkFact("imports", " ".join(sorted(found)), 0)
 
 
 def read_remarks(data: bytes, path: str) -> list[RemarkFact]:

@@ -57,6 +57,22 @@ FILES = {
         'register_artifact("halves_verbose")\n\nparser.add_argument("--halve-by")\n\n'
         'NAMES = {"___check_halves": main}\n'
     ),
+    "cmake/Halves.cmake": "set(A 1)\ninclude(B)\n",
+    "c10/core/Half.h": (
+        "namespace c10 {\nstruct Half {\n  Half();\n  ~Half() override;\n};\n"
+        "struct LEAF_MATCH {};\n}\n"
+    ),
+    "torch/_halver/ir.py": (
+        "import numpy as np\n\nclass Node:\n    def cut(self):\n        pass\n\n"
+        "    def LEAF_MATCH(self):\n        return np.ones(3)\n\n\n"
+        "def lower(log, i, x):\n"
+        '    log.debug("wrap_to_half %s %s", i, x)\n'
+        '    log.debug("compiled halves do not support create_half")\n'
+        '    return f"hbuf{i}"\n\n\n'
+        "def read(a, b, c):\n"
+        '    assert a == b, f"req {a} mismatch halves {b} vs {c}"\n'
+        "    return Node.lower_all(  # Calls into what lowers each of them\n        a, b)\n"
+    ),
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
     "torch/_dynamo/guards.py": (
@@ -86,6 +102,7 @@ FILES = {
     ),
 }
 TESTS, GUARDS = "test/test_halves.py", "torch/_dynamo/guards.py"
+IR = "torch/_halver/ir.py"
 
 
 @pytest.fixture(scope="module")
@@ -161,12 +178,30 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("___check_halves", "read torch/frames.py:32", "by rule"),
         ("--halve_by 3", "text torch/frames.py:30", "by rule"),
         ("TypeError: main() missing 1 required positional argument: 'n'", "", "by rule"),
+        ("frame #5: halve_vectorized from {}:9", "function {}:3", "exact"),
+        ("=== Host Frame:at::native::halve_vectorized(int) [0x34]", "function {}:3", "exact"),
+        ("frame #6: operator() from ../torch/other.py:1", "file torch/other.py:1", "exact"),
+        ("with torch.frames.Frame(0) as f:", "class torch/frames.py:5", "exact"),
+        ("cmake/Halves.cmake:2 (include)", "file cmake/Halves.cmake:2", "exact"),
+        ("CMake Error at cmake/Halves.cmake:1 (set):", "file cmake/Halves.cmake:1", "exact"),
+        ("c10::Half::~Half()", "member c10/core/Half.h:4", "by rule"),
+        ("LEAF_MATCH", "class c10/core/Half.h:6", "ambiguous"),
+        ("ir.Node.cut", f"method {IR}:4", "by rule"),
+        ("np.ones", f"text {IR}:8", "by rule"),
+        ("Node.lower_all(  # Calls into what lowers each of them", f"text {IR}:19", "exact"),
+        ("hbuf0", f"text {IR}:14", "by rule"),
+        ("wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4])", f"error {IR}:12", "exact"),
+        (
+            "AssertionError: req Metadata(fqn='a.b', offset=Size([0])) mismatch halves 3 vs 4",
+            f"error {IR}:18",
+            "exact",
+        ),
     ],
 )
 def test_what_is_printed_leads_to_its_line(
     printed: Index, name: str, expected: str, sure: str
 ) -> None:
-    match = printed.resolve(name)
+    match = printed.resolve(name.replace("{}", "a.cu"))
     assert match.confidence == sure, match
     if expected:
         assert match.hits, f"{name} leads nowhere"
@@ -182,6 +217,7 @@ def test_what_is_printed_leads_to_its_line(
         "DISABLED test_store_of_another (__main__.TestGone)",
         "TestGone.test_x_cpu",
         "USE_NOTHING=ON",
+        "create_half_input L_x_ of something else",
     ],
 )
 def test_nothing_is_told_of_what_is_not_there(printed: Index, name: str) -> None:
