@@ -190,7 +190,11 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("np.ones", f"text {IR}:8", "by rule"),
         ("Node.lower_all(  # Calls into what lowers each of them", f"text {IR}:19", "exact"),
         ("hbuf0", f"text {IR}:14", "by rule"),
-        ("wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4])", f"error {IR}:12", "exact"),
+        (
+            "wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4], and_many=[5], others_of_theirs=[6])",
+            f"error {IR}:12",
+            "exact",
+        ),
         (
             "AssertionError: req Metadata(fqn='a.b', offset=Size([0])) mismatch halves 3 vs 4",
             f"error {IR}:18",
@@ -217,7 +221,7 @@ def test_what_is_printed_leads_to_its_line(
         "DISABLED test_store_of_another (__main__.TestGone)",
         "TestGone.test_x_cpu",
         "USE_NOTHING=ON",
-        "create_half_input L_x_ of something else",
+        "create_half_input L_x_",
     ],
 )
 def test_nothing_is_told_of_what_is_not_there(printed: Index, name: str) -> None:
