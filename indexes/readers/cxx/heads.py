@@ -1,14 +1,12 @@
 """Reads the text in front of a ``{`` or ``;`` at namespace or class scope.
 
 What stands there is a namespace, a class, a function, a macro use, an initialiser,
-or several of these in a row, since a macro use needs no ``;``. Heads of the everyday kinds,
-which are most, are each read in one match; all others are taken apart piece by piece.
+or several of these in a row, since a macro use needs no ``;``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from indexes.model.idioms import close
 from indexes.model.regex import ASCII, regex
@@ -29,6 +27,7 @@ _SPLIT = regex(r"(?<=[\w>])::\s+")
 _OPERATOR = regex(
     r"(?<!\w)((?:[A-Za-z_]\w*(?:<[^()]*>)?\s*::\s*)*operator\b\s*(?:\(\s*\)|[^\s(][^(]*|\"\"[^(]*)?)\s*$"
 )
+_OF_SIGN = regex(r"(?<=operator) (?=[^\w\"])")
 _TEMPLATE_ARGUMENTS = regex(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
 _ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
@@ -79,8 +78,6 @@ class Head:
     arguments: str = ""
     is_global: int = 0
     base: str = ""
-    begins_at: int = 0
-    """Behind labels and ``template <...>``; 0 where that was not looked for."""
 
 
 def close_angle(text: str, opened: int) -> int:
@@ -233,15 +230,16 @@ def _assigns(prefix: str) -> bool:
 def _declarator(text: str, start: int, opened: int, ended: int, stop: int) -> Head | None:
     prefix = text[start:opened]
     if "operator" in prefix and (found := _OPERATOR.search(prefix)):
-        if found.group(1).endswith("operator"):
+        spelled = " ".join(found.group(1).split())
+        if spelled.endswith("operator"):
             second = text.find("(", ended + 1, stop)
             if second < 0 or close(text, second) < 0:
                 return None
             parameters = text[second + 1 : close(text, second)]
             name = "operator()"
-            qualifier = "".join(found.group(1).split())[: -len("operator")].rstrip(":")
+            qualifier = spelled[: -len("operator")].replace(" ", "").rstrip(":")
         else:
-            qualifier, _, name = " ".join(found.group(1).split()).rpartition("::")
+            qualifier, _, name = _OF_SIGN.sub("", spelled).rpartition("::")
             parameters = text[opened + 1 : ended]
         name_at = start + found.start(1) + found.group(1).rfind(name.split("(")[0])
     elif spelled := trailing_name(prefix):
@@ -319,115 +317,3 @@ def _macro_head(head: Head, text: str, stop: int) -> Head | None:
     elif rest and not _continues(rest) and not _WORD.match(rest):
         return None
     return Head("macro", head.name, "", head.name_at, parameters, text[opened + 1 : ended])
-
-
-# ---------------------------------------------------------------------------- everyday heads
-
-_BEFORE = r"(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?"
-_PARAMETERS = (
-    r"\(([^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*)\)\s*"
-    r"(?:(?:(?:const|noexcept|override|final)\b|&&?)\s*)*"
-)
-_FUNCTION = regex(
-    _BEFORE + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
-    r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)"
-    r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS,
-    ASCII,
-)
-"""Type, qualifier, name and parameters."""
-_CONSTRUCTOR = regex(
-    _BEFORE
-    + r"()(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
-    + _PARAMETERS
-    + r"(:(?!:)[\s\S]*)?",
-    ASCII,
-)
-_EVERYDAY_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)", ASCII)
-_EVERYDAY_CLASS = regex(
-    _BEFORE
-    + r"(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
-    r"(?::(?!:)([^(){}\[\];=]*))?",
-    ASCII,
-)
-_SCOPE = regex(_BEFORE + r"(namespace|class|struct)\b", ASCII)
-_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*", ASCII)
-_NOT_TYPES = frozenset(
-    "class struct union enum namespace else return extern operator typedef using public private "
-    "protected new delete case template".split()
-)
-
-
-def everyday_head(text: str, start: int, stop: int, class_name: str) -> Head | None:
-    """What ``text[start:stop]`` opens, which begins with no space, holds one declaration and
-    ends in front of a ``{``; None for all but everyday heads."""
-    if function := _function(text, start, stop):
-        return function
-    scope = _SCOPE.match(text, start, stop)
-    if scope:
-        read = _namespace if scope[1] == "namespace" else _class
-        return read(text, start, stop)
-    return _constructor(text, start, stop, class_name) or _macro(text, start, stop)
-
-
-def _function(text: str, start: int, stop: int) -> Head | None:
-    """The head of ``Type name(parameters)``."""
-    found = _FUNCTION.match(text, start, stop)
-    if not found or found.end() != stop or found[3] in NOT_NAMES or not _is_type(found[1]):
-        return None
-    before, qualifier, name, parameters = found.groups()
-    at, begins_at, is_global = found.start(3), found.start(1), int("__global__" in before)
-    head = Head("function", name, qualifier[:-2], at, parameters, is_global=is_global)
-    head.begins_at = begins_at
-    return head
-
-
-@lru_cache(maxsize=4096)
-def _is_type(before: str) -> bool:
-    """Whether a type stands in front of a name: most functions share theirs with others."""
-    if "operator" in before or before.count("<") != before.count(">"):
-        return False
-    words = before.split()
-    # A constructor, an attribute macro, or the name's own scope has none.
-    untyped = words[-1] in _STORAGE or words[-1].endswith("::")
-    return not untyped and _NOT_TYPES.isdisjoint(words)
-
-
-def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | None:
-    """The head of a constructor or destructor."""
-    found = _CONSTRUCTOR.match(text, start, stop)
-    if not found or found.end() != stop or found[3] in NOT_NAMES:
-        return None
-    _, qualifier, name, parameters, members = found.groups()
-    if members and text.count("(", start, stop) != text.count(")", start, stop):
-        return None
-    if members and _IN_MEMBERS.match(members):
-        return Head("opaque", begins_at=start)
-    if qualifier or members or name == class_name or name[0] == "~":
-        at, begins_at = found.start(3), found.start(1)
-        return Head("function", name, qualifier[:-2], at, parameters, begins_at=begins_at)
-    return None
-
-
-def _namespace(text: str, start: int, stop: int) -> Head | None:
-    found = _EVERYDAY_NAMESPACE.match(text, start, stop)
-    if not found or found.end() != stop:
-        return None
-    name = "".join(found[2].split()).replace("::inline", "::")
-    return Head("namespace", name or "(anonymous)", "", found.start(1))
-
-
-def _class(text: str, start: int, stop: int) -> Head | None:
-    """The head of a class without brackets."""
-    found = _EVERYDAY_CLASS.match(text, start, stop)
-    if not found or found.end() != stop:
-        return None
-    base = " ".join((found[2] or "").strip(" :\n").split())
-    return Head("class", found[1], "", found.start(1), base=base)
-
-
-def _macro(text: str, start: int, stop: int) -> Head | None:
-    """``MACRO(args) {``: a definition that a macro begins."""
-    found = _MACRO.match(text, start, stop)
-    if not found or found.end() != stop or found[1] in NOT_NAMES:
-        return None
-    return Head("macro", found[1], "", found.start(1), "", found[2])

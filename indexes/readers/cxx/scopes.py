@@ -20,7 +20,6 @@ from indexes.readers.cxx.heads import (
     Use,
     any_head,
     close_angle,
-    everyday_head,
     leading_uses,
     skip_prefixes,
     whole_use,
@@ -198,26 +197,11 @@ class _Scanner:
         return self.stack[-1][0] if self.stack else ""
 
     def _open(self, at: int) -> None:
-        declared = self.text[self.boundary : at].lstrip()
-        first = at - len(declared)
-        if ";" not in declared and self._everyday(first, at):
-            return
-        start = self._statements(first, at)
-        begin = _skip_space(self.text, start, at)
-        # What was no everyday head before is none now, unless something else stood before it.
-        if (begin == first and ";" not in declared) or not self._everyday(begin, at):
-            self._enter(any_head(self.text, start, at, self._class()), at, start)
+        start = self._statements(self.boundary, at)
+        self._enter(any_head(self.text, start, at, self._class()), at, start)
 
     def _class(self) -> str:
         return self.stack[-1][1] if self.stack else ""
-
-    def _everyday(self, start: int, at: int) -> bool:
-        """Opens what ends at the brace ``at`` if all that stands from ``start`` on, which is no
-        space, is an everyday head."""
-        head = everyday_head(self.text, start, at, self._class())
-        if head:
-            self._enter(head, at, head.begins_at)
-        return head is not None
 
     def _enter(self, head: Head, at: int, start: int) -> None:
         """Opens what a head from ``start`` to the brace ``at`` says."""
@@ -232,7 +216,7 @@ class _Scanner:
         if self.keeps_statement:
             self.boundary = start
         elif head.kind in ("function", "macro"):
-            self.function = self._found(head, at, start)
+            self.function = self._found(head, at, skip_prefixes(self.text, start, at))
             taken = self._template(head.name_at)
             if taken is not None:
                 self.function.base = TEMPLATE

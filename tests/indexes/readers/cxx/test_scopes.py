@@ -58,6 +58,8 @@ struct TORCH_API Functor final : public Base<int> {
   T operator()(T a) const { return a; }
   bool operator<(const Functor& o) const { return true; }
   operator bool() const { return true; }
+  T operator ()(T a, T b) const { return a; }
+  T& operator += (const T& a) { return a; }
   int x_;
 };
 template <typename T>
@@ -68,7 +70,9 @@ void Outer<T>::method(int a) const { }
         ("Functor", "operator()", 4),
         ("Functor", "operator<", 5),
         ("Functor", "operator bool", 6),
-        ("Outer", "method", 10),
+        ("Functor", "operator()", 7),
+        ("Functor", "operator+=", 8),
+        ("Outer", "method", 12),
     ]
     assert where(text, "class") == [("", "Functor", 2)]
 
