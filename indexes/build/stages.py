@@ -7,22 +7,24 @@ import gc
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from itertools import chain
 
 from indexes.build.documents import DOCUMENT_FILES, read_documents
 from indexes.build.edges import link_edges
 from indexes.build.extensions import STAGE as EXTENSIONS
 from indexes.build.extensions import extension_inputs, keep_extensions
-from indexes.build.libraries import library_inputs, link_libraries
 from indexes.build.library_operators import STAGE as LIBRARY_OPERATORS
-from indexes.build.library_operators import keep_library_operators, library_operator_inputs
+from indexes.build.library_operators import (
+    keep_library_operators,
+    library_inputs,
+    library_operator_inputs,
+    link_libraries,
+)
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
 from indexes.build.reach import keep_reach, reach_inputs, write_reach
 from indexes.build.yaml_files import OPERATOR_FILES
-from indexes.linking.python.helpers import resolve
-from indexes.linking.python.imports import module_paths, resolve_imported
+from indexes.linking.python.imports import module_paths, resolve
 from indexes.model.files import PythonFact
 from indexes.source.source import Source
 from indexes.store.index_file import MADE, STAGE_ROOMS, Store, code_digest
@@ -150,15 +152,14 @@ def _reach(work: Work, differs: bool) -> None:
 
 _HELPERS = (
     "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-    " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers','imported')"
+    " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','imported')"
     " ORDER BY f.path,p.rowid"
 )
 
 
 def _helper_inputs(work: Work) -> Iterable[object]:
     rows = work.store.query(_HELPERS)
-    asked = [(path, symbol) for _, path, kind, _, symbol, *_ in rows if kind == "imported"]
-    paths = {path for user, name in asked for path in (user, *module_paths(name))}
+    paths = {path for _, user, _, _, name, *_ in rows for path in (user, *module_paths(name))}
     hashes = work.store.query("SELECT path,hash FROM files WHERE kind='python' ORDER BY path")
     return [*rows, *(row for row in hashes if row[0] in paths)]
 
@@ -171,7 +172,7 @@ def _follow_helpers(work: Work, _: bool) -> None:
     for number, path, *row in work.store.query(_HELPERS):
         numbers[path] = number
         files.setdefault(path, []).append(PythonFact(*row))
-    for path, fact in chain(resolve(files), resolve_imported(files, _reader(work))):
+    for path, fact in resolve(files, _reader(work)):
         work.store.add(python_rows(numbers[path], [fact], made=1))
 
 

@@ -138,7 +138,7 @@ PythonKind = (
     Literal["decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering"]
     | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
     | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
-    | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
+    | Literal["generated_file", "binding", "binding_skip", "deferred", "unresolved"]
     | Literal["inline", "meta_rule", "imported", "table", "test_call"]
     | Literal["operator", "vmap_impl"]
 )

@@ -8,10 +8,9 @@ from functools import cached_property
 
 from indexes.build.torchgen_rules import TABLE_RULES, read_rules
 from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
-from indexes.codegen.registration import MetaRules, Registration, Row, python_meta
+from indexes.codegen.registration import MetaRules, Registration, python_meta
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
-from indexes.linking.python.helpers import resolve
 from indexes.linking.registrations import (
     Written,
     is_built,
@@ -21,7 +20,7 @@ from indexes.linking.registrations import (
 )
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.files import PythonFact, in_extension
+from indexes.model.files import in_extension
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.source.source import Source
@@ -29,7 +28,6 @@ from indexes.store.lookup import Lookup
 from indexes.store.registrations import UNSEEN, StoredPython, library_uses, named_macros
 
 _META_FILE = "torch/_meta_registrations.py"
-_META_KINDS = ("decomposition", "meta_registration", "deferred", "helpers")
 _PROBE = "empty.memory_format"
 """Every backend has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
@@ -212,20 +210,13 @@ class Dispatch:
             row = cpp.row(op, "Meta")
             return row is not None and row.kind != "missing"
 
-        return python_meta(self._python_facts(), self._meta_rules, natives, have, served)
+        rows = StoredPython(self._facts.store).of_kinds("decomposition", "meta_registration")
+        return python_meta(rows, self._meta_rules, natives, have, served)
 
     @cached_property
     def _meta_rules(self) -> MetaRules:
         """How this version makes Python functions Meta kernels."""
         return MetaRules.of(StoredPython(self._facts.store).of_kinds("meta_rule"))
-
-    def _python_facts(self) -> list[Row]:
-        """Rows of decompositions and meta functions, those that helpers of other files make too."""
-        files: dict[str, list[PythonFact]] = {}
-        for path, fact in StoredPython(self._facts.store).of_kinds(*_META_KINDS):
-            files.setdefault(path, []).append(fact)
-        written = [(path, fact) for path, facts in files.items() for fact in facts]
-        return [*written, *resolve(files)]
 
     @cached_property
     def _registered(self) -> Mapping[str, tuple[Registration, ...]]:

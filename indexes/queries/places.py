@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
-from indexes.linking.python.stub_files import stub_line
+from indexes.linking.python.paths import PythonIndex
 from indexes.linking.registrations import written_registrations
 from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.answers import Hit, Place
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.files import PythonFact, module_name
+from indexes.model.files import PythonFact, canonical, module_name
 from indexes.model.idioms import close, meaning_of
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
@@ -240,7 +240,7 @@ def _inside(facts: Lookup, known: Known) -> list[int]:
     ]
 
 
-_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call")
+_HIDDEN = ("def", "class", "deferred", "binding_skip", "test_call")
 """Rows that serve the joining, or whose extent is read from the file when asked."""
 
 
@@ -314,3 +314,42 @@ def _text(index: IndexedTree, path: str) -> bytes | None:
         return read_file(path)
     except OSError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class StubLine:
+    """What stands at a line of a generated stub file."""
+
+    python_path: str
+    """``torch.relu``, ``torch.Tensor.relu``, ``torch._C._nn.gelu``; empty when not known."""
+    template: Location
+    generator: Location
+    """The generator's line that writes the file."""
+    rule: str
+
+
+def stub_line(path: str, line: int, data: bytes | None, facts: PythonIndex) -> StubLine | None:
+    """The answer for a line of a ``.pyi`` that a generator of this tree makes, else None.
+
+    ``path`` may be absolute; ``data`` is the file's text if there is one (an installed torch has
+    it), without which only the generator is known."""
+    made = "torch/" + path.replace("\\", "/").rpartition("torch/")[2]
+    found = next((one for one in facts.by_target(made) if one[1].kind == "generated_file"), None)
+    if found is None:
+        return None
+    generator, fact = found
+    written_at = Location(generator, fact.line, fact.end_line)
+    rule = f"{made} is generated from {fact.symbol} by {generator}"
+    declared = _declared(made, line, data) if data else ""
+    return StubLine(declared, Location(fact.symbol, 0), written_at, rule)
+
+
+def _declared(made: str, line: int, data: bytes) -> str:
+    block = innermost(blocks(data), line)
+    if block is None:
+        return ""
+    owner, _, name = block.head.qualified.rpartition(".")
+    if owner in {"TensorBase", "_TensorBase"}:
+        return f"torch.Tensor.{name}"
+    module = made.removesuffix(".pyi").removesuffix("/__init__").replace("/", ".")
+    return canonical(f"{module}.{block.head.qualified}")

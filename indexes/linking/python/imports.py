@@ -1,18 +1,19 @@
-"""Registrations that hang on names of other modules: ``for name in pointwise_overrides_data:
-register_pointwise(...)``, ``@register_lowering(inductor_prims.seed)``.
+"""Registrations that hang on other modules: ``celu_ = _make_inplace(celu)``, whose helper makes
+them, and ``for name in pointwise_overrides_data: register_pointwise(...)``, whose names are bound
+there.
 
-A reader sees one file, so it notes the names; here the modules that define them are read, and the
-file once more with what the names stand for."""
+A reader sees one file, so it keeps such calls and notes such names; here the modules that define
+them are read. The calls are followed, and a file that uses the names is read once more."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from indexes.model.files import PythonFact
+from indexes.model.files import PythonFact, module_name
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.expressions import attribute
-from indexes.readers.python.registrations import read_again, run_module
+from indexes.readers.python.registrations import called, read_again, registration_fact, run_module
 from indexes.readers.python.values import UNKNOWN, Called, Op, Path
 
 Read = Callable[[str], bytes | None]
@@ -27,11 +28,15 @@ def module_paths(name: str) -> Iterator[str]:
         yield from (f"{stem}.py", f"{stem}/__init__.py")
 
 
-def resolve_imported(
+def resolve(
     files: Mapping[str, Iterable[PythonFact]], read: Read
 ) -> Iterator[tuple[str, PythonFact]]:
-    """The registrations behind the ``imported`` rows of all files, as (path, fact)."""
+    """The registrations behind the ``deferred`` and ``imported`` rows of all files, as (path,
+    fact)."""
     modules = _Modules(read)
+    for path, facts in files.items():
+        for call in (fact for fact in facts if fact.kind == "deferred"):
+            yield from ((path, fact) for fact in _made_by_helper(modules, path, call))
     for path, facts in files.items():
         wanted = [fact.symbol for fact in facts if fact.kind == "imported"]
         values = {name: modules.value(name) for name in wanted}
@@ -39,6 +44,27 @@ def resolve_imported(
         data = read(path) if known else None
         if data is not None:
             yield from ((path, fact) for fact in _gained(Text(data), path, known))
+
+
+def _made_by_helper(modules: _Modules, path: str, fact: PythonFact) -> list[PythonFact]:
+    """What a call of another module's function registers."""
+    evaluator, names = modules.defining(fact.symbol)
+    if evaluator is None or len(names) > 1 or evaluator.globals.get(names[0]) is UNKNOWN:
+        return []
+    call, function, at, site = called(fact)
+    evaluator.registrations.clear()
+    evaluator.at, evaluator.site = at, site
+    try:
+        made = evaluator.call_from_outside(names[0], call.args, call.kwargs)
+        if function is not None:
+            evaluator.call_from_outside(names[0], (function,), {}, made)
+    except RecursionError:
+        return []
+    here, ends = module_name(path), {fact.line: fact.end_line}
+    return [
+        registration_fact(found._replace(helper=fact.symbol), here, ends)
+        for found in evaluator.registrations
+    ]
 
 
 def _gained(text: Text, path: str, known: Mapping[str, object]) -> list[PythonFact]:
@@ -55,13 +81,19 @@ class _Modules:
         self._read = read
         self._run: dict[str, Evaluator | None] = {}
 
-    def value(self, name: str) -> object:
-        """What a dotted name stands for: operators, and constants made of them."""
+    def defining(self, name: str) -> tuple[Evaluator | None, list[str]]:
+        """The module that defines a dotted name, and the rest of the name; None where the tree has
+        no such module."""
         for path in module_paths(name):
             if module := self._module(path):
                 stem = path.removesuffix(".py").removesuffix("/__init__")
-                return _followed(module, name.split(".")[stem.count("/") + 1 :])
-        return UNKNOWN
+                return module, name.split(".")[stem.count("/") + 1 :]
+        return None, []
+
+    def value(self, name: str) -> object:
+        """What a dotted name stands for: operators, and constants made of them."""
+        module, names = self.defining(name)
+        return _followed(module, names) if module else UNKNOWN
 
     def _module(self, path: str) -> Evaluator | None:
         if path not in self._run:

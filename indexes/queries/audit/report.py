@@ -27,9 +27,8 @@ from indexes.queries.audit.checks import (
     stub_reach,
 )
 from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, with_text
-from indexes.queries.audit.launched import led_back
+from indexes.queries.audit.launched import Reached, led_back
 from indexes.queries.audit.measure import Measure, Measured, counted
-from indexes.queries.audit.reached import Reached
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
 from indexes.queries.dispatch_path.live import LiveTable
 from indexes.queries.index import Index

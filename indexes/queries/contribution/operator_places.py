@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -23,7 +24,6 @@ from indexes.queries.contribution.by_name import (
 from indexes.queries.contribution.helpers import header_of, helpers
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math
 from indexes.queries.contribution.likely import defines
-from indexes.queries.contribution.pages import pages_naming
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
@@ -31,6 +31,7 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
+from indexes.source.source import Source
 from indexes.store.registrations import StoredPython
 
 _ROLES = (
@@ -343,3 +344,23 @@ def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:
 def _is_part(called: str, name: str) -> bool:
     words, others = called.partition(".")[0].strip("_"), name.strip("_")
     return f"_{others}_" in f"_{words}_"
+
+
+_FOLDERS = ("docs/source", "docs/source/notes")
+_ENDS = (".rst", ".md")
+_MOST = 6
+
+
+def pages_naming(source: Source, names: Iterable[str]) -> Iterator[tuple[Location, str]]:
+    """The first line of each page that marks one of some names as code, and the name; none where
+    so many pages do that it belongs to none."""
+    either = "|".join(re.escape(name) for name in sorted({*names}))
+    marked = re.compile(rf"`[~!]?({either})(?:\(\))?`")
+    found = []
+    for folder in _FOLDERS if either else ():
+        for name in source.listed(folder):
+            text = source.text(f"{folder}/{name}") if name.endswith(_ENDS) else ""
+            if match := marked.search(text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append((Location(f"{folder}/{name}", line), match[1]))
+    yield from found if len(found) <= _MOST else ()

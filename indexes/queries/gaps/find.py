@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
-from indexes.queries.gaps.grades import effort, grade
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import (
     CONFIDENCES,
     DIFFICULTIES,
+    Difficulty,
     Gap,
     GapFilter,
     GapList,
@@ -22,7 +22,7 @@ from indexes.queries.gaps.model import (
     Kind,
     KindCount,
 )
-from indexes.queries.gaps.requirements import MEANS, is_for, needs
+from indexes.queries.gaps.requirements import BUILD, MEANS, is_for, needs
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
 from indexes.source.git_history import History
@@ -280,3 +280,24 @@ def with_ages(index: Index, gaps: Iterable[Gap], today: date) -> tuple[tuple[Gap
         days = (today - date.fromisoformat(change.date)).days if change and known else None
         aged.append(replace(gap, age_days=days))
     return tuple(aged), note
+
+
+_NEEDED = {BUILD: "a build", "cuda": "an NVIDIA GPU", "mac": "a Mac", "rocm": "an AMD GPU"}
+
+
+def grade(gap: Gap, kind: Kind, needs: Sequence[str]) -> Difficulty:
+    """That of the kind or of the gap itself; easy is only what is small, and what needs no device
+    that few people have."""
+    level = gap.difficulty if kind.graded else kind.difficulty
+    is_large = bool(kind.few) and gap.size > kind.few
+    is_apart = any(one != BUILD for one in needs)
+    return "medium" if level == "easy" and (is_large or is_apart) else level
+
+
+def effort(gap: Gap, kind: Kind, needs: Sequence[str]) -> str:
+    """The same in words: ``3 places, needs a build and a Mac``."""
+    what, _, where = kind.unit.partition(" ")
+    one = what.removesuffix("s") if gap.size == 1 else what
+    amount = [f"{gap.size:,} {one} {where}".rstrip()] if gap.size and kind.unit else []
+    needed = " and ".join(_NEEDED.get(one, one) for one in needs)
+    return ", ".join([*amount, *([f"needs {needed}"] if needed else [])])

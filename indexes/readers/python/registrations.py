@@ -17,7 +17,7 @@ from indexes.model.vocabulary import Problem
 from indexes.readers.python import registration_api
 from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
 from indexes.readers.python.evaluation import Evaluator
-from indexes.readers.python.scope import assigned_names, ends_of
+from indexes.readers.python.scope import ends_of
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
@@ -62,7 +62,7 @@ def _touches(data: bytes) -> Iterator[int]:
 
 
 def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The registrations of a file, its helpers and what it needs of other files."""
+    """The registrations of a file, and what it needs of other files."""
     tree, evaluator = _skeleton(text, path), _evaluator(path)
     if isinstance(tree, Problem):
         return [], [tree]
@@ -76,7 +76,6 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
     facts = [_at_schema(fact, text) if fact.kind == "operator" else fact for fact in facts]
     facts += [_deferred_fact(found, ends) for found in evaluator.deferred if _promising(found)]
     facts += [PythonFact("imported", "", *at, 0) for at in evaluator.imported.items()]
-    facts += _helpers(text.data, tree, evaluator)
     facts += _references(evaluator, ends)
     return list(dict.fromkeys(facts)), []
 
@@ -324,46 +323,6 @@ def decode(value: object) -> object:
     if kind == "list":
         return [decode(one) for one in held]
     return held if kind == "constant" else UNKNOWN
-
-
-def _helpers(data: bytes, tree: ast.Module, evaluator: Evaluator) -> list[PythonFact]:
-    """The functions that register for their caller, with the module's names they lean on."""
-    helpers = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not _is_empty(node) and _takes_something(node)
-    ]
-    if not helpers:
-        return []
-    lines = data.decode("utf-8", "replace").splitlines()
-    named = (node for helper in helpers for node in ast.walk(helper))
-    leaned_on = {node.id for node in named if isinstance(node, ast.Name)}
-    parts = [
-        "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        for node in tree.body
-        if node in helpers or (_is_short(node) and _names_bound(node) & leaned_on)
-    ]
-    first = helpers[0].lineno
-    source = "\n".join(parts)
-    return [PythonFact("helpers", "", evaluator.module, first, 0, source)]
-
-
-def _is_empty(node: ast.FunctionDef) -> bool:
-    return len(node.body) == 1 and isinstance(node.body[0], ast.Pass)
-
-
-def _takes_something(node: ast.FunctionDef) -> bool:
-    return bool(node.args.args or node.args.kwonlyargs or node.args.posonlyargs)
-
-
-def _is_short(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
-
-
-def _names_bound(node: ast.stmt) -> set[str]:
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return {*assigned_names(node)}
 
 
 # ------------------------------------------------------------------ registered by name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.linking.python.imports import module_paths, resolve_imported
+from indexes.linking.python.imports import module_paths, resolve
 from indexes.readers.python.module import read_python
 
 TABLE = """
@@ -29,7 +29,7 @@ def registered(source: str) -> list[tuple[str, int]]:
     path = "torch/_inductor/lowering.py"
     texts = {path: source.encode(), "torch/_inductor/table.py": TABLE.encode()}
     files = {name: read_python(text, name)[0] for name, text in texts.items()}
-    found = resolve_imported(files, texts.get)
+    found = resolve(files, texts.get)
     return [(fact.target, fact.line) for where, fact in found if where == path]
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from indexes.linking.facts import Link
-from indexes.linking.python.helpers import resolve
+from indexes.linking.python.imports import resolve
 from indexes.linking.python.links import around, owners
 from indexes.linking.python.paths import FactTable, bindings, entries, operator_named, skipping_rule
-from indexes.linking.python.stub_files import stub_line
 from indexes.model.files import PythonFact
 from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.places import stub_line
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.python.docs import is_page, read_page
 from indexes.readers.python.module import read_python
@@ -50,12 +50,16 @@ class Tree:
         self.root = root
         paths = sorted({path for pattern in patterns for path in root.glob(pattern)})
         files = {str(path.relative_to(root)): self._read(path) for path in paths}
-        for path, fact in list(resolve(files)):
+        for path, fact in list(resolve(files, self._bytes)):
             files[path] = (*files[path], fact)
         self.files = files
         self.facts = FactTable(files)
         functions, _ = read_native_functions((root / yaml).read_bytes(), yaml)
         self.ops = {function.full_name: function for function in functions}
+
+    def _bytes(self, name: str) -> bytes | None:
+        path = self.root / name
+        return path.read_bytes() if path.is_file() else None
 
     def _read(self, path: Path) -> tuple[PythonFact, ...]:
         name = str(path.relative_to(self.root))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.queries.audit.reached import Reached
+from indexes.queries.audit.launched import Reached
 from indexes.queries.audit.report import chained
 from indexes.queries.index import Index
 

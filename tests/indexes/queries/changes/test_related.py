@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indexes.queries.changes.planning import Changes
-from indexes.queries.contribution.headers import shared_headers
 from indexes.queries.contribution.helpers import header_of
+from indexes.queries.contribution.kin import shared_headers
 from indexes.serialize.changes import plan_json
 from navigator.text.changes import plan_lines, plan_markdown
 

@@ -19,7 +19,7 @@ def read(source: str, path: str = DECOMP) -> tuple[PythonFact, ...]:
 
 def registered(source: str, path: str = DECOMP) -> list[tuple[str, str, str, int]]:
     """(kind, target, symbol without module, line) of the registrations."""
-    plain = {"def", "class", "helpers", "ref", "deferred", "public"}
+    plain = {"def", "class", "ref", "deferred", "public"}
     return [
         (fact.kind, fact.target, fact.symbol.rpartition(".")[2], fact.line)
         for fact in read(source, path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from indexes.linking.python.helpers import resolve
+from indexes.linking.python.imports import resolve
 from indexes.model.files import PythonFact, unpack
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
@@ -110,7 +110,11 @@ def read(root: Path) -> Rows:
             facts, problems = read_registrations(Text(data), name)
             assert problems == []
             files[name] = tuple(facts)
-    for name, fact in list(resolve(files)):
+
+    def source(name: str) -> bytes | None:
+        return (root / name).read_bytes() if (root / name).is_file() else None
+
+    for name, fact in list(resolve(files, source)):
         files[name] = (*files[name], fact)
     rows: Rows = {}
     for name, facts_ in files.items():
