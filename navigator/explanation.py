@@ -76,7 +76,7 @@ class Explanation:
     """The call of torch's that failed: ``torch.nn.functional.linear``."""
     given: tuple[str, ...] = ()
     """The tensors that it was given."""
-    lines_raising: tuple[Hit, ...] = ()
+    said_by: tuple[Hit, ...] = ()
     """The lines that can have raised it, then the operators that were running, the outermost
     first."""
 
@@ -92,7 +92,7 @@ class Explanation:
             raised_at=place_json(self.raised_at),
             causes=[_cause_json(one) for one in self.causes],
             made=made,
-            lines_raising=[to_object(one, _HIT) for one in self.lines_raising],
+            said_by=[to_object(one, _HIT) for one in self.said_by],
         )
         return dumps({"schema_version": SCHEMA_VERSION, **told})
 
@@ -123,7 +123,7 @@ def needing(formulas: Iterable[Formula], saved: Sequence[str]) -> Iterator[Formu
             yield formula
 
 
-def lines_raising(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
+def said_by(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
     """The lines that can have said it, and the operators that the stack in it names.
 
     Parameters:

@@ -15,7 +15,7 @@ from indexes.model.regex import regex
 from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
 from indexes.queries.pasted import message_of
-from navigator.explanation import MODIFIED, Cause, Explanation, lines_raising, needing, unsaid
+from navigator.explanation import MODIFIED, Cause, Explanation, said_by, needing, unsaid
 from navigator.objects.graph import Graph, packed, program_frame, read_graph
 from navigator.objects.members import REFUSALS
 from navigator.objects.writes import Writes, storage_of
@@ -44,7 +44,7 @@ def explain(
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
     whole = f"{type(error).__name__}: {error}"
-    said = lines_raising(whole, index, _innermost_file(error.__traceback__))
+    said = said_by(whole, index, _innermost_file(error.__traceback__))
     note = "" if any(one.kind != "operator" for one in said) else unsaid(whole, index)
     failed = writes.failed if writes.failed and writes.failed.error is error else None
     given = tuple(_described(failed.given, names)) if failed else ()

@@ -31,11 +31,11 @@ def why_lines(found: Explanation) -> Iterator[str]:
 
 def _raising_lines(found: Explanation) -> Iterator[str]:
     """The lines that say it, the operators that ran, and what was called with what."""
-    for hit in found.lines_raising:
+    for hit in found.said_by:
         if hit.kind != "operator":
             yield clean(f"raised in {hit.name}  {hit.location}")
             yield from wrap(hit.detail, "    ")
-    for hit in found.lines_raising:
+    for hit in found.said_by:
         if hit.kind == "operator":
             yield clean(f"operator {hit.name}, {hit.detail}  {hit.location}")
     if found.call:

@@ -16,7 +16,7 @@ from navigator.explanation import (
     Explanation,
     Place,
     Write,
-    lines_raising,
+    said_by,
     needing,
     unsaid,
 )
@@ -61,10 +61,10 @@ def explain_trace(trace: Trace, linker: Linker) -> Explanation:
     teller = _Teller(trace, linker)
     if modified is not None:
         return teller.in_place(found, int(modified[1]), int(modified[2]))
-    said = lines_raising(f"{error}{teller.stack(raised)}", index, error.raised_in)
+    said = said_by(f"{error}{teller.stack(raised)}", index, error.raised_in)
     note = "" if any(one.kind != "operator" for one in said) else unsaid(str(error), index)
     running = (replace(one, detail=one.detail.replace(ON_STACK, "was running")) for one in said)
-    return teller.of_call(replace(found, lines_raising=tuple(running), note=note))
+    return teller.of_call(replace(found, said_by=tuple(running), note=note))
 
 
 def _without_error(trace: Trace) -> str:

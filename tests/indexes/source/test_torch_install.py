@@ -63,7 +63,7 @@ def test_the_first_with_torch_is_meant(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_our_own_python_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    monkeypatch.setattr(torch_install, "_asked", None)
+    monkeypatch.setattr(torch_install, "_torch_folder", None)
     assert target_python().reason == "PATH"
     assert installed_torch() is not None
 

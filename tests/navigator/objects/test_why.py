@@ -131,7 +131,7 @@ def test_another_error_has_its_call_its_tensors_and_the_line_that_checks(
 
     assert found.causes == ()
     assert (found.call, found.given) == ("torch.relu", ("flags: (2,) bool on cpu",))
-    assert {one.location.path for one in found.lines_raising if one.kind == "error"} == {
+    assert {one.location.path for one in found.said_by if one.kind == "error"} == {
         "aten/src/ATen/native/Activation.cpp"
     }
     assert any(line.startswith("raised in at::native::relu") for line in str(found).splitlines())
@@ -142,6 +142,6 @@ def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Inde
         f"{BEGIN}raise RuntimeError('no such file of mine')\n", tmp_path / "a.py", tree_index
     )
 
-    assert found.lines_raising == ()
+    assert found.said_by == ()
     version = tree_index.info.version
     assert found.note == f"no line of {version} (checkout) is known to raise this"

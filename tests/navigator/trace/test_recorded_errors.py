@@ -100,7 +100,7 @@ def test_another_error_has_the_operators_that_ran_and_their_tensors(
     assert found.call == "aten::matmul"
     assert found.given == ("self: float32[2, 3] on cpu", "other: float32[4, 5] on cpu")
     assert [line for _, (_, line) in found.made] == [6, 4]
-    assert [(one.name, one.detail) for one in found.lines_raising] == [
+    assert [(one.name, one.detail) for one in found.said_by] == [
         ("matmul", "was running"),
         ("mm", "was running"),
     ]
@@ -114,7 +114,7 @@ def test_python_that_raises_is_its_own_line(tmp_path: Path, library: str, wheel:
 
     assert found.error == "no such thing"
     assert found.raised_at == (str(tmp_path / "program.py"), 5)
-    assert not found.lines_raising
+    assert not found.said_by
     assert not found.call
 
 
