@@ -20,6 +20,8 @@ CXX_NESTING = 64
 """``#if``, or namespaces and classes, one in the other; what stands in more of them is not read."""
 CXX_BRACKETS = 256
 """Of a call, one in the other: compilers take no more by default."""
+CXX_BODY_NESTING = 4096
+"""Brackets of a body, one in the other: its readers take the square of them."""
 CXX_EXPANSIONS = 4096
 """That one use of a macro makes of other macros, each of which may double them."""
 YAML_NESTING = 99

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from indexes.model.bounds import CXX_BODY_NESTING
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import ELSE, IF
 
@@ -29,6 +30,8 @@ class Brackets:
         """Where each bracket is closed, by its offset."""
         self.opens: dict[int, int] = {}
         """The other way round."""
+        self.too_deep = False
+        """Whether more stand in each other than are read."""
         self._stack: list[int] = []
         self._blocks: tuple[list[int], list[int]] | None = None
         self._read(start, directives)
@@ -62,6 +65,7 @@ class Brackets:
             char = text[at]
             if char in "({[":
                 stack.append(at)
+                self.too_deep |= len(stack) > CXX_BODY_NESTING
                 continue
             if stack and text[stack[-1]] != _OPENED_BY[char]:
                 self._unwind(_OPENED_BY[char])

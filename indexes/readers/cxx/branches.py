@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from indexes.model.bounds import CXX_BRACKETS
 from indexes.model.files import Branch
 from indexes.model.regex import regex
 from indexes.readers.cxx.brackets import Brackets
@@ -24,6 +25,8 @@ _COMPARED = frozenset("=!<>")
 _NEVER = "true"
 """The condition of which what nothing reaches is the other arm."""
 _SPACE = regex(r"\s*")
+_LONGEST_STATEMENT = 4000
+"""Characters outside of brackets."""
 _LONGEST = 300
 _LONGEST_ANSWER = 900
 _RETURN = regex(r"\breturn\b(?=[\s(!])\s*([^;{}]+);")
@@ -205,7 +208,10 @@ class _Arms:
     def _arm_end(self, at: int) -> int:
         """The end of what follows the ``:`` of ``?:``; a further ``?:`` belongs to it."""
         open_ = 0
-        while (at := self.brackets.find(_COLON, at, self.end)) < self.end:
+        for _ in range(CXX_BRACKETS):
+            at = self.brackets.find(_COLON, at, self.end)
+            if at == self.end:
+                return at
             char = self.text[at]
             if char == "?":
                 open_ += 1
@@ -255,13 +261,15 @@ class _Arms:
         return False
 
     def _leaves(self, start: int, end: int) -> bool:
-        """Whether a branch ends by leaving the function."""
+        """Whether a branch ends by leaving the function, by a statement of some length."""
         text = self.text
         last = len(text[start:end].rstrip().removesuffix("}").rstrip()) + start
         if text[last - 1 : last] != ";":
             return False
         at = last - 2
-        while at >= start:
+        for _ in range(_LONGEST_STATEMENT):
+            if at < start:
+                break
             if text[at] in ")]" or (text[at] == "}" and not _ends_block(text, at)):
                 at = self.brackets.opens.get(at, at)
             elif text[at] in ";{}":
@@ -342,13 +350,13 @@ class Branches:
     def _number(self, place: int) -> int:
         if place < 0:
             return 0
-        one, number = self._around[place]
-        if not number:
-            parent = self._number(place - 1)
-            number = len(self.needed) + 1
+        known = next((at for at in range(place, -1, -1) if self._around[at][1]), -1)
+        number = self._around[known][1] if known >= 0 else 0
+        for at in range(known + 1, place + 1):
+            one, parent, number = self._around[at][0], number, len(self.needed) + 1
             line = self._line(one.offset)
             asked = one.text.partition(" case ")[0] if one.arm == "case" else one.text
             means = "" if one.arm == "#if" else self._meaning(asked, _LONGEST)
             self.needed.append(Branch(number, parent, one.text, one.arm, line, means))
-            self._around[place] = (one, number)
+            self._around[at] = (one, number)
         return number

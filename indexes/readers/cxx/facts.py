@@ -145,15 +145,21 @@ class _Assembler:
         self.facts.definitions += self._host_names()
         if any(NEVER in guards for guards in self.scan.lexed.guards):
             self._drop_the_dead()
-        for at, made in self._reader.macros.made.items() if self._reader else ():
-            if made.refused:
-                self.facts.problems.append(made.problem(self.path, self.line(at)))
+        self.facts.problems += self._left_out(self._reader) if self._reader else ()
         for macro in self.scan.lexed.macros:
             if macro.body and len(macro.body) <= _MAX_MACRO_BODY:
                 self._macro(macro)
         for name, target, scope, offset in self.scan.aliases:
             self.facts.aliases.append(AliasFact(name, target, scope, self.line(offset)))
         return self.facts
+
+    def _left_out(self, reader: Reader) -> Iterator[Problem]:
+        """What bodies hold that is not read."""
+        for at, made in reader.macros.made.items():
+            if made.refused:
+                yield made.problem(self.path, self.line(at))
+        words = "nested too deep: what this body calls is not read"
+        yield from (Problem(self.path, line, words) for line in reader.too_deep)
 
     def _host_names(self) -> Iterator[DefinitionFact]:
         """The names of Metal kernels, each with the function that it is of."""

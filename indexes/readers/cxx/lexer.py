@@ -146,7 +146,7 @@ class _Directives:
 
     def _otherwise(self, word: str, rest: str) -> None:
         tried, _ = self.stack.pop()
-        conditions = [_negate(c) for c in tried]
+        conditions = [_negate(c) for c in tried[:CXX_NESTING]]
         if word == "elif":
             tried.append(_condition(rest))
             conditions.append(f"({tried[-1]})" if "||" in tried[-1] else tried[-1])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from indexes.model.bounds import CXX_NESTING
 from indexes.model.idioms import LOOPS
 from indexes.model.regex import ASCII, regex
 
@@ -66,6 +67,8 @@ def type_mark(text: str) -> str:
     text = text.strip()
     plain = _ADORNED.sub("", text).strip()
     found = _TYPE.match(plain)
+    if text.count("<") > CXX_NESTING:
+        return UNKNOWN
     if not found:
         return "i" if not plain and text else UNKNOWN  # ``unsigned``, ``const long``
     within, name, inner, _ = found.groups()

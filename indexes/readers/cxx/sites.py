@@ -90,6 +90,8 @@ class Reader:
         self.text = text
         self.here = here
         self.macros = macros
+        self.too_deep: list[int] = []
+        """The lines of bodies that nest too deep."""
         self._offsets = [offset for offset, _, _ in text.directives]
 
     def read(self, start: int, end: int, parameters: str = "", returned: str = "") -> Body:
@@ -102,6 +104,9 @@ class Reader:
         if is_empty and not CALLED_OBJECT.search(self.text.plain, start, end):
             return Body()
         reading = _Reading(self, start, end, sites)
+        if reading.brackets.too_deep:
+            self.too_deep.append(self.text.line(start))
+            return Body()
         rows = [*reading.rows(parameters), *said]
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
