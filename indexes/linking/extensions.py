@@ -120,7 +120,7 @@ def _listed(
         and library_of(each.definition.location.path) == library_of(file.path)
     ]
     symbol = one.symbol or f"{scope}::{file.backend}NativeFunctions::{name}"
-    row = _row(one, native, key, symbol)
+    row = Row(native.full_name, key, symbol, "plain", native, native, one.line, one.rule)
     found = _fitting(_nearest(inside, file.path), tree.matches(row), key)
     confidence: Confidence = "exact" if len(found) == 1 else "by rule"
     kind: KernelKind = "plain" if found else "missing"
@@ -128,10 +128,6 @@ def _listed(
     shown = found[0].qualified if found and not one.symbol else symbol
     what = (native.full_name, key, shown, Location(file.path, one.line), one.rule)
     return ExtensionKernel(*what, kind, confidence, reason, tuple(found))
-
-
-def _row(one: ListedKernel, native: NativeFunction, key: str, symbol: str) -> Row:
-    return Row(native.full_name, key, symbol, "plain", native, native, one.line, one.rule)
 
 
 def _cpp_name(native: NativeFunction, symint: bool) -> str:

@@ -26,7 +26,7 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
         return None
     name = "pytorch/pytorch"
     if info.kind == "wheel":
-        path = _checkout_path(path)
+        path = moved(path, tuple((wheel, checkout) for checkout, wheel in IN_WHEEL))
     else:
         name = _github_name(info.root) or name
     return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
@@ -53,7 +53,3 @@ def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
 def file_of(info: SourceInfo, path: str) -> Path:
     """Where a file of the tree, or of an extension, is on the disk."""
     return Path(*placed(path, info.root, (Root(*one) for one in info.roots)))
-
-
-def _checkout_path(path: str) -> str:
-    return moved(path, tuple((wheel, checkout) for checkout, wheel in IN_WHEEL))

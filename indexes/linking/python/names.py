@@ -72,14 +72,11 @@ class Names:
 
     def _module(self, name: str) -> Found | None:
         if name == _BUILT or name.startswith(f"{_BUILT}."):
-            return self._built(name)
+            return self._follow(Found("bound", _BUILT), name.split(".")[2:])
         if module := self.module(name):
             return Found("module", name, module.path, 1, len(module.lines))
         folder = self._placed(name.replace(".", "/"))
         return Found("module", name, folder) if self._lists(folder) else None
-
-    def _built(self, name: str) -> Found | None:
-        return self._follow(Found("bound", _BUILT), name.split(".")[2:])
 
     def home(self, found: Found) -> Module | None:
         """The file in which something is defined; None for what C++ binds."""
@@ -178,7 +175,7 @@ class Names:
 
     def _from_stars(self, module: Module, name: str) -> Found | None:
         for star in reversed(module.scope.stars):
-            origin = self._star(module, star)
+            origin = self._module(star) or self.find(star) or self.resolve(module, star)
             if origin is None or origin.name == module.scope.module:
                 continue
             taken = self.module(origin.name)
@@ -191,9 +188,6 @@ class Names:
             if found := self.attribute(origin, name):
                 return found
         return None
-
-    def _star(self, module: Module, star: str) -> Found | None:
-        return self._module(star) or self.find(star) or self.resolve(module, star)
 
     def _bound(self, module: Module, bound: Binding, name: str) -> Found | None:
         if bound.origin:

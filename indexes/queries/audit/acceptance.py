@@ -110,10 +110,6 @@ def _rows(path: Path) -> Iterator[Row]:
     yield from csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
-def _places(text: str) -> set[str]:
-    return set(filter(None, text.split(";")))
-
-
 # ---------------------------------------------------------------------------- kernels
 
 
@@ -131,7 +127,7 @@ def _kernels(index: Index, path: Path) -> Iterator[Score]:
 
 
 def _judge_kernel(expected: Row, row: KernelRow | None) -> str:
-    wanted = _places(expected["definitions"])
+    wanted = set(filter(None, expected["definitions"].split(";")))
     found = {str(d.location) for d in row.definitions} if row else set()
     if found - wanted:
         return "wrong"

@@ -105,7 +105,7 @@ class Changes:
         op = self._functional(match.overloads[0])
         name = self.tree.natives[op].name
         gaps = self._gaps(kind) if _is_found(kind) and kind != "docs" else ()
-        mine = [gap for gap in gaps if _is_about(gap, name, key)]
+        mine = [gap for gap in gaps if gap.name == name and (not key or key in gap.keys)]
         known = with_owners(self._index, mine[:1])
         return self.plan(change_of(known[0]) if known else self._change(kind, key, op))
 
@@ -200,7 +200,3 @@ def change_of(gap: Gap) -> Change:
 
 def _is_found(kind: str) -> bool:
     return any(one.name == kind for one in KINDS)
-
-
-def _is_about(gap: Gap, name: str, key: str) -> bool:
-    return gap.name == name and (not key or key in gap.keys)

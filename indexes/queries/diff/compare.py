@@ -130,15 +130,11 @@ def select(
     chosen = [
         change
         for change in diff.changes
-        if (not names or any(_names(op) & names for op in change.ops))
+        if (not names or any({op, op.partition(".")[0]} & names for op in change.ops))
         and (key is None or key in change.subject.replace(",", " ").split())
         and (not breaking or change.backward == "breaking")
     ]
     return replace(diff, changes=tuple(chosen))
-
-
-def _names(op: str) -> set[str]:
-    return {op, op.partition(".")[0]}
 
 
 def compare_with(name: str, index: Index) -> Diff:

@@ -101,7 +101,7 @@ def stub_changes(
         found = list(_registrations(f"{stub} {device}", old, new, functions))
         if found:
             ops = operators[1](stub) or operators[0](stub)
-            yield from (_with(change, ops) for change in found)
+            yield from (replace(change, ops=ops) for change in found)
 
 
 def _by_stub(rows: Iterable[StubRow]) -> dict[tuple[str, str], dict[str, StubRow]]:
@@ -136,10 +136,6 @@ def _functions(subject: str, old: StubRow, new: StubRow, functions: Functions) -
     if old.definition and new.definition:
         pair = _Pair(old.definition, new.definition, subjects={subject: None})
         yield from functions.changes("stub", pair)
-
-
-def _with(change: Change, ops: tuple[str, ...]) -> Change:
-    return replace(change, ops=ops)
 
 
 _EXPANDED = "by what the macros of each version expand to"

@@ -31,7 +31,7 @@ def find_forward(tree: Tree) -> Iterator[Gap]:
     seen: set[str] = set()
     for entry in tree.index.derivative_rows():
         op = entry.op
-        formulas = _default(entry)
+        formulas = next((one for one in entry.sets if one.key == "Default"), None)
         if formulas is None or op not in tree.natives or not _is_differentiated(formulas):
             continue
         if any(f.kind == "forward" for f in formulas.formulas):
@@ -41,10 +41,6 @@ def find_forward(tree: Tree) -> Iterator[Gap]:
         if name not in seen and (notes or _is_wanted(tree, op)):
             seen.add(name)
             yield _forward_gap(op, entry, notes)
-
-
-def _default(entry: DerivativeEntry) -> FormulaSet | None:
-    return next((one for one in entry.sets if one.key == "Default"), None)
 
 
 def _is_differentiated(formulas: FormulaSet) -> bool:

@@ -33,7 +33,7 @@ def reduced(text: str, line: int) -> dict[str, Support]:
     none of the usual names (``floating_types_and``), or that are given twice."""
     found: dict[str, Support] = {}
     twice = set()
-    for match in _SUPPORT.finditer(_without_comments(text)):
+    for match in _SUPPORT.finditer(re.sub(r"#[^\n]*", "", text)):
         twice |= {match[1]} & set(found)
         if _BASE.fullmatch(match[2]):
             named = {_REDUCED[w] for w in _WORD.findall(match[3]) if w in _REDUCED}
@@ -41,10 +41,6 @@ def reduced(text: str, line: int) -> dict[str, Support]:
             at = line + text.count("\n", 0, match.start())
             found[match[1]] = Support(frozenset(named), at)
     return {} if twice else found
-
-
-def _without_comments(text: str) -> str:
-    return re.sub(r"#[^\n]*", "", text)
 
 
 def lacks(tree: Tree) -> str:

@@ -127,13 +127,9 @@ def _lacks(kind: Kind, tree: Tree) -> str:
     return f"{lacks}: torchnav clone" if lacks and tree.source.kind == "wheel" else lacks
 
 
-def _name(tree: Tree, gap: Gap) -> str:
-    return tree.natives[gap.op].name if gap.op else gap.name
-
-
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
     native = tree.natives[gap.op] if gap.op else None
-    name = _name(tree, gap)
+    name = tree.natives[gap.op].name if gap.op else gap.name
     needed = needs(gap, kind.python)
     return replace(
         gap,

@@ -159,7 +159,7 @@ class _Comparison:
         names = [one.name]
         native = impacts.facts.native(one.name)
         if side == "backward":
-            names = self._differentiated(one.name) or names
+            names = self.index.facts.differentiated(one.name) or names
         elif native:
             names = list(self._at_entry(native.location)) or names
         for name in names:
@@ -172,9 +172,6 @@ class _Comparison:
         except NotFound:
             return []
         return list(dict.fromkeys(op for place in places for op in place.operators))
-
-    def _differentiated(self, name: str) -> list[str]:
-        return self.index.facts.differentiated(name)
 
     # --------------------------------------------------------------------- generated, C++
 

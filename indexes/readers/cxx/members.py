@@ -110,11 +110,7 @@ def comment_above(lines: list[str], line: int) -> str:
     trailing = lines[line - 1].partition("//")[2] if line <= len(lines) else ""
     if not collected and trailing:
         collected = [trailing]
-    return "\n".join(_unmarked(text) for text in reversed(collected)).strip()
+    return "\n".join(_MARKER.sub("", text).rstrip() for text in reversed(collected)).strip()
 
 
 _MARKER = regex(r"^\s*(?:///?<?|/\*\*?|\*(?!/))? ?|\s*\*+/\s*$")
-
-
-def _unmarked(line: str) -> str:
-    return _MARKER.sub("", line).rstrip()

@@ -158,13 +158,9 @@ def _backend(text: str, path: str) -> tuple[KernelFile | None, tuple[Problem, ..
         if key in fields and key != "symint"
         for one in _listed(fields[key].value, key, backend, path, problems)
     ]
-    made = tuple(_with_symint(one, symints) for one in kernels)
+    made = tuple((replace(one, symint=True) if one.op in symints else one) for one in kernels)
     space = words.get("cpp_namespace", "")
     return KernelFile("backend", path, backend, space, made), tuple(problems)
-
-
-def _with_symint(one: ListedKernel, names: set[str]) -> ListedKernel:
-    return replace(one, symint=True) if one.op in names else one
 
 
 def _names(listed: Node) -> Iterator[tuple[str, Node]]:
