@@ -161,9 +161,13 @@ def read_label(opened: IO[bytes], file: Path) -> Label:
         raise SourceError(f"{file} is damaged: its label cannot be read") from error
     if label.store != index_version():
         raise SourceError(f"{file} was made by another version of torchnav")
-    if not (isinstance(label.size, int) and 0 < label.size <= SHARED_INDEX_BYTES):
+    if not _is_size(label.size):
         raise SourceError(f"{file} is damaged: its label claims {str(label.size)[:20]} bytes")
     return label
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and 0 < value <= SHARED_INDEX_BYTES
 
 
 def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:
