@@ -55,9 +55,9 @@ def _made_by_helper(modules: _Modules, path: str, fact: PythonFact) -> list[Pyth
     evaluator.registrations.clear()
     evaluator.at, evaluator.site = at, site
     try:
-        made = evaluator.call_from_outside(names[0], call.args, call.kwargs)
+        made = evaluator.call_from_outside(names[0], (call.args, call.kwargs))
         if function is not None:
-            evaluator.call_from_outside(names[0], (function,), {}, made)
+            evaluator.call_from_outside(names[0], ((function,), {}), made)
     except RecursionError:
         return []
     here, ends = module_name(path), {fact.line: fact.end_line}

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from indexes.model.regex import regex
 from indexes.readers.python import expressions, registration_api
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.inferred_schema import inferred_schema
+from indexes.readers.python.registration_api import Arguments, Texts
 from indexes.readers.python.scope import last_name
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -36,7 +38,6 @@ from indexes.readers.python.values import (
 
 _MAX_DEPTH = 12
 _OF_A_MODULE = regex(r"torch\.(?!ops\.)\w+\.")
-_NOTHING: Mapping[str, object] = {}
 
 
 class Calls(Expressions):
@@ -60,8 +61,8 @@ class Calls(Expressions):
         """Names of other modules that say what is registered, each with the first line."""
         self._yielded: list[list[object]] = []
         """What the generators that are being followed have given so far."""
-        self._wrappers: dict[ast.AST, bool] = {}
-        self._generators: dict[ast.AST, bool] = {}
+        self._calls_name = cache(_calls_name)
+        self._is_generator = cache(_is_generator)
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
         """Evaluate the statements of a function."""
@@ -76,32 +77,31 @@ class Calls(Expressions):
                 kwargs[keyword.arg] = value
             elif isinstance(value, dict):
                 kwargs.update({key: one for key, one in value.items() if isinstance(key, str)})
+        given = (args, kwargs)
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value, scope)
-            found = self._method(owner, node.func.attr, args, kwargs)
+            found = self._method(owner, node.func.attr, given)
             if found is not None:
                 return found
             callee = expressions.attribute(owner, node.func.attr)
         else:
             callee = self.value(node.func, scope)
         texts = (node.args, {one.arg: one.value for one in node.keywords if one.arg})
-        return self.call(callee, args, kwargs, last_name(node.func), texts)
+        return self.call(callee, given, last_name(node.func), texts)
 
-    def _method(
-        self, owner: object, name: str, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object | None:
+    def _method(self, owner: object, name: str, given: Arguments) -> object | None:
         """A method of a value that is known; None when it is no such method."""
         if isinstance(owner, Op) and name == "py_impl":
-            return registration_api.py_impl(owner, (args, kwargs))
+            return registration_api.py_impl(owner, given)
         if isinstance(owner, Library) and name == "define":
-            schema = registration_api.argument((args, kwargs), (0, "schema"))
+            schema = registration_api.argument(given, (0, "schema"))
             return self._defines(owner.namespace, schema, "Library.define")
         if registering := self._of_an_operator(owner, name):
-            return self.call(registering, args, kwargs)
+            return self.call(registering, given)
         if isinstance(owner, Library) and name == "impl":
-            found = registration_api.library_impl(owner, (args, kwargs))
-            return self._register(found, registration_api.argument((args, kwargs), (1, "fn")))
-        return expressions.method(owner, name, args)
+            found = registration_api.library_impl(owner, given)
+            return self._register(found, registration_api.argument(given, (1, "fn")))
+        return expressions.method(owner, name, given[0])
 
     def value_attribute(self, node: ast.Attribute, scope: Scope) -> object:
         owner = self.value(node.value, scope)
@@ -116,69 +116,50 @@ class Calls(Expressions):
         return Partial(Path(f"torch.library.{name}"), (self.operators[function],), {})
 
     def call(
-        self,
-        callee: object,
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-        name: str = "",
-        texts: registration_api.Texts = ((), {}),
+        self, callee: object, given: Arguments, name: str = "", texts: Texts = ((), {})
     ) -> object:
-        """The value of ``callee(*args, **kwargs)``, with what it registers recorded."""
+        """The value of a call, with what it registers recorded."""
         name = callee.last if isinstance(callee, Path) else name
         root = registration_api.ROOTS.get(name)
         if root and not self._wraps_namesake(callee, name):
-            return self._root(root, (args, kwargs), texts, callee)
+            return self._root(root, given, texts, callee)
         if isinstance(callee, Partial):
-            args, kwargs = (*callee.args, *args), {**callee.kwargs, **kwargs}
-            return self.call(callee.callee, args, kwargs, name, texts)
+            args, kwargs = given
+            given = (*callee.args, *args), {**callee.kwargs, **kwargs}
+            return self.call(callee.callee, given, name, texts)
         if isinstance(callee, Closure):
-            return self._follow(callee, args, kwargs)
+            return self._follow(callee, given)
         if isinstance(callee, Path):
-            return self._path_call(callee, args, kwargs)
-        return self._apply(callee, args, kwargs)
+            return self._path_call(callee, given)
+        return self._apply(callee, given)
 
-    def call_from_outside(
-        self, name: str, args: Sequence[object], kwargs: Mapping[str, object], callee: object = None
-    ) -> object:
+    def call_from_outside(self, name: str, given: Arguments, callee: object = None) -> object:
         """Call a function of this module (or ``callee``, which it returned) for another one."""
         self._steps = 0
         self.stack.append(name)
-        made = self.call(callee or self.globals.get(name), args, kwargs)
+        made = self.call(callee or self.globals.get(name), given)
         self.stack.pop()
         return made
 
     def _wraps_namesake(self, callee: object, name: str) -> bool:
         """Whether a module's own function, named like one of the API's, calls that very one."""
-        if not isinstance(callee, Closure):
-            return False
-        if callee.node not in self._wrappers:
-            self._wrappers[callee.node] = any(
-                isinstance(node, ast.Attribute) and node.attr == name
-                for node in ast.walk(callee.node)
-            )
-        return self._wrappers[callee.node]
+        return isinstance(callee, Closure) and self._calls_name(callee.node, name)
 
-    def _apply(
-        self, callee: object, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
+    def _apply(self, callee: object, given: Arguments) -> object:
         """Call what another call returned: mostly a decorator that gets its function."""
+        function = given[0][0] if given[0] else UNKNOWN
         if isinstance(callee, Pending):
-            return self._register(callee, args[0] if args else UNKNOWN)
+            return self._register(callee, function)
         if isinstance(callee, Wraps):
-            return named_after(args[0] if args else UNKNOWN, callee.function)
+            return named_after(function, callee.function)
         if isinstance(callee, Called):
-            function = identity(args[0]) if args else None
             if not self.stack:
-                self.deferred.append(Deferred(callee, function, self.at, self.site))
-            return args[0] if args else UNKNOWN
-        return expressions.call(callee, args, kwargs)
+                self.deferred.append(Deferred(callee, identity(function), self.at, self.site))
+            return function
+        return expressions.call(callee, *given)
 
     def _root(
-        self,
-        root: registration_api.Root,
-        arguments: registration_api.Arguments,
-        texts: registration_api.Texts,
-        callee: object,
+        self, root: registration_api.Root, arguments: Arguments, texts: Texts, callee: object
     ) -> object:
         helper = self.stack[0] if self.stack else ""
         for leaf in leaves(registration_api.argument(arguments, root.op)):
@@ -195,23 +176,24 @@ class Calls(Expressions):
             return self._register(found, passed)
         return found
 
-    def _path_call(
-        self, callee: Path, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
+    def _path_call(self, callee: Path, given: Arguments) -> object:
         if callee.dotted in {"torch.library.impl", "torch._library.impl"}:
-            return registration_api.impl_decorator((args, kwargs))
+            return registration_api.impl_decorator(given)
         if callee.dotted == "torch.library.define":
-            return self._define_by_name((args, kwargs))
+            return self._define_by_name(given)
         if callee.last == registration_api.OVERRIDE:
-            return self._override(callee, (args, kwargs))
+            return self._override(callee, given)
         if callee.last == "_make_prim":
-            self._prim(kwargs)
+            self._prim(given[1])
         if callee.last in {"Library", "_scoped_library"}:
-            return registration_api.library((args, kwargs))
-        known = expressions.path_call(callee, args, kwargs)
-        return Called(callee.dotted, tuple(args), dict(kwargs)) if known is UNKNOWN else known
+            return registration_api.library(given)
+        known = expressions.path_call(callee, *given)
+        if known is not UNKNOWN:
+            return known
+        args, kwargs = given
+        return Called(callee.dotted, tuple(args), dict(kwargs))
 
-    def _override(self, callee: Path, arguments: registration_api.Arguments) -> object:
+    def _override(self, callee: Path, arguments: Arguments) -> object:
         found, function, when = registration_api.override(callee, arguments)
         if when:
             self.conditions.append((when, True))
@@ -223,17 +205,8 @@ class Calls(Expressions):
     def _register(self, found: Pending, value: object) -> object:
         function = identity(value)
         helper = self.stack[0] if self.stack else found.helper
-        record = Registration(
-            found.kind,
-            "",
-            function,
-            found.detail,
-            self.at,
-            self.site,
-            "",
-            helper,
-            self._condition(),
-        )
+        place = (self.at, self.site, "", helper, self._condition())
+        record = Registration(found.kind, "", function, found.detail, *place)
         if found.kind == registration_api.OPERATOR:
             record = self._as_operator(record, found, value)
         for target in dict.fromkeys(map(_target, found.ops)):
@@ -263,7 +236,7 @@ class Calls(Expressions):
             parts.append(text if holds else f"not ({text})")
         return " and ".join(parts)
 
-    def _define_by_name(self, arguments: registration_api.Arguments) -> object:
+    def _define_by_name(self, arguments: Arguments) -> object:
         """``torch.library.define("mylib::sin", "(Tensor x) -> Tensor")``."""
         name = registration_api.argument(arguments, (0, "qualname"))
         schema = registration_api.argument(arguments, (1, "schema"))
@@ -291,23 +264,21 @@ class Calls(Expressions):
                 found.detail["fake"] = _own_function(kwargs.get("meta"))
                 self._register(found, UNKNOWN)
 
-    def _follow(
-        self, callee: Closure, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
+    def _follow(self, callee: Closure, given: Arguments) -> object:
         """Evaluate the body of a function of the module for these arguments."""
         name = callee.function.name
         if len(self.stack) >= _MAX_DEPTH:
             return UNKNOWN
         self.followed.add(name)
         if name == "_make_prim":
-            self._prim(kwargs)
+            self._prim(given[1])
             return UNKNOWN
-        scope = self.scope_of(callee, args, kwargs)
+        scope = self.scope_of(callee, given)
         if isinstance(callee.node, ast.Lambda):
             return self.value(callee.node.body, scope)
         if self._is_generator(callee.node):
             # Not followed here: what a context manager registers lasts no longer than it.
-            return Generator(callee, tuple(args), dict(kwargs))
+            return Generator(callee, given)
         if not self.stack and _is_procedure(callee.node):
             return _returned(self.execute(callee.node.body, scope))
         self.stack.append(callee.function.owner or name)
@@ -323,11 +294,9 @@ class Calls(Expressions):
 
     def iterated(self, value: object) -> list[object]:
         self.needs(value)
-        return (
-            self._follow_generator(value)
-            if isinstance(value, Generator)
-            else (super().iterated(value))
-        )
+        if isinstance(value, Generator):
+            return self._follow_generator(value)
+        return super().iterated(value)
 
     def _follow_generator(self, made: Generator) -> list[object]:
         if len(self.stack) >= _MAX_DEPTH:
@@ -335,7 +304,7 @@ class Calls(Expressions):
         given: list[object] = []
         self._yielded.append(given)
         self.stack.append(made.callee.function.owner or made.callee.function.name)
-        scope = self.scope_of(made.callee, made.args, made.kwargs)
+        scope = self.scope_of(made.callee, made.given)
         if not isinstance(made.callee.node, ast.Lambda):
             self.execute(made.callee.node.body, scope)
         self.stack.pop()
@@ -354,18 +323,9 @@ class Calls(Expressions):
             self._yielded[-1].extend(given)
         return UNKNOWN
 
-    def _is_generator(self, node: ast.AST) -> bool:
-        if node not in self._generators:
-            self._generators[node] = any(
-                isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(node)
-            )
-        return self._generators[node]
-
-    def scope_of(
-        self, callee: Closure, args: Sequence[object] = (), kwargs: Mapping[str, object] = _NOTHING
-    ) -> Scope:
+    def scope_of(self, callee: Closure, given: Arguments = ((), {})) -> Scope:
         """The scope of a function's body: a call's arguments, or the parameters' defaults."""
-        spec, scope = callee.node.args, Scope(callee.scope)
+        (args, kwargs), spec, scope = given, callee.node.args, Scope(callee.scope)
         named = [*spec.posonlyargs, *spec.args]
         missing = [None] * (len(named) - len(spec.defaults))
         defaults = [*missing, *spec.defaults, *spec.kw_defaults]
@@ -380,6 +340,15 @@ class Calls(Expressions):
         if spec.kwarg:
             scope.names[spec.kwarg.arg] = rest
         return scope
+
+
+def _calls_name(function: ast.AST, name: str) -> bool:
+    walked = ast.walk(function)
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in walked)
+
+
+def _is_generator(function: ast.AST) -> bool:
+    return any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function))
 
 
 def _own_function(value: object) -> str:

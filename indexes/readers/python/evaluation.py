@@ -126,7 +126,7 @@ class Evaluator(Calls):
         for decorator in reversed(node.decorator_list):
             if not self.stack:
                 self.at, self.site = decorator.lineno, node.lineno
-            applied = self.call(self.value(decorator, scope), (value,), {})
+            applied = self.call(self.value(decorator, scope), ((value,), {}))
             value = applied if identity(applied) else value
         scope.names[node.name] = value
         if scope is self.globals:

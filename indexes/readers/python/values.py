@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -162,8 +162,7 @@ class Generator:
     """A call of a generator function, to be followed where something iterates over it."""
 
     callee: Closure
-    args: tuple[object, ...]
-    kwargs: dict[str, object]
+    given: tuple[Sequence[object], Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
