@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from json import dumps
 from operator import itemgetter
@@ -61,7 +61,6 @@ class Definitions:
         self._by_name: dict[str, list[Known]] = {}
         self._of_files: dict[int, list[Known]] | None = None
         """All definitions, by the numbers of their files."""
-        self.nominated = lru_cache(256)(self._nominated)
         self._numbered = ReadOnce(self._by_id)
         self.by_id = self._numbered.__getitem__
 
@@ -118,13 +117,21 @@ class Definitions:
             return True
         return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
 
-    def _nominated(self, scope: str) -> Sequence[str]:
-        targets = self.store.column(
-            "SELECT DISTINCT a.target FROM aliases a JOIN files f ON f.id=a.file"
-            " WHERE a.name='' AND a.inside=0 AND a.scope=? AND f.path LIKE '%.h' ORDER BY a.target",
-            (scope,),
+    def nominated(self, scope: str) -> Sequence[str]:
+        """The namespaces that headers nominate in one, ``using namespace``, outside of bodies."""
+        return self._nominations.get(scope, ())
+
+    @cached_property
+    def _nominations(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        rows = self.store.query(
+            "SELECT DISTINCT a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name='' AND a.inside=0 AND a.scope!='' AND f.path LIKE '%.h'"
+            " ORDER BY a.scope,a.target"
         )
-        return tuple(target.lstrip(":") for target in targets if scope)
+        for scope, target in rows:
+            found.setdefault(scope, []).append(target.lstrip(":"))
+        return found
 
     def _by_id(self, number: int) -> Known | None:
         return next(iter(self.definitions("d.id=?", number)), None)

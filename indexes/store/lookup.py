@@ -170,7 +170,7 @@ class Lookup(Bodies, Operators):
         """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order; ``like``
         is a pattern of SQL's LIKE for their paths."""
         sql = "SELECT path FROM files WHERE kind LIKE ? AND path LIKE ? ORDER BY path"
-        return tuple(path for (path,) in self.store.query(sql, (kind, like)))
+        return tuple(self.store.column(sql, (kind, like)))
 
     def whole_path(self, path: str) -> str:
         """The path of an indexed file, named by it or by the end of it. Raises NotFound when none
@@ -187,11 +187,9 @@ class Lookup(Bodies, Operators):
         wanted = path.replace("\\", "/").removeprefix("./")
         sql = "SELECT path FROM files WHERE path"
         ending = like(f"/{wanted}").removesuffix("%")
-        rows = self.store.query(f"{sql}=?", (wanted,))
-        rows = rows or self.store.query(
-            f"{sql} LIKE ? ESCAPE '\\' ORDER BY length(path),path", (ending,)
-        )
-        return tuple(whole for (whole,) in rows)
+        by_end = f"{sql} LIKE ? ESCAPE '\\' ORDER BY length(path),path"
+        itself = self.store.column(f"{sql}=?", (wanted,))
+        return tuple(itself or self.store.column(by_end, (ending,)))
 
     def paths_with_stem(self, stem: str) -> tuple[str, ...]:
         """The indexed files that are named so but for what stands behind a dot, shortest first;

@@ -76,12 +76,11 @@ class Names:
 
     def defined_beginning(self, text: str, most: int) -> list[str]:
         """The same for names that begin with a text, in this case."""
-        rows = self._store.query(
+        return self._store.column(
             "SELECT DISTINCT name FROM definitions WHERE name>=?1 AND substr(name,1,length(?1))=?1"
             " ORDER BY length(name),name LIMIT ?2",
             (text, most),
         )
-        return [name for (name,) in rows]
 
     def _holding(self, name: str, sql: str, text: str, most: int) -> list[tuple[Any, ...]]:
         if text.isascii():

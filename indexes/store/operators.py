@@ -41,14 +41,15 @@ class Operators(Definitions):
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
         """The full names of all overloads, in YAML order, then of those without an entry."""
-        rows = self.store.query("SELECT full_name FROM ops ORDER BY position")
-        return tuple(name for (name,) in rows)
+        return tuple(self.store.column("SELECT full_name FROM ops ORDER BY position"))
 
     def _native(self, full_name: str) -> NativeFunction | None:
         found = self.store.column("SELECT data FROM ops WHERE full_name=?", (full_name,))
         return next(map(load_native, found), None)
 
     def _overloads(self, base: str) -> Sequence[NativeFunction]:
+        if base not in self.bases:
+            return ()  # as most names in bodies
         sql = "SELECT data FROM ops WHERE base=? ORDER BY position"
         return load_all(self.store.column(sql, (base,)), NativeFunction)
 
@@ -199,28 +200,25 @@ class Operators(Definitions):
     @cached_property
     def node_names(self) -> tuple[str, ...]:
         """The names of all Node classes."""
-        rows = self.store.query("SELECT DISTINCT grad_fn FROM nodes")
-        return tuple(name for (name,) in rows)
+        return tuple(self.store.column("SELECT DISTINCT grad_fn FROM nodes"))
 
     def node_entries(self, grad_fn: str) -> list[DerivativeEntry]:
         """The derivative entries behind a Node class."""
         sql = "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL"
-        return [self.entry(position) for (position,) in self.store.query(sql, (grad_fn,))]
+        return list(map(self.entry, self.store.column(sql, (grad_fn,))))
 
     def node_operators(self, grad_fn: str) -> list[str]:
         """The overloads that record a Node class, in YAML order."""
-        rows = self.store.query(
+        return self.store.column(
             "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op WHERE n.grad_fn=?"
             " ORDER BY o.position",
             (grad_fn,),
         )
-        return [op for (op,) in rows]
 
     def differentiated(self, entry: str) -> list[str]:
         """The overloads that the derivative entry of an operator differentiates."""
-        rows = self.store.query(
+        return self.store.column(
             "SELECT DISTINCT n.op FROM nodes n JOIN derivatives d ON d.position=n.position"
             " JOIN ops o ON o.full_name=n.op WHERE d.op=? ORDER BY o.position",
             (entry,),
         )
-        return [op for (op,) in rows]

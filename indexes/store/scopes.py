@@ -10,7 +10,7 @@ from indexes.linking.scopes import nearest
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.files import Include
 from indexes.model.regex import regex
-from indexes.model.vocabulary import TEMPLATE, Definition, NativeFunction
+from indexes.model.vocabulary import TEMPLATE, Definition
 from indexes.readers.cxx.marks import UNKNOWN
 from indexes.readers.cxx.shaders import SHADER
 from indexes.store.index_file import Store
@@ -168,21 +168,6 @@ class ScopeFacts(Lookup):
             found.setdefault(self._paths[file], []).append((function, text))
         return found
 
-    @cached_property
-    def _nominations(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
-        sql = (
-            "SELECT DISTINCT a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
-            " WHERE a.name='' AND a.inside=0 AND a.scope!='' AND f.path LIKE '%.h'"
-            " ORDER BY a.scope,a.target"
-        )
-        for scope, target in self.store.query(sql):
-            found.setdefault(scope, []).append(target.lstrip(":"))
-        return {scope: tuple(targets) for scope, targets in found.items()}
-
-    def _nominated(self, scope: str) -> Sequence[str]:
-        return self._nominations.get(scope, ())
-
     def is_stub(self, name: str) -> bool:
         """Whether a stub bears this name."""
         return name in self._stubs
@@ -327,14 +312,6 @@ class ScopeFacts(Lookup):
         sql = "SELECT name,scope FROM definitions WHERE kind='function' AND scope!=''"
         rows = self.store.query(sql)
         return frozenset(name for name, scope in rows if plain_scope(scope) in classes)
-
-    @cached_property
-    def _bases(self) -> frozenset[str]:
-        return frozenset(self.store.column("SELECT DISTINCT base FROM ops"))
-
-    def _overloads(self, base: str) -> Sequence[NativeFunction]:
-        """The overloads of an operator: most names in bodies are none's."""
-        return super()._overloads(base) if base in self._bases else ()
 
     def is_method_name(self, name: str) -> bool:
         """Whether a class of the tree has a method of that name."""
