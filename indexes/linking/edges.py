@@ -4,17 +4,16 @@ and passes on, resolved once, when its file is linked."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Protocol
 
 from indexes.linking.arguments import able, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Known
-from indexes.linking.functors import FunctionsRun, FunctorQuestions, named_in
+from indexes.linking.functors import FunctionsRun, named_in
 from indexes.linking.kernels import are_twins
-from indexes.linking.members import RUNS, Meaning, MemberQuestions, Members, each, edge_to
-from indexes.linking.scopes import Scopes, enclosing
-from indexes.linking.shaders import Shader, ShaderQuestions, Shaders
+from indexes.linking.members import RUNS, Meaning, Members, each, edge_to
+from indexes.linking.scopes import ResolverFacts, Scopes, enclosing
+from indexes.linking.shaders import Shader, Shaders
 from indexes.linking.visible import (
     APPLE,
     is_header,
@@ -38,39 +37,10 @@ _NESTED = 4
 """Macros in macros."""
 
 
-class EdgeFacts(MemberQuestions, FunctorQuestions, ShaderQuestions, Protocol):
-    """What resolving calls asks."""
-
-    def by_id(self, number: int) -> Known | None:
-        """The definition of a number."""
-
-    def headers_missing(self, path: str) -> Sequence[str]:
-        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
-
-    def folders_included(self, path: str) -> Collection[str]:
-        """The first folders of what a file includes with ``<...>``."""
-
-    def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
-        """The function-like macros that a file defines, by name."""
-
-    def path_of(self, number: int) -> str:
-        """The file in which the definition of a number stands."""
-
-    def is_stub(self, name: str) -> bool:
-        """Whether a stub bears this name."""
-
-    def sites(self, known: Known) -> Sequence[Call]:
-        """The uses of names in a body, place by place."""
-
-    @property
-    def key_namespaces(self) -> Collection[str]:
-        """The namespaces in which torchgen makes functions that call the kernel of one key."""
-
-
 class EdgeResolver:
     """Resolves the calls of functions. Answers are kept while it lives."""
 
-    def __init__(self, facts: EdgeFacts) -> None:
+    def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
         self._scopes = Scopes(facts)
         self._returned = lru_cache(4096)(partial(mark_of_result, facts))

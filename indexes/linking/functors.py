@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from indexes.linking.facts import Call, Known
-from indexes.linking.scopes import ScopeQuestions, Scopes
+from indexes.linking.scopes import ResolverFacts, Scopes
 from indexes.linking.visible import in_scope, is_header, plain_scope
-from indexes.model.vocabulary import Definition
 
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
@@ -22,26 +20,10 @@ _ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
 """What templates call their types, and dispatch macros: any of those that there are."""
 
 
-class FunctorQuestions(ScopeQuestions, Protocol):
-    """What is asked of classes whose objects are called."""
-
-    def template_methods(self, owner: Definition) -> Sequence[Known]:
-        """The function templates of a class."""
-
-    def methods_in(self, owner: Definition) -> Sequence[Known]:
-        """The functions that stand in a class."""
-
-    def sites(self, known: Known) -> Sequence[Call]:
-        """The uses of names in a body, place by place."""
-
-    def called_on_unknown(self, folder: str) -> Collection[str]:
-        """The methods that bodies in a folder call on objects of no known type."""
-
-
 class FunctionsRun:
     """Finds the methods that run. Answers are kept while it lives."""
 
-    def __init__(self, facts: FunctorQuestions, scopes: Scopes) -> None:
+    def __init__(self, facts: ResolverFacts, scopes: Scopes) -> None:
         self.facts = facts
         self._scopes = scopes
         self._methods_run = lru_cache(4096)(self._find_methods_run)

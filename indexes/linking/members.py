@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from indexes.linking.arguments import Returned, chosen, fitting, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
-from indexes.linking.scopes import ScopeQuestions, enclosing, nearest
+from indexes.linking.scopes import ResolverFacts, enclosing, nearest
 from indexes.linking.visible import is_header, library_of, plain_scope
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence
@@ -73,23 +73,10 @@ def each(
     return [edge_to(call, kind, target, sure, len(targets)) for target in targets]
 
 
-class MemberQuestions(ScopeQuestions, Protocol):
-    """What is asked of members and their classes."""
-
-    def is_method_name(self, name: str) -> bool:
-        """Whether a class of the tree has a method of that name."""
-
-    def all_bases(self, scope: str) -> Sequence[str]:
-        """What a class derives from, far ones too."""
-
-    def is_standard(self, name: str) -> bool:
-        """Whether a file calls a vector so."""
-
-
 class Classes:
     """The classes of a tree, and their methods."""
 
-    def __init__(self, facts: MemberQuestions) -> None:
+    def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
         self._by_scope = lru_cache(4096)(self._sort)
 
@@ -156,7 +143,7 @@ def _others(
 class Members:
     """Resolves calls of members. Answers are kept while it lives."""
 
-    def __init__(self, facts: MemberQuestions, returned: Returned) -> None:
+    def __init__(self, facts: ResolverFacts, returned: Returned) -> None:
         self.facts = facts
         self._returned = returned
         self._classes = Classes(facts)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.functors import FunctionsRun, named_in
+from indexes.linking.scopes import ResolverFacts
 from indexes.linking.visible import is_header, is_metal_kernel, linkable
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.vocabulary import Confidence
@@ -21,25 +22,6 @@ from indexes.readers.cxx.shaders import HANDED, SHADER
 _OPEN = "{}"
 """Where ``fmt::format`` puts something into a string."""
 _HEADERS = "/metal/"
-
-
-class ShaderQuestions(Protocol):
-    """What is asked of shader libraries."""
-
-    def named(self, name: str) -> Sequence[Known]:
-        """Every definition whose last component is ``name``."""
-
-    def calls(self, known: Known) -> Sequence[Call]:
-        """What the body of a definition uses, in order."""
-
-    def shaders_of(self, path: str) -> Sequence[Known]:
-        """The names of kernels, and kernels, in the shader library of a file."""
-
-    def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
-        """The strings in bodies of a file that can name kernels, each with its function."""
-
-    def shaders_shared(self) -> Sequence[str]:
-        """Those of files that have no shader library of their own: they ask that of another."""
 
 
 class Shader(NamedTuple):
@@ -53,7 +35,7 @@ class Shader(NamedTuple):
 class Shaders:
     """Finds the Metal kernels of strings. Answers are kept while it lives."""
 
-    def __init__(self, facts: ShaderQuestions, functions_run: FunctionsRun) -> None:
+    def __init__(self, facts: ResolverFacts, functions_run: FunctionsRun) -> None:
         self.facts = facts
         self._functions_run = functions_run
         self._by_string = lru_cache(64)(self._find_by_string)
