@@ -9,6 +9,7 @@ from __future__ import annotations
 from indexes.queries.gaps import (
     autograd,
     batching,
+    checks,
     decompositions,
     docs,
     dtypes,
@@ -18,7 +19,6 @@ from indexes.queries.gaps import (
     opinfo,
     structured,
 )
-from indexes.queries.gaps.checks import asserts, macros, throws
 from indexes.queries.gaps.documentation import coverage, docstrings, links
 from indexes.queries.gaps.expectations import inputs, opinfo_rows, owners, recorded
 from indexes.queries.gaps.kernels import missing
@@ -31,9 +31,7 @@ _FINDERS = (
     links,
     coverage,
     messages,
-    throws,
-    macros,
-    asserts,
+    checks,
     deprecated,
     typing,
     owners,

@@ -1,1 +1,0 @@
-"""Errors that C++ raises in another way than the tree's own."""
