@@ -8,9 +8,8 @@ torch/functional.py); and modules of torch.nn, whose ``forward`` calls those."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexes.codegen.registration import MetaRules, served_by_cpp
 from indexes.codegen.variants import is_composite_implicit
@@ -32,9 +31,6 @@ from indexes.model.files import PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
 
-if TYPE_CHECKING:
-    from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules
-
 _REGISTERED: dict[str, tuple[Role, str]] = {
     "decomposition": ("decomposition", "register_decomposition enters it in {table}"),
     "meta_registration": ("meta_registration", "register_meta, or an impl for the Meta key"),
@@ -54,8 +50,7 @@ _ORDER = "python docs decomposition ref meta_registration registration opinfo te
 
 def around(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
     """The links of one overload, by role."""
-    names = names_of(op, facts)
-    links = [*python_ways(op, facts), *registered(op, facts), *_tests(op, names, facts)]
+    links = [*python_ways(op, facts), *registered(op, facts), *_tests(op, facts)]
     return tuple(sorted(dict.fromkeys(links), key=lambda link: _ORDER.index(link.role)))
 
 
@@ -66,19 +61,7 @@ def registered(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
     yield from _docs(names, facts)
     yield from _registrations(op, facts)
     yield from _references(names, facts)
-    yield from _opinfo(op, names, facts)
-
-
-def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Link, ...]:
-    """Who is notified of changes to files, by the CODEOWNERS rule that decides on each."""
-    links: dict[OwnerRule, Link] = {}
-    for path in paths:
-        rule = rules.deciding(path)
-        if rule and rule.owners and rule not in links:
-            why = f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}"
-            place = Location(codeowners, rule.line, rule.line)
-            links[rule] = Link("owner", " ".join(rule.owners), place, why, "exact", rule.section)
-    return tuple(links.values())
+    yield from _opinfo(op, facts)
 
 
 # ------------------------------------------------------------------------- registrations
@@ -360,13 +343,7 @@ def _functional(op: NativeFunction) -> str:
 
 def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
     """The OpInfo entries that test an operator, each with the target by which it is found."""
-    yield from _opinfo_entries(op, names_of(op, facts), facts)
-
-
-def _opinfo_entries(
-    op: NativeFunction, names: Sequence[str], facts: PythonIndex
-) -> Iterator[tuple[Found, str]]:
-    own, functional = f"aten::{op.name}", _functional(op)
+    own, functional, names = f"aten::{op.name}", _functional(op), names_of(op, facts)
     seen: set[tuple[str, int, str]] = set()
     for target in dict.fromkeys([own, functional, *names]):
         for path, fact in facts.by_target(target):
@@ -376,8 +353,8 @@ def _opinfo_entries(
                 yield (path, fact), target
 
 
-def _opinfo(op: NativeFunction, names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
-    for found, target in _opinfo_entries(op, names, facts):
+def _opinfo(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
+    for found, target in opinfo_entries(op, facts):
         yield _opinfo_link(found, target, _functional(op))
 
 
@@ -404,16 +381,12 @@ def _opinfo_link(found: Found, target: str, functional: str) -> Link:
 
 def words_of(op: NativeFunction, facts: PythonIndex) -> tuple[str, ...]:
     """What the names of an operator's tests have in them: its own names, without modules."""
-    return _words(op, names_of(op, facts))
-
-
-def _words(op: NativeFunction, names: Iterable[str]) -> tuple[str, ...]:
-    words = (one.rpartition(".")[2].strip("_") for one in (op.name, *names))
+    words = (one.rpartition(".")[2].strip("_") for one in (op.name, *names_of(op, facts)))
     return tuple(dict.fromkeys(filter(None, words)))
 
 
-def _tests(op: NativeFunction, names: Iterable[str], facts: PythonIndex) -> Iterator[Link]:
-    for test in named_tests(_words(op, names), facts, MAX_TESTS):
+def _tests(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
+    for test in named_tests(words_of(op, facts), facts, MAX_TESTS):
         rule = f"its name has {test.word!r} and it calls {test.call}"
         where = Location(test.path, test.line, test.end_line)
         sure: Confidence = "by rule" if test.qualified else "ambiguous"

@@ -5,16 +5,23 @@ autocast policies."""
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 from indexes.linking.facts import Edge, HopList, Link
 from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.python.links import around, owners
+from indexes.linking.python.links import around
 from indexes.linking.registrations import around_dispatch
 from indexes.linking.usual_conditions import taken
-from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
+from indexes.model.vocabulary import (
+    Confidence,
+    DerivativeEntry,
+    KernelRow,
+    Location,
+    NativeFunction,
+)
 from indexes.queries.chains.steps import MAIN_KEYS
-from indexes.readers.project.codeowners_file import read_codeowners
+from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules, read_codeowners
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import UNSEEN, StoredPython, written_for
@@ -208,3 +215,15 @@ def _add_owners(
     files = dict.fromkeys(d.location.path for r in rows for d in r.definitions)
     for link in owners([native.location.path, *files], rules, path):
         _add(link, parent, hops)
+
+
+def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Link, ...]:
+    """Who is notified of changes to files, by the CODEOWNERS rule that decides on each."""
+    links: dict[OwnerRule, Link] = {}
+    for path in paths:
+        rule = rules.deciding(path)
+        if rule and rule.owners and rule not in links:
+            why = f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}"
+            place = Location(codeowners, rule.line, rule.line)
+            links[rule] = Link("owner", " ".join(rule.owners), place, why, "exact", rule.section)
+    return tuple(links.values())

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from re import Pattern
 
 _BRACKET = regex(r"[()\[\]{}]")
+COMMA = regex(r"[({\[,]")
+_ANGLE_OPENED = regex(r"\w<(?![<=])")
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 
 
@@ -116,3 +118,30 @@ class Brackets:
                 return at
             at = self.closes.get(at, at) + 1
         return stop
+
+    def parts(self, opened: int, closed: int = -1) -> list[tuple[int, int]]:
+        """Where the parts of a list in brackets stand."""
+        closed = self.closes.get(opened, -1) if closed < 0 else closed
+        start = at = opened + 1
+        text = self.text[start:closed] if closed > start else ""
+        if not text or text.isspace():
+            return []
+        if "," not in text:
+            return [(start, closed)]
+        parts = []
+        find, angled = self.find, "<" in text
+        while (at := find(COMMA, at, closed)) < closed:
+            if not (angled and _opens_angle(self.text, start, at)):
+                parts.append((start, at))
+                start = at + 1
+            at += 1
+        return [*parts, (start, closed)]
+
+
+def _opens_angle(text: str, start: int, at: int) -> bool:
+    """Whether a comma stands among template arguments: ``f<a, b>(x)``."""
+    if "<" not in text[start:at]:
+        return False
+    part = text[start:at]
+    opened = len(_ANGLE_OPENED.findall(part))
+    return opened > part.count(">") - part.count("->")

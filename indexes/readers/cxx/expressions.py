@@ -8,15 +8,17 @@ from re import Match
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import Site
-from indexes.readers.cxx.brackets import Brackets
+from indexes.readers.cxx.brackets import COMMA, Brackets
 from indexes.readers.cxx.marks import (
     ELEMENT,
     ELEMENTS,
     LISTS,
     UNKNOWN,
+    combined,
     method_mark,
     one_letter,
     parameter_marks,
+    prefixed,
     type_mark,
     word_mark,
 )
@@ -47,7 +49,6 @@ _INITIAL_END = regex(r"[({\[;,)}\]]")
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _PATH = _NAME + ":"
 _SPACE = " \t\r\n\f\v"
-_COMPARISON = frozenset(("==", "!=", "<=", ">=", "<", ">"))
 _LONGEST = 400
 """Characters of an expression beyond which it is not understood: it holds a lambda."""
 
@@ -133,7 +134,7 @@ class Expressions:
 
     def _more(self, mark: str, at: int, stop: int, end: int) -> None:
         """``int64_t a = f(x, y), b = 2, c;``: the names behind the first."""
-        while (at := self.brackets.find(_COMMA, at, stop)) < stop:
+        while (at := self.brackets.find(COMMA, at, stop)) < stop:
             more = _MORE.match(self.text, at, stop)
             if not more:
                 return
@@ -194,7 +195,7 @@ class Expressions:
         """``{}``, ``{1, n}``, ``{x, y}``; of lists of lists nothing is known."""
         if self.brackets.closes.get(start) != end - 1:
             return UNKNOWN
-        parts = self.arguments(start, end - 1)
+        parts = self.brackets.parts(start, end - 1)
         if any(self.text[part[0] : part[1]].lstrip()[:1] == "{" for part in parts):
             return UNKNOWN
         marks = {self.mark(*part) for part in parts}
@@ -217,12 +218,12 @@ class Expressions:
         if not operator:
             return UNKNOWN
         if stop <= start:
-            return _prefixed(operator, mark)
+            return prefixed(operator, mark)
         if len(operator) > 1 and operator not in _DOUBLED:  # ``a *-b``
-            mark, operator = _prefixed(operator[-1], mark), operator[:-1]
+            mark, operator = prefixed(operator[-1], mark), operator[:-1]
         if operator == ":":
             return self._chosen(start, stop, mark)
-        return _combined(self._operated_left(start, stop), operator, mark)
+        return combined(self._operated_left(start, stop), operator, mark)
 
     def _operated_left(self, start: int, end: int) -> str:
         text = self.text[start:end].rstrip(_SPACE)
@@ -344,7 +345,7 @@ class Expressions:
         """Where a call begins, and what it returns."""
         if site.kind == "member":
             begin, receiver = self.receiver(site)
-            if receiver == "O" and self.arguments(site.opened):
+            if receiver == "O" and self.brackets.parts(site.opened):
                 return begin, receiver  # options.dtype(kFloat) makes further options
             return begin, method_mark(site.name, receiver, site.template)
         if site.qualifier.lstrip(":").startswith("std"):
@@ -365,68 +366,8 @@ class Expressions:
         whole = f"{site.qualifier}::{site.name}<{site.template}>" if site.template else ""
         return type_mark(whole) or UNKNOWN
 
-    # --------------------------------------------------------------------- arguments
-
-    def arguments(self, opened: int, closed: int = -1) -> list[tuple[int, int]]:
-        """Where the parts of a list in brackets stand."""
-        closed = self.brackets.closes.get(opened, -1) if closed < 0 else closed
-        start = at = opened + 1
-        text = self.text[start:closed] if closed > start else ""
-        if not text or text.isspace():
-            return []
-        if "," not in text:
-            return [(start, closed)]
-        parts = []
-        find, angled = self.brackets.find, "<" in text
-        while (at := find(_COMMA, at, closed)) < closed:
-            if not (angled and _opens_angle(self.text, start, at)):
-                parts.append((start, at))
-                start = at + 1
-            at += 1
-        return [*parts, (start, closed)]
-
-
-_COMMA = regex(r"[({\[,]")
-_ANGLE_OPENED = regex(r"\w<(?![<=])")
-
-
-def _opens_angle(text: str, start: int, at: int) -> bool:
-    """Whether a comma stands among template arguments: ``f<a, b>(x)``."""
-    if "<" not in text[start:at]:
-        return False
-    part = text[start:at]
-    opened = len(_ANGLE_OPENED.findall(part))
-    return opened > part.count(">") - part.count("->")
-
 
 _DOUBLED = frozenset(("&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-="))
-
-
-def _prefixed(operator: str, mark: str) -> str:
-    """``-x``, ``*x``, ``!x``, ``&x``."""
-    if operator == "!":
-        return "T" if mark == "T" else "b"
-    if operator in ("-", "+", "*", "~"):
-        return mark
-    return mark if operator == "&" and mark not in _SIMPLE else UNKNOWN
-
-
-_SIMPLE = frozenset("idbIs")
-
-
-def _combined(left: str, operator: str, right: str) -> str:
-    """What a binary operator makes of its sides."""
-    if operator in ("&&", "||"):
-        return "b"
-    if "T" in (left, right):
-        return "T"
-    if operator in _COMPARISON:
-        return "b" if {left, right} & _SIMPLE else UNKNOWN
-    if left.startswith(".") or right.startswith("."):
-        return left if left.startswith(".") else right
-    if left == right:
-        return left
-    return "d" if {left, right} == {"i", "d"} else UNKNOWN
 
 
 def _operator(site: Site) -> str:

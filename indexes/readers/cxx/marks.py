@@ -240,3 +240,31 @@ def word_mark(text: str) -> str:
     if qualifier.endswith("ScalarType") or _DTYPE.match(text):
         return "D"
     return UNKNOWN
+
+
+_COMPARISON = frozenset(("==", "!=", "<=", ">=", "<", ">"))
+_SIMPLE = frozenset("idbIs")
+
+
+def prefixed(operator: str, mark: str) -> str:
+    """``-x``, ``*x``, ``!x``, ``&x``."""
+    if operator == "!":
+        return "T" if mark == "T" else "b"
+    if operator in ("-", "+", "*", "~"):
+        return mark
+    return mark if operator == "&" and mark not in _SIMPLE else UNKNOWN
+
+
+def combined(left: str, operator: str, right: str) -> str:
+    """What a binary operator makes of its sides."""
+    if operator in ("&&", "||"):
+        return "b"
+    if "T" in (left, right):
+        return "T"
+    if operator in _COMPARISON:
+        return "b" if {left, right} & _SIMPLE else UNKNOWN
+    if left.startswith(".") or right.startswith("."):
+        return left if left.startswith(".") else right
+    if left == right:
+        return left
+    return "d" if {left, right} == {"i", "d"} else UNKNOWN

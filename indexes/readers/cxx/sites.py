@@ -201,7 +201,7 @@ class _Reading:
     def _site(self, site: Site) -> None:
         opened, start, name, qualifier, kind, template = site
         receiver = self.known.receiver(site)[1] if kind == "member" else ""
-        parts = self.known.arguments(opened)
+        parts = self.known.brackets.parts(opened)
         if self.plain[start - 1 : start] == "#":
             return  # a part of a name that a macro pastes together
         if name in BY_NAME and (named := self._operator_named(parts)):

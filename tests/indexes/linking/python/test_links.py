@@ -10,10 +10,11 @@ import pytest
 
 from indexes.linking.facts import Link
 from indexes.linking.python.imports import resolve
-from indexes.linking.python.links import around, owners
+from indexes.linking.python.links import around
 from indexes.linking.python.paths import FactTable, bindings, entries, operator_named, skipping_rule
 from indexes.model.files import PythonFact
 from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.chains.sides import owners
 from indexes.queries.places import stub_line
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.python.docs import is_page, read_page
