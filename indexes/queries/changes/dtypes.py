@@ -65,10 +65,12 @@ def _macro_step(
     had = int(count or 1) if count is not None else 0
     total = had + len(missing)
     name = f"{macro}_AND{total if total > 1 else ''}"
-    new = text.replace(match[0].partition("(")[0] + "(", f"{name}({_arguments(missing)}, ", 1)
+    new = text.replace(
+        match[0].partition("(")[0] + "(", f"{name}({_arguments(missing)}, ", 1
+    ).rstrip()
     if not tree.index.definitions(name):
         return ChangeStep("edit", where, f"{what}; the tree has no {name}", (), why)
-    return ChangeStep("edit", where, what, replaced(tree, where, [new]), why)
+    return ChangeStep("edit", where, what, replaced(tree, where, [new.rstrip()]), why)
 
 
 def _arguments(missing: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ def called_privately(index: Index, where: Location, name: str) -> Iterator[Sibli
         module, called = match[1], first.get(match[2], "")
         path = module.replace(".", "/")
         paths = (f"{path}.py", f"{path}/__init__.py") if called and "._" in module else ()
-        for path in filter(index.source.holds, paths):
+        for path in (one for one in paths if one != where.path and index.source.holds(one)):
             defined = re.compile(rf"(?:def |class )?{called}\b(?=\(| = )")
             found = enumerate(index.source.text(path).splitlines(), 1)
             for at in islice((number for number, text in found if defined.match(text)), 1):

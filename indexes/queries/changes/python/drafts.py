@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, Schema
@@ -18,7 +17,7 @@ from indexes.readers.python.blocks import parse
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WIDTH = 88
-_OPERATOR = regex(r"aten\.(\w+)((?:\.\w+)?)")
+_OPERATOR = regex(r"((?:\w+\.)*aten\.)(\w+)((?:\.\w+)?)")
 _LITERALS = {
     "Mean": "Reduction.MEAN.value",
     "Sum": "Reduction.SUM.value",
@@ -54,17 +53,10 @@ class Style:
 
     def type(self, written: str) -> str:
         """The annotation for a type of a schema; empty where the file mostly gives none."""
-        found = self.types.get(written, self._all_types)
-        if 2 * found[""] > found.total():
-            return ""
         return _most(self.types, written, _annotation(written))
 
-    @cached_property
-    def _all_types(self) -> Counter[str]:
-        return sum(self.types.values(), Counter())
-
     def returned(self, schema: Schema) -> str:
-        """The annotation for what an operator returns."""
+        """The annotation for what an operator returns; empty where the file mostly gives none."""
         types = tuple(one.type for one in schema.returns)
         plain = [self.type(one) or "Tensor" for one in types]
         usual = plain[0] if len(plain) == 1 else f"tuple[{', '.join(plain)}]"
@@ -76,7 +68,10 @@ class Style:
 
 
 def _most(counts: Mapping[str, Counter[str]], key: str, otherwise: str) -> str:
-    said = Counter({one: count for one, count in counts.get(key, {}).items() if one})
+    found = counts.get(key) or sum(counts.values(), Counter())
+    if 2 * found[""] > found.total():
+        return ""
+    said = Counter(one for one in counts.get(key, Counter[str]()).elements() if one)
     return said.most_common(1)[0][0] if said else otherwise
 
 
@@ -229,13 +224,13 @@ def _tensors(schema: Schema) -> str:
 
 def _operators(node: ast.expr, to: Renaming) -> str:
     """What stands for the operator in its registration: the same overloads of the other one."""
-    found = [m[2] for m in _OPERATOR.finditer(ast.unparse(node)) if m[1] == to.old]
+    named = list(_OPERATOR.finditer(ast.unparse(node)))
+    found = [m[3] for m in named if m[2] == to.old]
     kept = [end for end in found if f"{to.new}{end}".removesuffix(".default") in to.overloads]
-    written = [f"aten.{to.new}{end}" for end in dict.fromkeys(kept)]
+    written = [f"{to.new}{end}" for end in dict.fromkeys(kept)]
     if not written and any(found):  # it has other overloads
-        written = [
-            f"aten.{one}" if "." in one else f"aten.{one}.default" for one in (to.schema.full_name,)
-        ]
-    written = written or [f"aten.{to.new}"]
+        full = to.schema.full_name
+        written = [full if "." in full else f"{full}.default"]
+    written = [f"{named[0][1]}{one}" for one in written or [to.new]]
     is_list = isinstance(node, (ast.List, ast.Tuple, ast.Set)) and len(written) > 1
     return f"[{', '.join(written)}]" if is_list else written[0]

@@ -1,0 +1,37 @@
+"""Functions are drafted in the style of the file that they are for."""
+
+from __future__ import annotations
+
+import ast
+
+from indexes.model.schema import parse_schema
+from indexes.queries.changes.python.drafts import Renaming, decorators, function_lines, style_of
+
+_SCHEMA = parse_schema("solve(Tensor self, Tensor other, int dim=-1) -> Tensor")
+_TO = Renaming("cross", "solve", frozenset(("solve",)), _SCHEMA, ())
+
+
+def test_a_decorator_keeps_the_way_in_which_its_file_names_operators() -> None:
+    for prefix in ("aten", "torch.ops.aten", "torch._ops.ops.aten"):
+        lines = [f"@register_decomposition({prefix}.cross)"]
+        assert decorators(lines, _TO) == (f"@register_decomposition({prefix}.solve)",)
+
+
+def test_a_list_of_overloads_keeps_it_too() -> None:
+    to = Renaming("cross", "solve", frozenset(("solve", "solve.out")), _SCHEMA, ())
+    lines = ["@register([torch.ops.aten.cross.default, torch.ops.aten.cross.out])"]
+    made = "@register([torch.ops.aten.solve.default, torch.ops.aten.solve.out])"
+    assert decorators(lines, to) == (made,)
+
+
+def test_a_file_without_annotations_gets_none() -> None:
+    module = ast.parse("def cross(a, b, dim=-1):\n    return a\n")
+    style = style_of(module, [("cross", parse_schema("cross(Tensor a, Tensor b) -> Tensor"))])
+    assert function_lines("solve", _SCHEMA, style) == ("def solve(self, other, dim=-1):",)
+
+
+def test_a_file_with_annotations_gets_its_own() -> None:
+    module = ast.parse("def cross(a: TensorLike, b: TensorLike) -> TensorLike:\n    return a\n")
+    style = style_of(module, [("cross", parse_schema("cross(Tensor a, Tensor b) -> Tensor"))])
+    (line,) = function_lines("solve", _SCHEMA, style)
+    assert line.endswith("dim: int = -1) -> TensorLike:")

@@ -1,0 +1,29 @@
+"""What a function of Python calls in private modules."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.python_siblings import called_privately
+from tests.indexing import opened
+from tests.tree_marks import TREE
+
+_REFS = """import torch._prims as prims
+import torch._refs as refs
+
+
+def cross(a):
+    return prims.cross(a, "refs.cross")
+"""
+
+
+def test_the_module_of_a_function_is_none_that_it_calls(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    (root / "torch/_refs/__init__.py").write_text(_REFS)
+    (root / "torch/_prims/__init__.py").write_text("def cross(a, message):\n    return a\n")
+    with opened(root, tmp_path / "cache") as index:
+        where = Location("torch/_refs/__init__.py", 5, 6)
+        found = [one.name for one in called_privately(index, where, "cross")]
+    assert found == ["torch._prims.cross"]
