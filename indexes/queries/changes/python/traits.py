@@ -9,6 +9,7 @@ from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.batching import batching_keys, ruled_names
+from indexes.queries.gaps.python.references import refs
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.operator_lists import bare_name
 from indexes.store.registrations import StoredPython
@@ -70,7 +71,8 @@ class Traits:
 
     def _read(self, kind: str) -> dict[str, list[Found]]:
         found: dict[str, list[Found]] = {}
-        for path, fact in StoredPython(self._tree.store).of_kinds(_FACTS[kind]):
+        stored = StoredPython(self._tree.store)
+        for path, fact in refs(self._tree) if kind == "ref" else stored.of_kinds(_FACTS[kind]):
             name = self._operator(fact)
             if name and not _is_another(fact):
                 found.setdefault(name, []).append((path, fact))

@@ -11,7 +11,8 @@ from indexes.queries.gaps.model import Confidence, Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.store.registrations import StoredPython
 
-REFS = "torch/_refs/__init__.py"
+_FOLDER = "torch/_refs/"
+REFS = f"{_FOLDER}__init__.py"
 _HALF = 0.5
 
 
@@ -20,11 +21,22 @@ def lacks(tree: Tree) -> str:
     return tree.lacks(REFS)
 
 
+def refs(tree: Tree) -> list[Found]:
+    """The functions that torch._refs lists, then those there that are registered all the same."""
+    stored = StoredPython(tree.store)
+    listed = list(stored.of_kinds("ref"))
+    known = {(path, fact.symbol.rpartition(".")[2]) for path, fact in listed}
+    return listed + [
+        (path, fact)
+        for path, fact in stored.of_kinds("decomposition")
+        if path.startswith(_FOLDER) and (path, fact.symbol.rpartition(".")[2]) not in known
+    ]
+
+
 def find(tree: Tree) -> Iterator[Gap]:
     """Public operators for ordinary tensors with an OpInfo and no function of their name in
     torch._refs. Likely wanted are those of whose kind of OpInfo the half has one."""
-    refs = StoredPython(tree.store).of_kinds("ref")
-    there = {fact.symbol.rpartition(".")[2]: (path, fact) for path, fact in refs}
+    there = {one[1].symbol.rpartition(".")[2]: one for one in refs(tree)}
     families: dict[str, list[list[str]]] = {}
     for ops in tree.by_name(op for op in tree.public if _is_wanted(tree, op)):
         families.setdefault(_family(tree, ops[0]), []).append(ops)

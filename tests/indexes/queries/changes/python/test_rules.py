@@ -13,6 +13,8 @@ import pytest
 from indexes.queries.changes.model import ChangeStep, Plan
 from indexes.queries.changes.planning import Changes
 from indexes.queries.contribution.plan import Contributions
+from indexes.queries.gaps.find import find_gaps
+from indexes.queries.gaps.model import GapFilter
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.tree_marks import TREE
@@ -107,6 +109,18 @@ def with_prims(tmp_path: Path) -> Iterator[Index]:
     )
     with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
         yield index
+
+
+def test_a_ref_that_is_registered_and_not_listed_is_there(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    with (root / "torch/_refs/__init__.py").open("a") as refs:
+        refs.write('\n\n__all__ = ["sin", "ceil"]\n')
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        there = Changes(index).of_op("abs", "ref").there
+        gaps = find_gaps(index, GapFilter(("ref",))).gaps
+    assert there is not None
+    assert there.path == "torch/_refs/__init__.py"
+    assert "abs" not in {gap.name for gap in gaps}
 
 
 def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> None:
