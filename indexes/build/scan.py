@@ -216,7 +216,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         if kind == "python":
             facts.messages = _messages(facts.path, data)
         if not is_test:
-            facts.remarks = [*read_remarks(data, facts.path), *read_word_lists(data, facts.path)]
+            remarks = read_remarks(data, facts.path)
+            facts.remarks = [*remarks, *read_word_lists(data, facts.path, remarks)]
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:

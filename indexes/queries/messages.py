@@ -271,8 +271,8 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 def _is_enough(one: _Found, asked: Pasted) -> bool:
     share = _WHOLE if one.is_whole else _BEGINNING if one.begins else _PART
-    start, end = one.spans[0]
-    if one.is_whole and not start and _SEVERAL.search(asked.text[start:end].strip()):
+    parts = [asked.text[start:end].strip() for start, end in one.spans]
+    if one.is_whole and one.begins and any(map(_SEVERAL.search, parts)):
         share = _OPENING
     count = letters(asked.text)
     few = SHORTEST if share == _OPENING and one.row.said.endswith(":") else _FEW

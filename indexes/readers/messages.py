@@ -91,9 +91,9 @@ _SAID = regex(
 _PARTS = regex(r"\w*[^\W_]_\w+")
 
 
-def read_words(text: str) -> Iterator[RemarkFact]:
+def read_words(text: str, named: frozenset[str] = frozenset()) -> Iterator[RemarkFact]:
     """The words of several parts that literals are, that something is assigned to and that
-    ``#if`` asks for: options, modes, artifacts of logs."""
+    ``#if`` asks for, without names that are kept already: options, modes, artifacts of logs."""
     found = {word for words in _SAID.findall(text) for one in words for word in _PARTS.findall(one)}
-    if found:
+    if found := found - named:
         yield RemarkFact("said", " ".join(sorted(found)), 0)

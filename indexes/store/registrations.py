@@ -81,9 +81,10 @@ class StoredPython:
         return self._listing("names", word)
 
     def saying(self, *words: str) -> list[str]:
-        """The files in which a literal, a variable or a condition of ``#if`` is one of some words
-        of several parts."""
-        return sorted({path for word in words for path in self._listing("said", word)})
+        """The files in which a literal, a variable or a condition of ``#if`` may be one of some
+        words of several parts."""
+        kinds = ("said", "names")
+        return sorted({p for word in words for kind in kinds for p in self._listing(kind, word)})
 
     def imported_as(self, name: str) -> str:
         """The module that most files import whole under a name; empty where none does."""

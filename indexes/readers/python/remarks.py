@@ -6,8 +6,9 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 import msgspec
 
@@ -325,10 +326,13 @@ def _public(text: str, path: str) -> Iterator[RemarkFact]:
         yield RemarkFact("public", " ".join(dict.fromkeys(names)), 0)
 
 
-def read_word_lists(data: bytes, path: str) -> list[RemarkFact]:
-    """What a module exports, and the words that are looked for in it."""
+def read_word_lists(data: bytes, path: str, remarks: Iterable[RemarkFact]) -> list[RemarkFact]:
+    """What a module exports and imports, and the words that are looked for in it, beside the names
+    that ``remarks`` have."""
     text = data.decode("utf-8", "replace") if path.endswith(".py") else ""
-    return [*read_words(text), *_public(text, path), *_imports(text)]
+    listed = (one.name.split() for one in remarks if one.kind == "names")
+    named = frozenset(chain.from_iterable(listed))
+    return [*read_words(text, named), *_public(text, path), *_imports(text)]
 
 
 _IMPORT = regex(r"^[ \t]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:#.*)?$", MULTILINE)

@@ -191,7 +191,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("Node.lower_all(  # Calls into what lowers each of them", f"text {IR}:19", "exact"),
         ("hbuf0", f"text {IR}:14", "by rule"),
         (
-            "wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4], and_many=[5], others_of_theirs=[6])",
+            "wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4], and_many=[5], others=[6])",
             f"error {IR}:12",
             "exact",
         ),
