@@ -15,6 +15,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import pasted
 from indexes.queries.places import at
+from indexes.queries.python_names.finding import find_in_modules
 from indexes.readers.python.blocks import Head, Text
 
 
@@ -25,7 +26,21 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     frames = pasted(query.raw).places if query.kind == "place" else ()
     if match := next((_in_frame(*one, index) for one in frames if one[2]), None):
         return match
-    return _match(named, files_named(named, index), query, index)
+    found = _match(named, files_named(named, index), query, index)
+    return found or next((_moved(*one, index) for one in frames if one[2]), None)
+
+
+def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
+    """The functions of modules that are named as that of a frame, whose file is not here."""
+    answer = find_in_modules(function, index) if "/torch/" in f"/{path}" else None
+    places = (*answer.places, *answer.others) if answer else ()
+    hits = tuple(
+        Hit("function", one.name, one.location)
+        for one in places
+        if one.name == f"{module_name(one.location.path)}.{function}"
+    )
+    note = f"{path} is not here; this function has the name"
+    return NameMatch("place", path, hits=hits, note=note, confidence="by rule") if hits else None
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:

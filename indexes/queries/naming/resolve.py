@@ -301,6 +301,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "place": (places.find, errors.find_at_place),
     "statement": (_find_imported, _find_only_line, _find_in_statement, texts.find_line),
     "text": (
+        texts.find_assignment,
         interpreter.find,
         errors.find,
         operators.find,

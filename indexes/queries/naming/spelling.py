@@ -75,47 +75,36 @@ def _is_said(text: str) -> bool:
     return sum(1 for word in outside.split() if _PLAIN_WORD.match(word)) >= _PROSE
 
 
-_LINKED = regex(
-    r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace)"
-    r"|unresolved external symbol|use of undeclared identifier|no member named)"
-    r"\s+[`'\"(‘]?_?(_Z\w+|[^\s`'\",‘’]+(?:\([^`'\"]*\))?)"
+_INSIDE = (
+    regex(  # linkers and loaders, of a symbol that no library has; clang of an unknown name
+        r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace)"
+        r"|unresolved external symbol|use of undeclared identifier|no member named)"
+        r"\s+[`'\"(‘]?_?(_Z\w+|[^\s`'\",‘’]+(?:\([^`'\"]*\))?)"
+    ),
+    regex(  # compilers, of an unknown name, or of a header that they do not find
+        r"[‘'`\"]([\w:~]+)[’'`\"](?: was not declared in this scope|: (?:undeclared identifier"
+        r"|is not a member of|identifier not found)| is not a member of)"
+        r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
+    ),
+    regex(  # a variable with its value, as a shell or CMake are given it
+        r"\A(?:(?:(?:export|set|env)\s+|-[De]\s*)*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
+        r"(?::[A-Z]+)?=(?!=)(?:\"[^\"]*\"|'[^']*'|\S*)(?:\s.*)?|-D\s*([A-Z][A-Z0-9]*_[A-Z0-9_]+))\Z"
+    ),
+    regex(r"\A[| ]*\+- (\w+):"),  # a line of the tree of guards that Dynamo logs
+    regex(r"\A\w+=([\"'])([\w.-]+)\1\Z"),  # a literal with the name of its parameter
+    regex(  # what a program sets to a plain value
+        r"\A(?!self\.)([A-Za-z_]\w*(?:\.\w+)+)\s*=\s*"
+        r"(?:True|False|None|-?\d[\w.]*|[\"'][^\"']*[\"']|\[[^=]*\])\Z"
+    ),
+    # a traceback's last line without a message; an option of a command with its value
+    regex(r"\A((?:\w+\.)+[A-Z]\w*):\Z|\A(--\w[\w-]*)[= ]\S+\Z"),
 )
-"""What linkers and loaders say of a symbol that no library has, and clang of an unknown name."""
-_UNDECLARED = regex(
-    r"[‘'`\"]([\w:~]+)[’'`\"](?: was not declared in this scope|: (?:undeclared identifier"
-    r"|is not a member of|identifier not found)| is not a member of)"
-    r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
-)
-"""What compilers say of an unknown name, or of a header that they do not find."""
-_SET = regex(
-    r"(?:(?:export|set|env)\s+|-[De]\s*)*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
-    r"(?::[A-Z]+)?=(?!=)(?:\"[^\"]*\"|'[^']*'|\S*)(?:\s.*)?"
-    r"|-D\s*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
-)
-"""A variable with its value, as a shell or CMake are given it."""
-_GIVEN = regex(r"\w+=([\"'])([\w.-]+)\1")
-"""A literal with the name of its parameter."""
-_VALUED = regex(
-    r"(?!self\.)([A-Za-z_]\w*(?:\.\w+)+)\s*=\s*(?:True|False|None|-?\d[\w.]*|[\"'][^\"']*[\"']|\[[^=]*\])\Z"
-    r"|((?:\w+\.)+[A-Z]\w*):\Z|(--\w[\w-]*)[= ]\S+\Z"
-)
-"""What a program sets to a plain value; a traceback's last line without a message; an option of a
-command with its value."""
-_GUARD_LINE = regex(r"[| ]*\+- (\w+):")
-"""A line of the tree of guards that Dynamo logs."""
 
 
-def _linked(raw: str, name: str) -> NameQuery | None:
-    """The symbol itself: its error says where it is missing."""
-    found = _LINKED.search(raw) or _UNDECLARED.search(raw)
-    return parse_name(found[found.lastindex or 0]) if found else None
-
-
-def _setting(raw: str, name: str) -> NameQuery | None:
-    """``PYTORCH_ENABLE_MPS_FALLBACK=1``: the variable itself."""
+def _inside(raw: str, name: str) -> NameQuery | None:
+    """The symbol that an error says is missing, the variable that is set to a value: itself."""
     text = raw.strip()
-    found = _SET.fullmatch(text) or _GUARD_LINE.match(text) or _GIVEN.fullmatch(text)
-    found = found or _VALUED.match(text)
+    found = next(filter(None, (form.search(text) for form in _INSIDE)), None)
     return parse_name(found[found.lastindex or 0]) if found else None
 
 
@@ -133,7 +122,6 @@ _FORMS = (
     regex(
         r"\A<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
     ),
-    regex(r"\Awith ([\w.]+)\(.*\)(?: as \w+)?:\Z"),
     regex(r"\ACMake (?:Error|Warning)[^\n]* at (\S+:\d+)"),
     regex(r"\A([\w./-]*(?:CMakeLists\.txt|\.cmake):\d+) \(\w+\):?\Z"),
 )
@@ -217,8 +205,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
 
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
-    _linked,
-    _setting,
+    _inside,
     statement,
     _error,
     _place,

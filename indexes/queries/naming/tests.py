@@ -19,7 +19,7 @@ from indexes.store.registrations import StoredPython, classes_named, tests_start
 _PRINTED = regex(
     r"(?:\d{4}-\d\d-\d\dT[\d:.]+Z\s+)?(?:(?:DISABLED|FAILED|ERROR|PASSED|FLAKY|python3?|pytest|-\w|\[[^\]]*\])\s+)*"
     r"(?:(?P<file>[\w./-]+\.py)(?:::|\s+)(?:-\w+\s+)*)?"
-    r"(?:(?:[\w]+\.)*(?P<cls>[A-Z_]\w*)(?:\.|::))?(?P<test>test(?:_|[A-Z])\w*)(?:\[[^\]]*\])?"
+    r"(?:(?:[\w,-]+\.)*(?P<cls>[A-Z_]\w*)(?:[.,]|::))?(?P<test>test(?:_|[A-Z])\w*)(?:\[[^\]]*\])?"
     r"(?:\s+\((?:[\w.]+\.)?(?P<of>[A-Z_]\w*)(?:\.test\w*)?\))?(?:\s+(?:-|\.\.\.).*)?"
 )
 _MOST = 12

@@ -144,6 +144,14 @@ _STATEMENT = regex(
 )
 
 
+def find_assignment(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``out = lowerings[target](*args, **kwargs)``, which is no message."""
+    return find_line(query, index) if _ASSIGNMENT.match(query.raw.strip()) else None
+
+
+_ASSIGNMENT = regex(r"[\w.]+(?:\[[^\]]*\])? = \S")
+
+
 def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``raise e.remove_dynamo_frames() from None``: a line of code, as tracebacks show it."""
     line = query.raw.strip()
@@ -157,7 +165,7 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 _LINE = 12
-_CODE = regex(r"[(=\[{;]")
+_CODE = regex(r"[(=\[{;]|\w\.\w")
 
 
 def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:

@@ -71,7 +71,9 @@ FILES = {
         '    return f"hbuf{i}"\n\n\n'
         "def read(a, b, c):\n"
         '    assert a == b, f"req {a} mismatch halves {b} vs {c}"\n'
-        "    return Node.lower_all(  # Calls into what lowers each of them\n        a, b)\n"
+        "    return Node.lower_all(  # Calls into what lowers each of them\n        a, b)\n\n\n"
+        "def later(table, key):\n    out = table[key](*key, 'compiled halves do')\n"
+        "    hooks.cut_all if hooks else None,\n"
     ),
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
@@ -189,6 +191,10 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("ir.Node.cut", f"method {IR}:4", "by rule"),
         ("np.ones", f"text {IR}:8", "by rule"),
         ("Node.lower_all(  # Calls into what lowers each of them", f"text {IR}:19", "exact"),
+        ('File "/x/torch/gone.py", line 9, in write', "function torch/frames.py:21", "by rule"),
+        ("op_ut,third_party.x-y.test_halves.TestHalves,test_cut", f"test {TESTS}:6", "exact"),
+        ("out = table[key](*key, 'compiled halves do')", f"text {IR}:24", "exact"),
+        ("hooks.cut_all if hooks else None,", f"text {IR}:25", "exact"),
         ("hbuf0", f"text {IR}:14", "by rule"),
         (
             "wrap_to_half L['x'] (2, 2) Context(sizes=[3], more=[4], and_many=[5], others=[6])",
