@@ -15,7 +15,7 @@ from indexes.model.regex import regex
 from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
 from indexes.queries.pasted import message_of
-from navigator.explanation import MODIFIED, Cause, Explanation, said_by, needing, unsaid
+from navigator.explanation import MODIFIED, Cause, Explanation, needing, said_by, unsaid
 from navigator.objects.graph import Graph, packed, program_frame, read_graph
 from navigator.objects.members import REFUSALS
 from navigator.objects.writes import Writes, storage_of

@@ -16,8 +16,8 @@ from navigator.explanation import (
     Explanation,
     Place,
     Write,
-    said_by,
     needing,
+    said_by,
     unsaid,
 )
 from navigator.trace.columns import NONE
