@@ -10,7 +10,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.readers.python.blocks import Text, innermost
 
 _GUARD = regex(r"(?s)(?=.*(?:\b[LG]\[['\"]|\b___\w+\()).*\S")
@@ -29,9 +29,8 @@ def find_guard(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if module is None or module.location is None:
         return None
     found = sorted(_writing(guard, module.location.path, index), key=_is_helper)
-    hits = tuple(found)[:_MOST]
     note = "a guard of Dynamo; these lines write guards of this form"
-    return NameMatch("error", guard, hits=hits, note=note, confidence="by rule") if hits else None
+    return told("error", guard, found[:_MOST], note, "by rule")
 
 
 _KERNEL = regex(r"(?:cpp|triton_[a-z]+(?:_[a-z]+)?)_fused_(\w+?)(?:_\d+)?")

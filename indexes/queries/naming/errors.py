@@ -20,7 +20,7 @@ from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.queries.pasted import (
     ON_STACK,
     Pasted,
@@ -149,17 +149,15 @@ _RAISES = ("raise ", "throw ", "TORCH_")
 
 def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
     """The function in the first line of a C++ stack, where that is pasted without the message."""
-    if not (told := raised_in(text)):
+    if not (place := raised_in(text)):
         return None
-    function, path, line = told
+    function, path, line = place
     paths = files_named(path, index)
     named = index.facts.named(function.rpartition("::")[2])
     found = [k.definition for k in named if k.definition.location.path in paths]
     note = f"the torch that ran raised it at line {line} of this file"
-    hits = tuple(Hit("error", one.qualified, one.location, "raises it") for one in found)
-    return (
-        NameMatch("error", function, hits=hits, note=note, confidence="by rule") if hits else None
-    )
+    hits = (Hit("error", one.qualified, one.location, "raises it") for one in found)
+    return told("error", function, hits, note, "by rule")
 
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
@@ -224,10 +222,7 @@ def _checks(condition: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
-    if not hits:
-        return None
-    sure: Confidence = "exact" if len(hits) == 1 else "ambiguous"
-    return NameMatch("error", condition, hits=tuple(hits), note=_note(len(hits)), confidence=sure)
+    return told("error", condition, hits, _note(len(hits)))
 
 
 def _places_checking(condition: str, index: IndexedTree) -> list[Location]:

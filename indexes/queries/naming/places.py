@@ -12,7 +12,7 @@ from indexes.model.errors import NotFound
 from indexes.model.files import module_name
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.queries.pasted import pasted
 from indexes.queries.places import at
 from indexes.queries.python_names.finding import find_in_modules
@@ -34,13 +34,13 @@ def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch
     """The functions of modules that are named as that of a frame, whose file is not here."""
     answer = find_in_modules(function, index) if "/torch/" in f"/{path}" else None
     places = (*answer.places, *answer.others) if answer else ()
-    hits = tuple(
+    hits = (
         Hit("function", one.name, one.location)
         for one in places
         if one.name == f"{module_name(one.location.path)}.{function}"
     )
     note = f"{path} is not here; this function has the name"
-    return NameMatch("place", path, hits=hits, note=note, confidence="by rule") if hits else None
+    return told("place", path, hits, note, "by rule")
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:

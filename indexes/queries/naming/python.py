@@ -17,7 +17,7 @@ from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.operators import bound_method, leads_to, named_operator, passing_on
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
@@ -123,11 +123,8 @@ def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAn
 def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``weights_only``: the documented functions that have such a parameter."""
     hits = taking(query.base, index) if "_" in query.base and query.base.islower() else []
-    if not hits:
-        return None
     note = f"a parameter of {hits[0].name}" if len(hits) == 1 else "a parameter of each of these"
-    sure: Confidence = "exact" if len(hits) == 1 else "ambiguous"
-    return NameMatch("symbol", query.base, hits=tuple(hits[:_MOST]), note=note, confidence=sure)
+    return told("symbol", query.base, hits[:_MOST], note)
 
 
 def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -140,11 +137,9 @@ def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """What C++ gives to a module of ``torch._C`` and no stub file declares."""
     name = query.paths[0] if query.paths else ""
     places = Bound(index).places(name) if name.startswith("torch._C.") else ()
-    if not places:
-        return None
-    hits = tuple(Hit("attribute", name, one.location, "bound in C++") for one in places)
+    hits = (Hit("attribute", name, one.location, "bound in C++") for one in places)
     note = "no stub file declares it; this table has its name"
-    return NameMatch("python", name, hits=hits, note=note, confidence="by rule")
+    return told("python", name, hits, note, "by rule")
 
 
 def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:

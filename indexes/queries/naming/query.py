@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from indexes.model.answers import Hit, MatchKind, NameMatch
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence
 
 NameKind = Literal[
     "bare",
@@ -85,6 +87,15 @@ def from_full_name(raw: str, name: str) -> NameQuery:
     namespace, _, rest = name.rpartition("::")
     base, _, overload = rest.partition(".")
     return from_parts(raw, namespace, base, overload or None)
+
+
+def told(
+    kind: MatchKind, text: str, hits: Iterable[Hit], note: str = "", sure: Confidence | None = None
+) -> NameMatch | None:
+    """What hits mean, where there are any: several are ambiguous, if nothing else is said."""
+    found = tuple(hits)
+    sure = sure or ("exact" if len(found) == 1 else "ambiguous")
+    return NameMatch(kind, text, hits=found, note=note, confidence=sure) if found else None
 
 
 def has_words(name: str) -> bool:

@@ -76,7 +76,8 @@ def _with_methods(found: NameMatch, query: NameQuery, index: IndexedTree) -> Nam
 
 
 def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
-    near = tuple(dict.fromkeys((*_near_python(query, index), *_near(query, index.facts))))
+    public = near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
+    near = tuple(dict.fromkeys((*public, *_near(query, index.facts))))
     namesakes = _namesakes(query, index)
     text = query.raw.strip()
     return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
@@ -84,10 +85,6 @@ def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
 
 def _namesakes(query: NameQuery, index: IndexedTree) -> tuple[Hit, ...]:
     return namesakes(query.base, index) if query.base.isidentifier() else ()
-
-
-def _near_python(query: NameQuery, index: IndexedTree) -> tuple[str, ...]:
-    return near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
 
 
 _LIKE = 0.85
@@ -301,7 +298,6 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "place": (places.find, errors.find_at_place),
     "statement": (_find_imported, _find_only_line, _find_in_statement, texts.find_line),
     "text": (
-        texts.find_assignment,
         interpreter.find,
         errors.find,
         operators.find,

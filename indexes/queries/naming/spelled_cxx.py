@@ -80,13 +80,13 @@ def stub_name(raw: str, name: str) -> NameQuery | None:
 
 _PART = r"(?:[\w~]+|\(anonymous namespace\)|\{anonymous\})"
 _CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
-_TORCHGEN_OPERATOR = regex(r"at::_ops::(\w+)(?:::(?:call|redispatch|schema_str|\w+))?\Z")
 _STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
 _SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
 _WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
 _BINDING = regex(r"(?:.*::)?THPVariable_(\w+)\Z")
 _GENERATED_SCOPE = regex(
-    r"(?:.*::)?(?:VariableType|ADInplaceOrView|TraceType|functionalization)::(?:.*::)?(\w+)\Z"
+    r"at::_ops::(\w+)(?:::\w+)?\Z"
+    r"|(?:.*::)?(?:VariableType|ADInplaceOrView|TraceType|functionalization)::(?:.*::)?(\w+)\Z"
 )
 _API = regex(
     r"(?:at|torch)::(?:redispatch::|cpu::|cuda::|meta::|composite\w+::|symint::|_symint::)?(\w+)\Z"
@@ -114,16 +114,14 @@ def _bare_symbol(name: str) -> str:
     return name.rpartition(" ")[2].replace("{anonymous}", "(anonymous namespace)")
 
 
+_ARGUMENTS = regex(r"<[^<>]*>")
+
+
 def _without_template_arguments(name: str) -> str:
-    kept, depth = [], 0
-    for character in name:
-        if character == "<":
-            depth += 1
-        elif character == ">":
-            depth = max(0, depth - 1)
-        elif not depth:
-            kept.append(character)
-    return "".join(kept)
+    removed = 1
+    while removed:
+        name, removed = _ARGUMENTS.subn("", name)
+    return name.partition("<")[0].replace(">", "")
 
 
 _SHIM = "aoti_torch_"
@@ -135,8 +133,6 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     if SENTENCE.search(name):
         return None
     symbol = _bare_symbol(name)
-    if found := _TORCHGEN_OPERATOR.match(symbol):
-        return _from_unambiguous(raw, symbol, found[1])
     if found := _STRUCTURED.match(symbol):
         names = unique((found[1], _SUBCLASS.sub("", found[1])))
         operators = unique(split for name in names for split in _splits(name))
@@ -148,12 +144,9 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     if found := _BINDING.match(symbol):
         return NameQuery(raw, "operator", found[1], operators=(found[1],), symbols=(symbol,))
     if found := _GENERATED_SCOPE.match(symbol):
-        return _from_unambiguous(raw, symbol, found[1])
+        name = found[1] or found[2]
+        return NameQuery(raw, "operator", name, operators=tuple(_splits(name)), symbols=(symbol,))
     return None
-
-
-def _from_unambiguous(raw: str, symbol: str, name: str) -> NameQuery:
-    return NameQuery(raw, "operator", name, operators=tuple(_splits(name)), symbols=(symbol,))
 
 
 def _from_shim(raw: str, symbol: str) -> NameQuery:

@@ -10,10 +10,10 @@ from itertools import islice
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Confidence, Location
+from indexes.model.vocabulary import Location
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.registrations import StoredPython
 
@@ -36,14 +36,13 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
     text = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
     paths = StoredPython(index.facts.store).saying(bare, f"__{bare}", name)
-    found = _lines_in(sorted(paths, key=_is_python), text, (bare,), name, "read", index)
+    found = _lines(
+        sorted(paths, key=lambda path: path.endswith(".py")), text, (bare,), name, "read", index
+    )
     lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
-    if not hits:
-        return None
-    sure: Confidence = "by rule" if note else "exact"
-    return NameMatch("variable", name, hits=tuple(hits[:_READS]), note=note, confidence=sure)
+    return told("variable", name, hits[:_READS], note, "by rule" if note else "exact")
 
 
 def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
@@ -125,7 +124,9 @@ def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if not module or index.source.holds(module.partition(".")[0]):
         return None
     text = rf"\b{re.escape(name)}\b"
-    hits = tuple(islice(_lines(text, (name,), name, "text", ("python",), index), _FEW))
+    hits = tuple(
+        islice(_lines(index.facts.paths("python"), text, (name,), name, "text", index), _FEW)
+    )
     note = f"{module}.{last}, which is not PyTorch's"
     note += "; lines that write it" if hits else ""
     return NameMatch("variable", name, hits=hits, note=note, confidence="by rule")
@@ -135,21 +136,16 @@ _FEW = 5
 
 
 def find_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A line of code that begins as no message does."""
-    return find_line(query, index) if _STATEMENT.match(query.raw.strip()) else None
-
-
-_STATEMENT = regex(
-    r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]|[\w.]+\([^()]*\)\.\w.*\("
-)
-
-
-def find_assignment(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``out = lowerings[target](*args, **kwargs)``, which is no message."""
-    return find_line(query, index) if _ASSIGNMENT.match(query.raw.strip()) else None
+    """A line of code that begins as no message does; an assignment that calls nothing by name."""
+    line = query.raw.strip()
+    is_code = _STATEMENT.match(line) or (query.kind == "text" and _ASSIGNMENT.match(line))
+    return find_line(query, index) if is_code else None
 
 
 _ASSIGNMENT = regex(r"[\w.]+(?:\[[^\]]*\])? = \S")
+_STATEMENT = regex(
+    r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]|[\w.]+\([^()]*\)\.\w.*\("
+)
 
 
 def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -158,10 +154,9 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if "\n" in line or len(line) < _LINE or not _CODE.search(line):
         return None
     text = rf"(?<![\w.]){re.escape(line)}[ \t]*$"
-    hits = tuple(islice(_lines(text, (line,), line, "text", ("python", "cpp"), index), _READS))
-    sure: Confidence = "ambiguous" if len(hits) > 1 else "exact"
+    hits = tuple(islice(_lines(_code(index), text, (line,), line, "text", index), _READS))
     note = "the line itself" if len(hits) == 1 else "lines that are written so"
-    return NameMatch("variable", line, hits=hits, note=note, confidence=sure) if hits else None
+    return told("variable", line, hits, note)
 
 
 _LINE = 12
@@ -170,7 +165,9 @@ _CODE = regex(r"[(=\[{;]|\w\.\w")
 
 def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:
     """The lines of C++ that call a function of a library."""
-    return tuple(_lines(rf"\b{name}\s*\(", (name,), name, "caller", ("cpp",), index))
+    return tuple(
+        _lines(index.facts.paths("cpp"), rf"\b{name}\s*\(", (name,), name, "caller", index)
+    )
 
 
 _SHORTEST = 4
@@ -181,11 +178,8 @@ def _said(
 ) -> NameMatch | None:
     """The lines that say a literal, those of the kinds of nodes first."""
     name = query.raw.strip()
-    hits = sorted(_lines(literal, parts, name, "text", ("python", "cpp"), index), key=_rank)
-    if not hits:
-        return None
-    hits = hits[:_READS]
-    return NameMatch("variable", name, hits=tuple(hits), note=_NOT_DEFINED, confidence="by rule")
+    hits = sorted(_lines(_code(index), literal, parts, name, "text", index), key=_rank)
+    return told("variable", name, hits[:_READS], _NOT_DEFINED, "by rule")
 
 
 def _rank(hit: Hit) -> tuple[bool, bool, bool, bool]:
@@ -239,24 +233,6 @@ _PROGRAMS = ("tools", "tools/setup_helpers")
 
 
 def _lines(
-    pattern: str,
-    parts: Sequence[str],
-    name: str,
-    kind: str,
-    files: tuple[str, ...],
-    index: IndexedTree,
-) -> Iterator[Hit]:
-    """The lines of code in which a pattern is, in files of some kinds that have one of its
-    parts."""
-    paths = (path for of_kind in files for path in index.facts.paths(of_kind))
-    return _lines_in(paths, pattern, parts, name, kind, index)
-
-
-def _is_python(path: str) -> bool:
-    return path.endswith(".py")
-
-
-def _lines_in(
     paths: Iterable[str],
     pattern: str,
     parts: Sequence[str],
@@ -264,16 +240,23 @@ def _lines_in(
     kind: str,
     index: IndexedTree,
 ) -> Iterator[Hit]:
+    """The lines of code in which a pattern is, in those of some files that have one of its
+    parts."""
     words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
     for path in paths:
         data = index.source.content(path)
         text = data.decode("latin-1") if any(word in data for word in words) else ""
-        pages = triple_quoted(data) if text and _is_python(path) else None
+        pages = triple_quoted(data) if text and path.endswith(".py") else None
         for one in wanted.finditer(text):
             said = _line(data, one.start())
             in_text = pages and pages.end_at(one.start()) and not one[0].endswith("=")
             if not said.startswith(_COMMENTS) and not in_text:
                 yield Hit(kind, name, _place(path, text, one), said)
+
+
+def _code(index: IndexedTree) -> Iterator[str]:
+    yield from index.facts.paths("python")
+    yield from index.facts.paths("cpp")
 
 
 def _line(data: bytes, at: int) -> str:

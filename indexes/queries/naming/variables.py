@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery
+from indexes.queries.naming.query import NameQuery, told
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.lookup import Lookup
@@ -103,10 +102,9 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     python = _reads(found, index)
     reads = (hit for hit in python if hit.kind != "write")
     hits = tuple(dict.fromkeys((*found, *asked, *reads, *python)))
-    several = len({hit.name for hit in found}) > 1
-    note = f"{len({hit.name for hit in found})} variables have this name" if several else ""
-    match = NameMatch("variable", found[0].name, hits=hits, note=note)
-    return replace(match, confidence="ambiguous") if several else match
+    several = len({hit.name for hit in found})
+    note = f"{several} variables have this name" if several > 1 else ""
+    return told("variable", found[0].name, hits, note, "ambiguous" if note else "exact")
 
 
 def environment(facts: Lookup) -> list[str]:
