@@ -153,7 +153,7 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     line = query.raw.strip()
     if "\n" in line or len(line) < _LINE or not _CODE.search(line):
         return None
-    text = rf"(?<![\w.]){re.escape(line)}[ \t]*$"
+    text = rf"(?<![\w.]){re.escape(line)}[ \t]*(?:\#.*)?$"
     hits = tuple(islice(_lines(_code(index), text, (line,), line, "text", index), _READS))
     note = "the line itself" if len(hits) == 1 else "lines that are written so"
     return told("variable", line, hits, note)
