@@ -90,13 +90,10 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
 
 def _known_key(new: NewKernel) -> Iterator[ChangeStep]:
     """The list of the keys that torchgen takes in ``dispatch``, where this one is not on it."""
-    lines = new.tree.lines(_MODEL) if new.rows else []
-    first = next((at for at, text in enumerate(lines) if text.startswith("dispatch_keys = [")), 0)
-    last = next((at for at in range(first, len(lines)) if lines[at].startswith("]")), 0)
-    item = f"    DispatchKey.{new.key},"
-    if first and item not in lines[first:last]:
-        place = Location(_MODEL, last)
-        code = inserted(new.tree, place, [item])
+    tree, taken = new.tree, new.tree.accepted_keys
+    place = tree.place_of(f"    DispatchKey.{taken[-1]},\n]", _MODEL) if taken else None
+    if new.rows and place and new.key not in taken:
+        code = inserted(tree, place, [f"    DispatchKey.{new.key},"])
         why = "torchgen refuses a key that is not on this list"
         yield ChangeStep("edit", place, f"let torchgen take {new.key} in dispatch", code, why)
 

@@ -275,7 +275,7 @@ def test_owner(tree: Tree, change: Change) -> Parts:
     where = change.gap.location
     folder = where.path.rpartition("/")[0]
     beside = [p for p in tree.paths(f"{folder}/%.py") if p.rpartition("/")[0] == folder]
-    lines = {path: (tree.lines(path, 1, 1) or [""])[0] for path in beside if path != where.path}
+    lines = {path: tree.line(Location(path, 1)) for path in beside if path != where.path}
     owners = Counter(
         line for line in lines.values() if _OWNERS.match(line) and "unknown" not in line
     )
@@ -284,13 +284,9 @@ def test_owner(tree: Tree, change: Change) -> Parts:
         what = "Name the owner in the first line: the label of the module that the tests are for."
         return Parts((ChangeStep("edit", where, what, why=change.why),))
     like = next(path for path, own in lines.items() if own == line)
-    first = (tree.lines(where.path, 1, 1) or [""])[0]
     at = Location(where.path, 1)
-    code = (
-        replaced(tree, at, [line])
-        if _OWNERS.match(first)
-        else inserted(tree, Location(where.path, 0), [line])
-    )
+    owned = _OWNERS.match(tree.line(at))
+    code = replaced(tree, at, [line]) if owned else inserted(tree, at._replace(line=0), [line])
     what = f"Name the owner; {count} of the {len(lines)} other files of the folder have this one."
     return Parts((ChangeStep("edit", at, what, code, change.why, Location(like, 1)),))
 
