@@ -1,8 +1,20 @@
-"""On which line of a text something stands."""
+"""On which line of a text something stands, and lines of files as people name them."""
 
 from __future__ import annotations
 
 from functools import partial
+
+from indexes.model.regex import regex
+
+LINE = r"\d{1,18}"
+"""The number of a line in a pattern: as many digits as SQLite takes."""
+_PLACE = regex(rf"((?:[A-Za-z]:)?[^:]+):({LINE})(?::\d+)?:?")
+
+
+def placed(text: str) -> tuple[str, int] | None:
+    """The file and the line of ``path:line``, with a column or a colon behind or without."""
+    found = _PLACE.fullmatch(text)
+    return (found[1], int(found[2])) if found else None
 
 
 class LineCount:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from re import Match
 from typing import NamedTuple
 
+from indexes.model.lines import LINE
 from indexes.model.regex import MULTILINE, regex
 from indexes.readers.messages import plain
 
@@ -16,7 +17,7 @@ _RAISED = regex(
 )
 """What Python and the C++ runtime write before a message."""
 _LOGGED = (
-    r"(?:\[?[CDEFIVW](?:\d{3,4} [\d:.]+)?(?: \d+)? ([\w./-]+):(\d{1,18})\] ?"
+    rf"(?:\[?[CDEFIVW](?:\d{{3,4}} [\d:.]+)?(?: \d+)? ([\w./-]+):({LINE})\] ?"
     r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
     r"(?:\[\d{4}-\d\d-\d\d [\d:,.]+\] (?:\[\d+/\d+\] )?[\w.]+: \[[A-Z]+\] )?"
 )
@@ -32,20 +33,20 @@ _AFTER = regex(
 """What c10::Error, warnings and compilers write behind it."""
 _PLACE = regex(
     r"(?:File \"|\bat +|^)((?:[A-Za-z]:)?[\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    r"(?:\", line |:)(\d{1,18})(?:,?:? in (\w+))?",
+    rf"(?:\", line |:)({LINE})(?:,?:? in (\w+))?",
     MULTILINE,
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
-_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d{1,18})")
+_ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
 """What c10 says of an assertion."""
 _FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """What C's ``assert`` and CUDA's say."""
 _KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
-_RAISED_FROM = regex(r"^Exception raised from .* at (\S+):(\d{1,18})", MULTILINE)
+_RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
-_HEADLESS = regex(r"\s*Exception raised from (\S+) at (\S+):(\d{1,18})")
+_HEADLESS = regex(rf"\s*Exception raised from (\S+) at (\S+):({LINE})")
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
 ON_STACK = "on the C++ stack"

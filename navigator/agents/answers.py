@@ -12,6 +12,7 @@ from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Pl
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound
 from indexes.model.impact import Impact, Step, TestCommand
+from indexes.model.lines import placed
 from indexes.model.python import PythonCall, PythonCard
 from indexes.model.vocabulary import Location, OperatorSummary
 from indexes.queries.chains.chain import for_key
@@ -144,9 +145,8 @@ class Answers:
         yield from seen.values()
 
     def _called_by(self, symbol: str) -> Iterator[User]:
-        path, _, line = symbol.rpartition(":")
-        if path and line.isdecimal() and len(line) < 19:  # as many digits as SQLite takes
-            yield from _calls(self._index.at(path, int(line)))
+        if line := placed(symbol):
+            yield from _calls(self._index.at(*line))
             return
         match = self._index.meant(symbol)
         python = self._index.python(match.text) if match.kind == "python" else None

@@ -15,7 +15,7 @@ from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import operator_named
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.regex import regex
+from indexes.model.lines import placed
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.by_name import private
 from indexes.queries.contribution.guides import Command, Convention, Guides
@@ -36,7 +36,6 @@ from indexes.store.registrations import StoredPython
 
 SubjectKind = Literal["operator", "file", "symbol"]
 
-_PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d{1,18}))?(?::\d+)?")
 _MAX_PLACES = 60
 _TEST_FILES = 5
 _MAX_OPERATORS = 5
@@ -147,9 +146,10 @@ class Contributions:
 
         ``device`` is that of the tests, ``histories`` for how many places git is asked.
         Raises NotFound with near names."""
-        place = _PLACE.fullmatch(name.strip().removeprefix(f"{self._index.source.root}/"))
-        if place and self._is_file(place["path"]):
-            subject = self._of_file(place["path"], int(place["line"] or 0))
+        name = name.strip().removeprefix(f"{self._index.source.root}/")
+        path, line = placed(name) or (name, 0)
+        if self._is_file(path):
+            subject = self._of_file(path, line)
         else:
             subject = self._of_name(name)
         return self._make(subject, device, histories)

@@ -12,7 +12,7 @@ from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.model.impact import Impact, Step
-from indexes.model.regex import regex
+from indexes.model.lines import placed
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
@@ -25,8 +25,6 @@ from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.index import Index
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
-
-_PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d{1,18})\Z")
 
 
 class Impacts:
@@ -159,10 +157,9 @@ class Impacts:
 
     def starts(self, symbol: str) -> list[Start]:
         """What a symbol, a ``FILE:LINE`` or a file means. Raises NotFound."""
-        place = _PLACE.match(symbol)
-        if place:
-            paths, line = self._paths(place["path"]), int(place["line"])
-            found = [start for path in paths for start in self._at(path, line)]
+        if place := placed(symbol):
+            paths = self._paths(place[0])
+            found = [start for path in paths for start in self._at(path, place[1])]
         elif "/" in symbol or symbol.endswith(".py"):
             found = [start for path in self._paths(symbol) for start in self._file(path)]
         else:

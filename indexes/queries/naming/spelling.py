@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from indexes.linking.device_names.demangle import readable
+from indexes.model.lines import LINE
 from indexes.model.regex import regex
 from indexes.queries.naming.query import (
     QUOTES,
@@ -188,11 +189,11 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 _PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d{1,4000})(?::\d+)?:?\Z")
 _PATH = regex(r"@?[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
 _LINK = regex(
-    r"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>\d{1,18})(?:-L\d+)?\Z"
+    rf"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>{LINE})(?:-L\d+)?\Z"
 )
 """A line on GitHub."""
-_TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d{1,18})")
-_IN_FUNCTION = regex(r"(?P<path>[^\s\":]+\.\w+):(?P<line>\d{1,18}): in \w+\Z")
+_TRACEBACK = regex(rf"File \"(?P<path>[^\"]+)\", line (?P<line>{LINE})")
+_IN_FUNCTION = regex(rf"(?P<path>[^\s\":]+\.\w+):(?P<line>{LINE}): in \w+\Z")
 """A frame as pytest prints it."""
 
 

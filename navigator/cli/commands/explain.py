@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from indexes.model.lines import placed
 from indexes.queries.explaining import macros
 from indexes.queries.explaining.fields import Explanation, Fields, Passage
 from indexes.serialize.answers import envelope, shape
@@ -38,10 +39,9 @@ def explain(settings: Settings, field: str) -> None:
 
 
 def _field(source: Source, field: str) -> Explanation:
-    path, _, line = field.rpartition(":")
-    placed = source.locate(path.rpartition("/")[2]) if path and line.isdecimal() else None
-    fields = Fields(source)
-    return fields.at(placed, int(line)) if placed else fields.explain(field)
+    path, line = placed(field) or ("", 0)
+    found = source.locate(path.rpartition("/")[2]) if path else None
+    return Fields(source).at(found, line) if found else Fields(source).explain(field)
 
 
 def _macro(settings: Settings, name: str) -> Explanation:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, UsageError
+from indexes.model.lines import placed
 from indexes.model.regex import regex
 from indexes.queries.naming.finding import KINDS
 from indexes.queries.naming.resolve import not_found
@@ -38,7 +39,6 @@ _AT_MOST = click.IntRange(1)
 _KINDS = Choice(tuple(KINDS))
 _FILE = regex(r"\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|mm?|metal|pyi?|ya?ml)")
 """A file without a line."""
-_PLACE = regex(r"(?P<path>.+?):(?P<line>\d{1,18})(?::\d+)?:?\Z")
 
 
 @click.command()
@@ -127,10 +127,8 @@ def at(settings: Settings, place: str, everything: bool) -> int:
 
 
 def _answer_place(settings: Settings, index: Index, place: str, everything: bool) -> None:
-    found = _PLACE.match(place)
-    if found:
-        path = _in_tree(found["path"], index.source)
-        places = _standing(index, path, int(found["line"]))
+    if found := placed(place):
+        places = _standing(index, _in_tree(found[0], index.source), found[1])
     else:
         places = _defined(index, place)
     settings.answer(

@@ -58,8 +58,9 @@ class GotoScreen(ModalScreen[Visit | None]):
         if not text:
             self._show(text, Named([]))
         elif text.isdecimal():
-            here = Location(path, int(text)) if path else None
-            self._show(text, Named([PlaceRow(f"line {int(text)}", here, "line")] if here else []))
+            line = int(text[:18])  # no file has more
+            rows = [PlaceRow(f"line {line}", Location(path, line), "line")] if path else []
+            self._show(text, Named(rows))
         elif session is not None:
             ask(self, "goto", lambda: named(session, text), lambda found: self._show(text, found))
 

@@ -32,3 +32,11 @@ def test_what_it_does_not_say(cache: Path, capsys: pytest.CaptureFixture[str]) -
     given = ["--tree", str(TREE), "--cache", str(cache), "explain"]
     assert main([*given, "NO_SUCH_MACRO"]) == 1
     assert "no macro NO_SUCH_MACRO is defined in this tree" in capsys.readouterr().err
+
+
+def test_a_line_that_no_number_holds_is_no_place(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = f"native_functions.yaml:{'9' * 5000}"
+    assert main(["--tree", str(TREE), "--cache", str(cache), "explain", place]) == 1
+    assert "this tree does not explain native_functions.yaml:999" in capsys.readouterr().err
