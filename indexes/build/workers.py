@@ -50,6 +50,10 @@ def working(pool: ProcessPoolExecutor, process: str) -> Iterator[ProcessPoolExec
         yield pool
     except BrokenProcessPool as error:
         raise SourceError(f"{process} failed: {error}") from error
+    except OSError:  # where a second one can't be started, nobody tells the first to end
+        for started in [*(pool._processes or {}).values()]:
+            started.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -127,3 +127,26 @@ def test_a_process_that_dies_is_an_error_in_one_line() -> None:
     ):
         list(pool.map(os._exit, [9]))
     assert "\n" not in str(error.value)
+
+
+FEW_FILES = """\
+import os, resource
+from indexes.build.workers import start_workers, working
+
+workers = start_workers(2, method="fork")
+lowest = os.dup(0)
+os.close(lowest)
+resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 5, lowest + 5))
+try:
+    with working(workers, "a process") as pool:
+        print(*pool.map(abs, range(9)))
+except OSError as error:
+    print("refused:", error.strerror)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the descriptors of a fork")
+def test_where_a_second_one_cannot_be_started_the_first_ends() -> None:
+    command = [sys.executable, "-c", FEW_FILES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "refused: Too many open files\n"
