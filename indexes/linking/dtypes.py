@@ -22,7 +22,6 @@ from indexes.readers.cxx.preprocess import Preprocessor
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")
-_BRACES = regex(r"[{}]")
 _CASE = regex(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
 _FIRST = regex(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
 _SWITCH = regex(r"\bswitch\b")
@@ -293,9 +292,5 @@ def _body_of(text: str, name: str) -> str:
     found = re.search(rf"\b{re.escape(name)}\b[^;{{]*\{{", text)
     if found is None:
         return text
-    depth = 0
-    for brace in _BRACES.finditer(text, found.end() - 1):
-        depth += 1 if brace.group() == "{" else -1
-        if not depth:
-            return text[found.start() : brace.end()]
-    return text
+    end = close(text, found.end() - 1, "{}")
+    return text[found.start() : end + 1] if end >= 0 else text

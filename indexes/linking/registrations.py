@@ -11,7 +11,7 @@ from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.visible import can_mean, path_device
 from indexes.model.files import PythonFact, module_name, unpack
-from indexes.model.idioms import idiom_of, meaning_of, split_arguments
+from indexes.model.idioms import close, idiom_of, meaning_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Location, Role, StubRow
 
@@ -180,13 +180,8 @@ def _shown(kernel: str) -> str:
     plumbing = _PLUMBING.match(kernel) if "_generated_plumbing" in kernel else None
     if plumbing is None:
         return kernel
-    inner = kernel[plumbing.end() :]
-    depth = 1
-    for at, char in enumerate(inner):
-        depth += (char == "(") - (char == ")")
-        if depth == 0:
-            return inner[:at].lstrip("& ")
-    return kernel
+    end = close(kernel, plumbing.end() - 1)
+    return kernel[plumbing.end() : end].lstrip("& ") if end >= 0 else kernel
 
 
 def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None:

@@ -20,6 +20,7 @@ from indexes.linking.device_names.parser import (
     parse_type,
 )
 from indexes.linking.visible import is_metal_kernel
+from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
 
@@ -266,17 +267,8 @@ def is_placeholder(name: str) -> bool:
 @lru_cache(maxsize=16384)
 def split_parameters(text: str) -> tuple[str, ...]:
     """Top-level parameters of a parameter list."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        if char in "(<[{":
-            depth += 1
-        elif char in ")>]}":
-            depth -= 1
-        elif char == "," and depth <= 0:
-            parts.append(text[start:at])
-            start = at + 1
-    parts.append(text[start:])
-    return tuple(p.strip() for p in parts if p.strip() and p.strip() != "void")
+    parts = (part.strip() for part in split_outside(text, angles=True))
+    return tuple(part for part in parts if part and part != "void")
 
 
 @lru_cache(maxsize=16384)

@@ -11,6 +11,7 @@ from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node
 from indexes.model.answers import DeviceKernelAnswer, Place
 from indexes.model.errors import NotFound
+from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.impact.facts import ImpactFacts
@@ -166,7 +167,7 @@ def global_functions(text: str) -> Iterator[tuple[str, int]]:
     blank = _DIRECTIVE.sub(_blanked, blank)
     for found in _GLOBAL.finditer(blank):
         for name in _NAME.finditer(blank, found.end()):
-            end = _closing(blank, name.end())
+            end = close(blank, name.end()) + 1 or len(blank)
             if not _ATTRIBUTE.match(name[1]):
                 if blank[end:].lstrip()[:1] == "{":
                     yield name[1], blank.count("\n", 0, name.start()) + 1
@@ -175,16 +176,6 @@ def global_functions(text: str) -> Iterator[tuple[str, int]]:
 
 def _blanked(match: re.Match[str]) -> str:
     return _NO_LINE_END.sub(" ", match[0])
-
-
-def _closing(text: str, start: int) -> int:
-    """The place behind the parenthesis that closes the first one from ``start``."""
-    depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0 and text[at] == ")":
-            return at + 1
-    return len(text)
 
 
 _BUILT_ON = {

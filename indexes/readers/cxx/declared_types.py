@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from indexes.model.answers import Member
+from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import Statement, comment_above, statements
@@ -69,10 +70,11 @@ def read_types(data: bytes, path: str) -> DeclaredTypes:
 def _class(scan: Scan, one: Found, numbers: Lines, lines: list[str], path: str) -> DeclaredClass:
     start = scan.plain.index("{", one.body) + 1
     end = scan.plain.rindex("}", 0, one.end + 1)
-    bases = tuple(_ACCESS.sub("", base).strip() for base in _split(one.base))
+    bases = filter(str.strip, split_outside(one.base, angles=True))
+    plain = tuple(_ACCESS.sub("", base).strip() for base in bases)
     members = tuple(_groups(scan.plain, start, end, numbers, lines, path))
     is_virtual = _VIRTUAL.search(scan.plain, start, end) is not None
-    return DeclaredClass(one.name, path, numbers.at(one.start), bases, is_virtual, members)
+    return DeclaredClass(one.name, path, numbers.at(one.start), plain, is_virtual, members)
 
 
 def _groups(
@@ -99,15 +101,3 @@ def _members(statement: Statement, numbers: Lines, lines: list[str], path: str) 
         if not _STATIC.search(member.type):
             comment = comment_above(lines, member.location.line)
             yield Member(member.name, member.type, comment, member.location, bits=member.bits)
-
-
-def _split(bases: str) -> list[str]:
-    """``A<B, C>, D`` at the commas outside of angles."""
-    parts, depth = [""], 0
-    for char in bases:
-        depth += (char == "<") - (char == ">")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part for part in parts if part.strip()]

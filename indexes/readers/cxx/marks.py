@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from indexes.model.bounds import CXX_NESTING
-from indexes.model.idioms import LOOPS
+from indexes.model.idioms import LOOPS, split_outside
 from indexes.model.regex import ASCII, regex
 
 UNKNOWN = "?"
@@ -95,8 +95,9 @@ def result_mark(before: str) -> str:
     marks of all that it holds, with spaces between."""
     is_type = len(before) < _LONGEST
     type_ = _NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip() if is_type else ""
-    if parts := _TUPLE.match(type_):
-        return " ".join(one_letter(type_mark(part)) or UNKNOWN for part in split_list(parts[1]))
+    if listed := _TUPLE.match(type_):
+        parts = split_outside(listed[1], angles=True)
+        return " ".join(one_letter(type_mark(part)) or UNKNOWN for part in parts)
     return type_mark(type_)
 
 
@@ -114,22 +115,6 @@ def _template_mark(within: str, name: str, inner: str) -> str:
 # --------------------------------------------------------------------------- parameters
 
 _PARAMETER = regex(r"(.*[\w>&*\])])\s*(?<!\w)(\w+)\s*((?:\[[^\]]*\])*)$", ASCII)
-_NESTS = regex(r"[<({\[>)}\],]")
-
-
-def split_list(text: str) -> list[str]:
-    """What stands between top-level commas, where angle brackets nest."""
-    if "<" not in text and "(" not in text and "{" not in text:
-        return text.split(",")
-    parts, depth, start = [], 0, 0
-    for found in _NESTS.finditer(text):
-        char = found[0]
-        if char == "," and not depth:
-            parts.append(text[start : found.start()])
-            start = found.end()
-        elif char != ",":
-            depth += 1 if char in "<({[" else -1
-    return [*parts, text[start:]]
 
 
 @lru_cache(4096)
@@ -138,7 +123,7 @@ def parameter_marks(parameters: str) -> tuple[tuple[str, str], ...]:
     if not parameters:
         return ()
     named = []
-    for one in split_list(parameters):
+    for one in split_outside(parameters, angles=True):
         if found := _PARAMETER.match(one.partition("=")[0].strip()):
             type_, name, many = found.groups()
             mark = type_mark(type_)
