@@ -198,7 +198,7 @@ class _Arms:
     def _ternary(self, at: int) -> Iterator[Arm]:
         begin = self._condition_start(at)
         condition = _short(self.written[begin:at])
-        colon = self._colon(at + 1)
+        colon = self._arm_end(at + 1)
         if not condition or self.text[colon : colon + 1] != ":":
             return
         yield Arm(at + 1, colon, condition, "then", begin)
@@ -206,7 +206,7 @@ class _Arms:
         yield Arm(colon + 1, end, condition, "else", begin)
 
     def _arm_end(self, at: int) -> int:
-        """The end of what follows the ``:`` of ``?:``; a further ``?:`` belongs to it."""
+        """The end of what follows the ``?`` or the ``:`` of ``?:``; a further one belongs to it."""
         open_ = 0
         for _ in range(CXX_BRACKETS):
             at = self.brackets.find(_COLON, at, self.end)
@@ -221,10 +221,6 @@ class _Arms:
                 return at
             at += 1
         return at
-
-    def _colon(self, at: int) -> int:
-        """The ``:`` of a ``?`` in front of ``at``, or whatever ends it before."""
-        return self._arm_end(at)
 
     def _condition_start(self, at: int) -> int:
         text, opens = self.text, self.brackets.opens
