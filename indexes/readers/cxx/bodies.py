@@ -219,19 +219,13 @@ def library_calls(
         at = found.end() if name in _NO_MACRO else ended + 1
         if method:
             if name == variable and method in LIBRARY_METHODS:
-                yield LibraryCall(
-                    method, _without_comments(text[found.end() : ended]), found.start()
-                )
+                yield LibraryCall(method, strip_comments(text[found.end() : ended]), found.start())
         elif name not in _NO_MACRO and _is_statement(plain, found.start(), start):
             yield LibraryCall(
-                MACRO_USE, _without_comments(text[found.start() : ended + 1]), found.start()
+                MACRO_USE, strip_comments(text[found.start() : ended + 1]), found.start()
             )
 
 
 def _is_statement(plain: str, at: int, start: int) -> bool:
     before = plain[max(start, at - 400) : at].rstrip()
     return not before or before[-1] in _BEFORE_STATEMENT
-
-
-def _without_comments(text: str) -> str:
-    return strip_comments(text) if "/" in text else text
