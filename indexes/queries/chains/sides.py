@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from indexes.codegen.derivatives import repeated
 from indexes.linking.facts import Edge, HopList, Link
 from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.graph import Graph, Node, Step
@@ -62,19 +63,10 @@ def _add_entry(
     assert entry is not None
     what, note = (entry.op, entry.location, rule, sure), ", ".join(nodes.values())
     number = hops.add(parent, "derivative", *what, note=note)
-    formulas = _add_formulas(in_names_of(native, entry), number, hops)
+    formulas = _add_formulas(repeated(entry, native), number, hops)
     for function in formula_functions(entry, facts):
         if parent_of := formulas.get(function.formula.location.line):
             _add_function(function, parent_of, facts, hops, source)
-
-
-def in_names_of(native: NativeFunction, entry: DerivativeEntry) -> DerivativeEntry:
-    """An entry as it is for an operator: foreach operators have formulas in their own names."""
-    if not native.name.startswith("_foreach_"):
-        return entry
-    from indexes.codegen.derivatives import repeated
-
-    return repeated(entry, native)
 
 
 def through_operators(op: str, facts: Lookup) -> tuple[list[str], list[str]]:
