@@ -146,8 +146,17 @@ class EdgeResolver:
         edges = self._of_library(call, caller, found)
         if call.template or not found:
             edges += self._functors(call, caller)
+        if found and self._is_hidden(call, caller, found):
+            found = []
         found = found or self._constructors(call, caller)
         return edges + (self._functions(call, found) if found else self._operators(call, caller))
+
+    def _is_hidden(self, call: Call, caller: Known, found: Sequence[Known]) -> bool:
+        """Whether ``at`` itself has what a call names, by torchgen: that hides what stands in
+        ``c10``, whose names ``using namespace`` adds to it (namespace.qual)."""
+        added = call.qualifier and all(plain_scope(k.definition.scope) == "c10" for k in found)
+        is_made = bool(added and self.facts.overloads(operator_base(call)))
+        return is_made and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
         """Those of a class of the same source file, which may launch: ``Sorter sorter(x)``."""

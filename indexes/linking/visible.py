@@ -174,6 +174,9 @@ _LIBRARIES = (
     ("MAGMA", ("magma_",), regex(r"magma_\w+$")),
     ("CUDA", ("cuLaunch",), regex(r"cuLaunch\w+$")),
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
+    ("cuDSS", ("cudss",), regex(r"cudss[A-Z]\w*$")),
+    ("XNNPACK", ("xnn_",), regex(r"xnn_\w+$")),
+    ("NNPACK", ("nnp_",), regex(r"nnp_\w+$")),
     (
         "Metal",
         ("mtl_", "dispatchThread", "encodeToCommandBuffer", "copyFromBuffer", "fillBuffer"),

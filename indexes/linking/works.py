@@ -15,6 +15,7 @@ from typing import Literal
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.visible import is_header, is_metal_kernel
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
@@ -33,7 +34,7 @@ _LAUNCHING: dict[object, ComputingKind] = {
 _SET_UP = regex(
     r"Create|Destroy|Delete|Find(?![a-z])|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
     r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
-    r"|_(?:create|destroy|set|get|init|version|query|strerror|verbose|handle|analysis|is)(?:_|\b)"
+    r"|_(?:create|destroy|set|get|init(?:ialize)?|version|query|strerror|verbose|handle|analysis|is|copy)(?:_|\b)"
     r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get|swap)\b"
 )
 """What vendors call functions that prepare, ask and tidy up, and types that they construct."""
@@ -44,9 +45,12 @@ _RUNS = {
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),
     "CUTLASS": regex(r"::device::"),
+    "XNNPACK": regex(r"_run_"),
     "AOTriton": regex(r"::attn_"),
 }
 """Of libraries with more words for preparing than for computing, how those that compute look."""
+_NUMBERS = "Thrust"
+"""The library that has functions of single numbers too."""
 _TEMPLATES = ("CUB", "CUTLASS")
 """Libraries that headers call for types which are their caller's."""
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
@@ -174,7 +178,9 @@ class Works:
     def _library(self, edge: Edge) -> ComputingKind | None:
         """How a library's function computes; None for one that prepares, and for a class of the
         tree with a name like a library's."""
-        own = self.facts.is_type(edge.symbol.rpartition("::")[2])
+        scope, _, name = edge.symbol.lstrip(":").rpartition("::")
+        vendor = VENDOR_NAMESPACES.get(scope.partition("::")[0], _NUMBERS)
+        own = vendor == _NUMBERS and self.facts.is_type(name)
         return _LAUNCHING.get(edge.target, "library") if runs_library(edge) and not own else None
 
     def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
@@ -336,8 +342,8 @@ def moves(schema: Schema) -> bool:
         return True
     if "memory_format" in given and not given >= _OPTIONS and schema.returns:
         return any(one.name == "self" and not one.mutable for one in schema.arguments)
-    if given <= {"tensors", "dim"} and "tensors" in given:  # joins or lines up tensors
-        return bool(schema.returns)
+    if given == {"self", "repeats"} or (given <= {"tensors", "dim"} and "tensors" in given):
+        return bool(schema.returns)  # lines values up again, joins or lines up tensors
     return given == {"self", "value"} and schema.base == "fill"
 
 

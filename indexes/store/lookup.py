@@ -15,7 +15,7 @@ from indexes.model.vocabulary import Location
 from indexes.store.bodies import Bodies
 from indexes.store.index_file import Store
 from indexes.store.operators import Operators
-from indexes.store.tables import DOCUMENTS, load
+from indexes.store.tables import DOCUMENTS, FILE_OF, load
 
 _USE = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
 _USES = f"SELECT {_USE} FROM uses u JOIN files f ON f.id=u.file"
@@ -113,6 +113,19 @@ class Lookup(Bodies, Operators):
             " WHERE r.kind='order' ORDER BY f.path DESC,r.line DESC"
         )
         return {name: detail.split(",") for name, detail in self.store.query(sql)}
+
+    @cached_property
+    def flags(self) -> dict[str, list[tuple[str, bool]]]:
+        """Under which guards macros are true or false: ``#define IS_SPMM_AVAILABLE() 1``."""
+        sql = (
+            "SELECT m.name,d.guard,m.body FROM macros m JOIN definitions d ON d.name=m.name AND"
+            f" {FILE_OF}=m.file AND d.line=m.line WHERE m.parameters='' AND m.body IN"
+            " ('0','1','true','false')"
+        )
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for name, guard, body in self.store.query(sql):
+            found.setdefault(name, []).append((guard, body in ("1", "true")))
+        return found
 
     @cached_property
     def _stubs(self) -> frozenset[str]:

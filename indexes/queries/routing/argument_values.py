@@ -80,6 +80,7 @@ class Given:
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
         self._answers = Answers(facts, self)
+        self.flags = self._answers.flags
 
     def inside(self, walk: Walk, caller: int, always: bool = False) -> Defaults:
         """What a function on a way is given; ``always``, whatever a user gives the operator. If
@@ -89,6 +90,10 @@ class Given:
             return self._of(walk, node, always) if node in walk.before else ()
         here = self._of(walk, node, always) if node in walk.before else walk.defaults
         return (*here, *self._answers.asked(caller, walk.device, here))
+
+    def is_built(self, guard: str, device: str) -> bool | None:
+        """Whether a build for a device has what stands under a guard."""
+        return holds(guard or "true", device, self._answers.flags(guard, device))
 
     def passed_on(self, device: str, here: Defaults, edge: Edge, number: int) -> Defaults:
         """What a function is given to which the call of a function or of its operator leads."""
@@ -243,7 +248,10 @@ class Answers:
         if self._depth >= _DEEPEST:
             return ()
         self._depth += 1
-        said = ((name, self._joint(edges, device, here)) for name, edges in self._asking(caller))
+        said = (
+            (name, self._joint(edges, device, here) if edges else self._flag(name, device))
+            for name, edges in self._asking(caller)
+        )
         found = tuple((answer_of(name), value) for name, value in said if value is not None)
         self._depth -= 1
         return found
@@ -252,12 +260,25 @@ class Answers:
         """The functions that the conditions of a body ask, by their names."""
         branches = self.facts.branches(caller)
         names = {name for one in branches for name in _CALLED.findall(f"{one.text} {one.means}")}
-        edges: dict[str, list[Edge]] = {}
+        edges: dict[str, list[Edge]] = {name: [] for name in names if name in self.facts.flags}
         for edge in self.facts.edges(caller) if names else ():
             name = edge.symbol.rpartition("::")[2]
             if name in names and edge.kind in _CALLS and not is_unusual(name):
                 edges.setdefault(name, []).append(edge)
         return tuple(edges.items())
+
+    def flags(self, text: str, device: str) -> Defaults:
+        """What macros are that a text names: those that the tree defines as true or false."""
+        named = ((name, self._flag(name, device)) for name in _CALLED.findall(text))
+        return tuple((answer_of(name), value) for name, value in named if value is not None)
+
+    def _flag(self, name: str, device: str) -> str | None:
+        kept = (
+            is_true
+            for guard, is_true in self.facts.flags.get(name, ())
+            if holds(guard or "true", device)
+        )
+        return next(map(str, kept), None)
 
     def _joint(self, edges: Sequence[Edge], device: str, here: Defaults) -> str | None:
         """What all that a name may mean answer; None where that is not the same."""
@@ -277,7 +298,7 @@ class Answers:
                 places = (d for row in rows for d in row.definitions)
                 numbers = [one.id for one in map(self.facts.known, places) if one]
             for known in filter(None, map(self.facts.by_id, numbers)):
-                if holds(known.definition.guard or "true", device) is not False:
+                if self.given.is_built(known.definition.guard, device) is not False:
                     yield edge, known
 
     def _of(self, known: Known, edge: Edge, device: str, here: Defaults) -> str | None:

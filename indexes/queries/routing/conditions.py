@@ -183,7 +183,9 @@ class Conditions:
             return price / _labels(choice) + _BESIDE_USUAL * self._is_beside_usual(
                 choice, walk, caller
             )
-        return _CASE * (choice.arm == "case") if usual else UNUSUAL
+        if usual and choice.arm == "case":
+            return _CASE + _BESIDE_USUAL * self._is_beside_asked(choice, walk, caller)
+        return 0.0 if usual else UNUSUAL
 
     def _rank(self, choice: Choice) -> int | None:
         """The place of a case's value in the tree's own list of them, which says what is tried
@@ -200,10 +202,19 @@ class Conditions:
         head = choice.text.partition(" case ")[0]
         return head in self._switches(caller, walk.device)
 
+    def _is_beside_asked(self, choice: Choice, walk: Walk, caller: int) -> bool:
+        """Whether another case of the same switch has a word of the operator's name."""
+        head = choice.text.partition(" case ")[0]
+        same = (one for one in self._cases(caller) if one.text.partition(" case ")[0] == head)
+        return any(self._is_asked(one, walk) for one in same)
+
+    def _cases(self, caller: int) -> Iterator[Choice]:
+        cases = (one for one in self.facts.branches(caller) if one.arm == "case")
+        return (Choice(one.text, one.arm, Location("", one.line)) for one in cases)
+
     def _find_switches(self, caller: int, device: str) -> frozenset[str]:
         """The switches of a body that have a case which is the usual one on a device."""
-        cases = (one for one in self.facts.branches(caller) if one.arm == "case")
-        usual = (c for c in cases if taken(Choice(c.text, c.arm, Location("", c.line)), device))
+        usual = (one for one in self._cases(caller) if taken(one, device))
         return frozenset(one.text.partition(" case ")[0] for one in usual)
 
     def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual_conditions import holds, is_special
+from indexes.linking.usual_conditions import is_special
 from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
@@ -350,7 +350,7 @@ class Prices:
             return 0.0
         found, price = known.definition, 0.0
         if not is_special(walk.native.name):
-            price += UNUSUAL * (bool(found.guard) and holds(found.guard, walk.device) is False)
+            price += UNUSUAL * (self.given.is_built(found.guard, walk.device) is False)
             price += _OTHER_BUILD * (ROCM in found.location.path)
             file = found.location.path.rpartition("/")[2]
             price += _RARE * any(map(is_special, (found.qualified, file)))

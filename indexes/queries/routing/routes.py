@@ -223,9 +223,11 @@ class _Finder:
                 yield one
 
     def _always_holds(self, choice: Choice, walk: Walk, caller: int | str) -> bool:
-        """Whether a condition holds because of what functions on a way are given."""
+        """Whether a condition holds because of what functions on a way are given, or of what the
+        tree defines."""
         given = self.search.prices.given
         always = given.inside(walk, caller, always=True) if isinstance(caller, int) else ()
+        always = (*always, *given.flags(choice.text, walk.device))
         return bool(always) and taken(choice, walk.device, always) is True
 
     def _same(self, end: End) -> list[Edge]:

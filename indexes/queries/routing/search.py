@@ -11,7 +11,7 @@ from itertools import count
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual_conditions import Defaults, holds, taken
+from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_check, is_generic
 from indexes.model.answers import RouteKind
@@ -38,6 +38,14 @@ _MADE = 3.0
 """What the kernel, stub and loop cost that torchgen makes around an inner loop."""
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
+_OF_VALUES = regex(
+    r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$"
+)
+"""The parameters of a function that is given single values."""
+_ELEMENT = 2.0
+"""What a library costs that is called so, element by element: the loop around it computes."""
+_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)")
+"""In the name of what lays a matrix out for a library: others use that."""
 _BATCHES = "parallel_for"
 _AROUND = 0.8
 """What a loop costs around what calls a library: a little more than a step to that."""
@@ -202,8 +210,12 @@ class Search:
         return passed and any(taken(one, walk.device) is False for one in end.conditions)
 
     def _gives_memory(self, step: Step) -> bool:
+        """Whether a step leads to an operator that gives memory, or calls its kernel."""
         lower = step.lower
-        return lower.kind == "operator" and self.works.operator(str(lower.what)) in _MEMORY
+        ops = [str(lower.what)] if lower.kind == "operator" else []
+        if isinstance(lower.what, int) and isinstance(step.why, Edge):
+            ops = [row.op for row in self.facts.kernel_rows_of(lower.what)]
+        return bool(ops) and all(self.works.operator(one) in _MEMORY for one in ops)
 
     def _may_copy(self, step: Step, walk: Walk) -> bool:
         """Whether a step leads from an operator that moves to the one by which it copies, within
@@ -293,10 +305,19 @@ class Search:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
             name = edge.symbol.rpartition("::")[2]
-            is_it = edge.kind == "library" and name == known.definition.name
+            packs = _PACKS.search(known.definition.name) and not _PACKS.search(walk.native.name)
+            is_it = edge.kind == "library" and (packs or name == known.definition.name)
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
+                price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
                 yield price + HELP * self._fills(end, walk), end
+
+    def _is_of_element(self, known: Known, before: tuple[Node, Step] | None) -> bool:
+        """Whether a function is given single values by one that loops."""
+        caller = before[0].what if before else ""
+        if not isinstance(caller, int) or self.works.computing(caller) != "loop":
+            return False
+        return _OF_VALUES.match(known.definition.parameters) is not None
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
         """The messages by which a device copies memory: what computes in an operator that moves."""
@@ -335,7 +356,9 @@ class Search:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
         calls = self.facts.calls(known)
-        is_of_other_builds = holds(known.definition.guard or "true", walk.device) is False
+        is_of_other_builds = (
+            self.prices.given.is_built(known.definition.guard, walk.device) is False
+        )
         if is_of_other_builds or self._is_of_operators(known, node):
             return
         if any(call.name.startswith(DTYPE_SWITCH) for call in calls):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from re import Pattern
+from re import Pattern, escape
 from typing import NamedTuple
 
 from indexes.model.files import PACK, Branch, Call
@@ -40,10 +40,15 @@ from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
 from indexes.readers.cxx.signs import CALLED_OBJECT, PATH, TEMPLATE, Signs
 
 _MOST_ARGUMENTS = 40
+_MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
+"""What makes an object of the class that it is given by its template."""
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
 _SPELLED = rf"(::)?({PATH})\s*({TEMPLATE})?"
-_PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)?\s*", ASCII)
+_ADDRESS = "(const void*)"
+"""How a ``__global__`` function is given to the CUDA runtime and to libraries that launch it."""
+_CAST = rf"static_cast\s*<[^;{{}}]*>\s*\(\s*&?|{escape(_ADDRESS)}\s*&?"
+_PASSED = regex(rf"\s*(&|{_CAST})?\s*{_SPELLED}\s*\)?\s*", ASCII)
 # What a look-ahead has found is not tried again in another way.
 _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({PATH}))\3\s*({TEMPLATE})?\s*;", ASCII)
 _OF_CLASS = regex(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\w*\))?((?:::)?\w+(?:::\w+)*)::(\w+)\s*", ASCII)
@@ -207,6 +212,9 @@ class _Reading:
         if name in BY_NAME and (named := self._operator_named(parts)):
             self._rows.append((start, named[0], "", SCHEMA, named[1], "", ""))
             return
+        if name in _MAKERS and (made := _made(template)):
+            marks = self._given(parts) if parts else ""
+            self._rows.append((start, *made[:2], kind, flat(made[2]), marks, ""))
         if name == OPAQUE or leads_nowhere(name, qualifier, kind, receiver):
             self._names_in(parts)
             return
@@ -384,10 +392,11 @@ def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> lis
 
 
 def _may_name(text: str) -> bool:
-    """Whether an argument looks like ``&f``, ``at::f``, ``f<int>`` or ``static_cast<F>(f)``."""
+    """Whether an argument looks like ``&f``, ``at::f``, ``f<int>``, ``static_cast<F>(f)`` or
+    ``(const void*)f``."""
     if text[-1:] == ")":
         return text.startswith("static_cast")
-    return text[:1] == "&" or text[-1:] == ">" or "::" in text
+    return text[:1] == "&" or text[-1:] == ">" or "::" in text or text.startswith(_ADDRESS)
 
 
 def _is_value(scope: str, name: str, pointed: bool) -> bool:

@@ -49,7 +49,6 @@ from indexes.model.vocabulary import Choice, Location
         ("inner_size == 1", None),
         ("self.dim() == 2", True),
         ("dim_tensor1 == 1", False),
-        ("AT_USE_JITERATOR()", True),
         ("USE_ROCM", False),
         ("defined(CUDNN_VERSION) && CUDNN_VERSION < 8900", False),
         ("!q.numel()", False),

@@ -141,12 +141,49 @@ YAML = """
 - func: by_back_end(Tensor self) -> Tensor
   dispatch:
     CUDA: by_back_end_cuda
+
+- func: by_runtime(Tensor self) -> Tensor
+  dispatch:
+    CUDA: by_runtime_cuda
+
+- func: turned_transpose(Tensor self) -> Tensor
+
+- func: by_flag(Tensor self) -> Tensor
+
+- func: by_element(Tensor self) -> Tensor
+
+- func: by_maker(Tensor self) -> Tensor
+
+- func: first_of.Number(Tensor self, Scalar other, int n) -> Tensor
+
+- func: view_part(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CompositeExplicitAutograd: view_part
+
+- func: parts_by_view(Tensor self) -> Tensor[]
+
+- func: repeat(Tensor self, SymInt[] repeats) -> Tensor
+  dispatch:
+    CPU: repeat_cpu
+
+- func: lined_up(Tensor self) -> Tensor
 """
 KERNELS = """
 #include <ATen/native/DispatchStub.h>
 namespace at {
 static inline Tensor operator*(const Tensor& x, const Tensor& y) { return x.mul(y); }
 }
+namespace c10 {
+inline float first_of(float x, float y) { return x; }
+struct PackAMatrix {};
+}
+namespace at { using namespace c10; }
+#if defined(CUSPARSE_VERSION) && CUSPARSE_VERSION >= 11000
+#define HAS_WIDE() 1
+#else
+#define HAS_WIDE() 0
+#endif
+#define USES_TEXT() true
 namespace at::native {
 static void fast_step(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
 static void slow_loop(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
@@ -357,6 +394,45 @@ Tensor laid_out_cpu(const Tensor& self) {
   }
   return self;
 }
+Tensor turned_transpose(const Tensor& self) {
+  switch (select(self)) {
+    case Backend::Mkldnn:
+      fast_step(self);
+      break;
+    case Backend::MkldnnTranspose:
+      sine_deep(self);
+      break;
+  }
+  return self;
+}
+#if USES_TEXT() && HAS_WIDE()
+static void by_width(const Tensor& self) { sine_deep(self); }
+#else
+static void by_width(const Tensor& self) { fast_step(self); }
+#endif
+Tensor by_flag(const Tensor& self) { by_width(self); return self; }
+static float each_value(float scale, qint8 value) { return fbgemm::Dequantize(value, scale); }
+Tensor by_element(const Tensor& self) {
+  at::parallel_for(0, 1, 1, [&](int64_t a) { each_value(1.0, self.data_ptr<qint8>()[a]); });
+  return self;
+}
+Tensor by_maker(const Tensor& self) {
+  auto packed = std::make_unique<fbgemm::PackAMatrix<int8_t>>(self.data_ptr<int8_t>());
+  return self;
+}
+static Tensor tensor_of(const Scalar& one);
+Tensor first_of(const Tensor& self, const Scalar& other, int64_t n) {
+  return at::first_of(self, tensor_of(other));
+}
+Tensor view_part(const Tensor& self) {
+  if (self.is_quantized()) {
+    slow_step(self);
+  }
+  return self;
+}
+std::vector<Tensor> parts_by_view(const Tensor& self) { return {at::native::view_part(self)}; }
+Tensor repeat_cpu(const Tensor& self, IntArrayRef repeats) { fast_step(self); return self; }
+Tensor lined_up(const Tensor& self) { return product_farther(self.repeat({2})); }
 static void sine_loop(const Tensor& self) { slow_step(self); }
 static void sine_deep(const Tensor& self) { sine_loop(self); }
 Tensor sine_of_cpu(const Tensor& self) { sine_deep(self); return self; }
@@ -378,6 +454,10 @@ static void usual_outer(const Tensor& self) {
 }
 static void usual_first(const Tensor& self) { usual_outer(self); }
 static void usual_case(const Tensor& self) { usual_first(self); }
+Tensor by_runtime_cuda(const Tensor& self) {
+  cudaLaunchCooperativeKernel((const void*)wise_kernel, dim3(1), dim3(1), arguments, 0, stream);
+  return self;
+}
 Tensor by_file_cuda(const Tensor& self) { run_of_files(self); return self; }
 void run_of_files(const Tensor& self);
 Tensor by_back_end_cuda(const Tensor& self) {
@@ -482,6 +562,10 @@ def usual(index: Index, operator: str, device: str = "CPU") -> Route:
         ("by_training", "fast_step"),  # as modules are until somebody evaluates
         ("sampled", "fast_step"),  # images have two dimensions
         ("by_tuple", "slow_loop"),  # of which the second is a number
+        ("turned_transpose", "slow_loop"),  # by the case with a word of its name
+        ("by_flag", "slow_loop"),  # as the tree defines the macro
+        ("by_element", "by_element"),  # which a library converts one by one
+        ("first_of.Number", "fast_step"),  # and not what ``c10`` has
     ],
 )
 def test_values_decide_the_conditions_of_what_is_called(
@@ -521,6 +605,19 @@ def test_a_copy_of_what_is_not_contiguous_is_not_the_answer(index: Index) -> Non
     assert usual(index, "copied_form").symbol.endswith("slow_loop")
 
 
+def test_an_object_of_a_library_is_made_by_it(index: Index) -> None:
+    found = usual(index, "by_maker")
+    assert (found.kind, found.note) == ("library", "fbgemm::PackAMatrix")
+
+
+def test_what_lines_values_up_again_prepares(index: Index) -> None:
+    assert "product_of" in [one.symbol for one in usual(index, "lined_up").via]
+
+
+def test_the_kernel_of_a_view_computes_nothing_where_it_is_called_itself(index: Index) -> None:
+    assert usual(index, "parts_by_view").kind == "none"
+
+
 def test_the_format_of_inputs_is_no_answer(index: Index) -> None:
     assert usual(index, "laid_out").symbol.endswith("fast_step")
 
@@ -531,6 +628,10 @@ def test_a_function_comes_before_the_arithmetic_around_it(index: Index) -> None:
 
 def test_another_case_of_a_switch_with_a_usual_one_is_rare(index: Index) -> None:
     assert usual(index, "by_back_end", "CUDA").symbol.endswith("usual_kernel")
+
+
+def test_what_the_runtime_is_given_to_launch_computes(index: Index) -> None:
+    assert usual(index, "by_runtime", "CUDA").symbol.endswith("wise_kernel")
 
 
 def test_of_several_kernels_the_one_with_the_operators_words_is_the_answer(index: Index) -> None:
