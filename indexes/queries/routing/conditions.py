@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 
 from indexes.linking.facts import Edge, Known
@@ -164,7 +164,6 @@ class Conditions:
         self.facts = facts
         self.order = order
         self.given = given
-        self._switches = lru_cache(1024)(self._find_switches)
 
     def price(self, choice: Choice, walk: Walk, caller: int) -> float:
         if self._is_asked(choice, walk):
@@ -179,12 +178,12 @@ class Conditions:
         if usual is None and (rank := self._rank(choice)) is not None:
             return _CASE + _LATER * rank
         if usual is None:
-            price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0)
-            return price / _labels(choice) + _BESIDE_USUAL * self._is_beside_usual(
-                choice, walk, caller
-            )
+            price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0) / _labels(choice)
+            is_usual = partial(taken, device=walk.device)
+            return price + _BESIDE_USUAL * self._is_beside(choice, caller, is_usual)
         if usual and choice.arm == "case":
-            return _CASE + _BESIDE_USUAL * self._is_beside_asked(choice, walk, caller)
+            is_asked = partial(self._is_asked, walk=walk)
+            return _CASE + _BESIDE_USUAL * self._is_beside(choice, caller, is_asked)
         return 0.0 if usual else UNUSUAL
 
     def _rank(self, choice: Choice) -> int | None:
@@ -195,27 +194,12 @@ class Conditions:
         orders = ((self.facts.orders.get(p.rpartition("::")[2], ()), name) for p, _, name in parts)
         return min((order.index(name) for order, name in orders if name in order), default=None)
 
-    def _is_beside_usual(self, choice: Choice, walk: Walk, caller: int) -> bool:
-        """Whether another case of the same switch is the usual one on a device."""
-        if choice.arm != "case":
-            return False
+    def _is_beside(self, choice: Choice, caller: int, is_one: Callable[[Choice], object]) -> bool:
+        """Whether another case of the same switch is one of some kind."""
+        cases = [one for one in self.facts.branches(caller) if one.arm == choice.arm == "case"]
         head = choice.text.partition(" case ")[0]
-        return head in self._switches(caller, walk.device)
-
-    def _is_beside_asked(self, choice: Choice, walk: Walk, caller: int) -> bool:
-        """Whether another case of the same switch has a word of the operator's name."""
-        head = choice.text.partition(" case ")[0]
-        same = (one for one in self._cases(caller) if one.text.partition(" case ")[0] == head)
-        return any(self._is_asked(one, walk) for one in same)
-
-    def _cases(self, caller: int) -> Iterator[Choice]:
-        cases = (one for one in self.facts.branches(caller) if one.arm == "case")
-        return (Choice(one.text, one.arm, Location("", one.line)) for one in cases)
-
-    def _find_switches(self, caller: int, device: str) -> frozenset[str]:
-        """The switches of a body that have a case which is the usual one on a device."""
-        usual = (one for one in self._cases(caller) if taken(one, device))
-        return frozenset(one.text.partition(" case ")[0] for one in usual)
+        same = (one for one in cases if one.text.partition(" case ")[0] == head)
+        return any(is_one(Choice(one.text, one.arm, Location("", one.line))) for one in same)
 
     def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:
         """Whether an arm is taken that depends on a flag which bears an operator's name, as
@@ -268,6 +252,22 @@ def words_in(scope: str, name: str) -> int:
     """How many words of an operator's name the class has whose method is called."""
     owner = scope.rpartition("::")[2].lower()
     return sum(word in owner for word in _WORDS.findall(name))
+
+
+_VALUES = regex(r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$")
+"""The parameters of a function that is given single values."""
+_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)")
+"""In the name of what lays a matrix out for a library: others use that."""
+
+
+def is_of_values(known: Known) -> bool:
+    """Whether a function is given single values alone."""
+    return bool(_VALUES.match(known.definition.parameters))
+
+
+def is_packing(name: str) -> bool:
+    """Whether what bears a name lays matrices out for a library."""
+    return bool(_PACKS.search(name))
 
 
 def is_helper(name: str) -> bool:

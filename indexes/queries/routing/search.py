@@ -23,7 +23,9 @@ from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
     is_of_operator,
+    is_of_values,
     is_overload_of,
+    is_packing,
     price_of_name,
 )
 from indexes.queries.routing.costs import ASIDE, DATA, FILLS, HELP, Prices
@@ -38,14 +40,8 @@ _MADE = 3.0
 """What the kernel, stub and loop cost that torchgen makes around an inner loop."""
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
-_OF_VALUES = regex(
-    r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$"
-)
-"""The parameters of a function that is given single values."""
 _ELEMENT = 2.0
 """What a library costs that is called so, element by element: the loop around it computes."""
-_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)")
-"""In the name of what lays a matrix out for a library: others use that."""
 _BATCHES = "parallel_for"
 _AROUND = 0.8
 """What a loop costs around what calls a library: a little more than a step to that."""
@@ -305,7 +301,7 @@ class Search:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
             name = edge.symbol.rpartition("::")[2]
-            packs = _PACKS.search(known.definition.name) and not _PACKS.search(walk.native.name)
+            packs = is_packing(known.definition.name) and not is_packing(walk.native.name)
             is_it = edge.kind == "library" and (packs or name == known.definition.name)
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
@@ -317,7 +313,7 @@ class Search:
         caller = before[0].what if before else ""
         if not isinstance(caller, int) or self.works.computing(caller) != "loop":
             return False
-        return _OF_VALUES.match(known.definition.parameters) is not None
+        return is_of_values(known)
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
         """The messages by which a device copies memory: what computes in an operator that moves."""
@@ -356,10 +352,8 @@ class Search:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
         calls = self.facts.calls(known)
-        is_of_other_builds = (
-            self.prices.given.is_built(known.definition.guard, walk.device) is False
-        )
-        if is_of_other_builds or self._is_of_operators(known, node):
+        built = self.prices.given.is_built(known.definition.guard, walk.device)
+        if built is False or self._is_of_operators(known, node):
             return
         if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
             kind: RouteKind = PLAIN.get(walk.device, "launch")
