@@ -85,10 +85,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         start = time_ns()
         told = self.slot.begin((func, stack, recorder.paths.path), start)
         try:
-            if recorder.marking:
-                with Marker(f"{MARK}{number}"):
-                    result = func(*args, **(kwargs or {}))
-            else:
+            with Marker(f"{MARK}{number}") if recorder.marking else nullcontext():
                 result = func(*args, **(kwargs or {}))
             if type(result) is torch.Tensor:
                 output = _describe(result)

@@ -74,8 +74,8 @@ class Recorder(Session):
         self._all_threads = threading.active_count() > 1 and not options.memory
         """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
         self._last_window = False
-        self._stopped = False
-        """Whether windows are given up for good."""
+        self._paused = self._stopped = False
+        """Whether a window was closed for a fork; whether windows are given up for good."""
         self._told_compiled = False
         self._aside_ns = 0
         """Since when the program has run a profiler of its own; 0 where it runs none."""
@@ -164,6 +164,7 @@ class Recorder(Session):
     def pause(self) -> None:
         super().pause()
         if self._is_here() and _in_main_thread() and self._can_close(None):
+            self._paused = self.marking
             self._close_window()
 
     def is_open(self) -> bool:
@@ -171,7 +172,9 @@ class Recorder(Session):
 
     def resume(self) -> None:
         super().resume()
-        self.due = min(self.due, time_ns())
+        if self._paused:  # else the next call would be in no window
+            self._paused = False
+            self._open_window()
 
     def abandon(self) -> None:
         self.running.leave()

@@ -120,6 +120,24 @@ def test_a_child_forked_where_the_profiler_cannot_stop_is_said_not_to_be_recorde
     assert list(traces(tmp_path)) == ["trace.json"]
 
 
+FORKS = """\
+import os, torch
+x = torch.ones(3)
+for _ in range(3):
+    if not os.fork():
+        os._exit(0)
+    x.exp()
+    x.sin()
+    os.wait()
+"""
+
+
+def test_the_first_call_after_a_fork_is_recorded(tmp_path: Path) -> None:
+    assert run(tmp_path, FORKS).returncode == 0
+    counts = Counter(op.name for op in traces(tmp_path)["trace.json"].ops())
+    assert (counts["aten::exp"], counts["aten::sin"]) == (3, 3)
+
+
 RANKS = """\
 import torch
 import torch.distributed as dist
