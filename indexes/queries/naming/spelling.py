@@ -87,6 +87,10 @@ _INSIDE = (
         r"|is not a member of|identifier not found)| is not a member of)"
         r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
     ),
+    regex(  # a variable of the environment, as a program asks for it
+        r"\A(?:\w+ = )?(?:os\.|std::)?(?:environ(?:\.\w+)?|(?:get|put|set)env)\s*[\[(]\s*"
+        r"[\"']([A-Z_][A-Z0-9_]*)[\"']"
+    ),
     regex(  # a variable with its value, as a shell or CMake are given it
         r"\A(?:(?:(?:export|set|env)\s+|-[De]\s*)*([A-Z][A-Z0-9]*_[A-Z0-9_]+)"
         r"(?::[A-Z]+)?=(?!=)(?:\"[^\"]*\"|'[^']*'|\S*)(?:\s.*)?|-D\s*([A-Z][A-Z0-9]*_[A-Z0-9_]+))\Z"

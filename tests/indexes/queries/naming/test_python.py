@@ -166,3 +166,8 @@ def test_a_statement_leads_to_what_it_names(tree_index: Index, text: str, name: 
 def test_what_is_imported_from_elsewhere_is_no_namesake(tree_index: Index) -> None:
     for text in ("import optim as np", "from mine import Optimizer"):
         assert tree_index.resolve(text).kind == "none", text
+
+
+def test_a_member_is_that_of_the_class_that_defines_it(tree_index: Index) -> None:
+    found = tree_index.resolve("adam.add_param_group(group)")
+    assert (found.text, found.note) == (f"{OPTIMIZER}.add_param_group", f"if adam is a {OPTIMIZER}")

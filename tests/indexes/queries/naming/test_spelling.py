@@ -322,3 +322,15 @@ def test_every_operator_of_the_installed_torch_in_every_spelling() -> None:
 
 def test_a_long_name_is_no_operator_in_thousands_of_ways() -> None:
     assert len(parse_name("structured_" + "a_" * 50_000).operators) < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'os.environ["TORCH_LOGS"] = "+dynamo"',
+        "os.environ.get('TORCH_LOGS')",
+        'x = getenv("TORCH_LOGS");',
+    ],
+)
+def test_a_variable_that_a_program_asks_for_is_meant_itself(text: str) -> None:
+    assert parse_name(text).base == "TORCH_LOGS"
