@@ -10,7 +10,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.readers.python.blocks import Text, innermost
 
 _GUARD = regex(r"(?s)(?=.*(?:\b[LG]\[['\"]|\b___\w+\()).*\S")
@@ -30,7 +30,7 @@ def find_guard(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     found = sorted(_writing(guard, module.location.path, index), key=_is_helper)
     note = "a guard of Dynamo; these lines write guards of this form"
-    return told("error", guard, found[:_MOST], note, "by rule")
+    return match_of("error", guard, found[:_MOST], note, "by rule")
 
 
 _KERNEL = regex(r"(?:cpp|triton_[a-z]+(?:_[a-z]+)?)_fused_(\w+?)(?:_\d+)?")

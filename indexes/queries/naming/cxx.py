@@ -19,7 +19,7 @@ from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, find_namespace
 from indexes.queries.naming.errors import hits_reaching
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import find_calls
 from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import StoredPython, bound_functions
@@ -56,7 +56,7 @@ def _fitting(symbol: str, index: IndexedTree) -> list[Definition]:
 def find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``Dispatcher``, a class of what all of PyTorch is built on."""
     found = [one for one in _fitting(query.base, index) if _is_core(one)]
-    return told("symbol", query.base, map(definition_hit, found), sure="exact")
+    return match_of("symbol", query.base, map(definition_hit, found), sure="exact")
 
 
 def _is_core(definition: Definition) -> bool:
@@ -103,7 +103,7 @@ def _made(symbol: str, index: IndexedTree) -> NameMatch | None:
         if f"::{inside}".endswith(f"::{scope}" if scope else "") and _makes_class(macro, index)
     )
     note = "a macro makes the class of its argument"
-    return told("symbol", symbol, hits, note, "by rule")
+    return match_of("symbol", symbol, hits, note, "by rule")
 
 
 def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
@@ -132,7 +132,7 @@ def find_cut(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     fitting = [one for name in names for one in _fitting(f"{scope}{name}", index)]
     best = [one for one in fitting if one.cuda_global] or fitting
     note = f"names that begin as the cut one does: {len(best)}"
-    return told("symbol", found[2], map(definition_hit, best[:_BEGIN_SO]), note, "by rule")
+    return match_of("symbol", found[2], map(definition_hit, best[:_BEGIN_SO]), note, "by rule")
 
 
 _CUT = regex(r"(?:void )?((?:(?:\w+|\(anonymous namespace\))::)*)(\w{4,})(?:\.\.\.|…)")
@@ -230,7 +230,7 @@ def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
             for one in facts
             if (one.name, plain_scope(one.scope)) == (name, scope)
         ]
-    return told("symbol", symbol, hits, sure="exact")
+    return match_of("symbol", symbol, hits, sure="exact")
 
 
 _OTHERWISE = (_made, _of_template, find_namespace, _renamed, find_alias, _inherited, find_declared)

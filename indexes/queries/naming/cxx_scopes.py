@@ -12,7 +12,7 @@ from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import told
+from indexes.queries.naming.query import match_of
 
 CORE = ("c10", "at")
 """The namespaces of what all of PyTorch is built on."""
@@ -37,7 +37,7 @@ def find_alias(symbol: str, index: IndexedTree) -> NameMatch | None:
         for target, inside, path, line in (core if not scope and core else fitting)
     )
     sure: Confidence = "exact" if len({hit.name for hit in hits}) == 1 else "ambiguous"
-    return told("symbol", symbol, hits, sure=sure)
+    return match_of("symbol", symbol, hits, sure=sure)
 
 
 def _is_scope(inside: str, scope: str, index: IndexedTree) -> bool:
@@ -103,7 +103,7 @@ def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
     if not scope or not name.removeprefix("~").isidentifier():
         return None
     looks = (look(scope, name, index) for look in (_in_classes, _in_headers, _joined))
-    return told("symbol", symbol, next(filter(None, map(tuple, looks)), ()), sure="by rule")
+    return match_of("symbol", symbol, next(filter(None, map(tuple, looks)), ()), sure="by rule")
 
 
 def _declaring(name: str, is_listed: bool) -> re.Pattern[str]:

@@ -20,7 +20,7 @@ from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.pasted import (
     ON_STACK,
     Pasted,
@@ -157,7 +157,7 @@ def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
     found = [k.definition for k in named if k.definition.location.path in paths]
     note = f"the torch that ran raised it at line {line} of this file"
     hits = (Hit("error", one.qualified, one.location, "raises it") for one in found)
-    return told("error", function, hits, note, "by rule")
+    return match_of("error", function, hits, note, "by rule")
 
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
@@ -222,7 +222,7 @@ def _checks(condition: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
-    return told("error", condition, hits, _note(len(hits)))
+    return match_of("error", condition, hits, _note(len(hits)))
 
 
 def _places_checking(condition: str, index: IndexedTree) -> list[Location]:

@@ -12,7 +12,7 @@ from indexes.model.errors import NotFound
 from indexes.model.files import module_name
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.pasted import pasted
 from indexes.queries.places import at
 from indexes.queries.python_names.finding import find_in_modules
@@ -40,7 +40,7 @@ def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch
         if one.name == f"{module_name(one.location.path)}.{function}"
     )
     note = f"{path} is not here; this function has the name"
-    return told("place", path, hits, note, "by rule")
+    return match_of("place", path, hits, note, "by rule")
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -17,7 +17,7 @@ from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.operators import bound_method, leads_to, named_operator, passing_on
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
@@ -124,7 +124,7 @@ def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``weights_only``: the documented functions that have such a parameter."""
     hits = taking(query.base, index) if "_" in query.base and query.base.islower() else []
     note = f"a parameter of {hits[0].name}" if len(hits) == 1 else "a parameter of each of these"
-    return told("symbol", query.base, hits[:_MOST], note)
+    return match_of("symbol", query.base, hits[:_MOST], note)
 
 
 def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -139,7 +139,7 @@ def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     places = Bound(index).places(name) if name.startswith("torch._C.") else ()
     hits = (Hit("attribute", name, one.location, "bound in C++") for one in places)
     note = "no stub file declares it; this table has its name"
-    return told("python", name, hits, note, "by rule")
+    return match_of("python", name, hits, note, "by rule")
 
 
 def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -89,7 +89,7 @@ def from_full_name(raw: str, name: str) -> NameQuery:
     return from_parts(raw, namespace, base, overload or None)
 
 
-def told(
+def match_of(
     kind: MatchKind, text: str, hits: Iterable[Hit], note: str = "", sure: Confidence | None = None
 ) -> NameMatch | None:
     """What hits mean, where there are any: several are ambiguous, if nothing else is said."""

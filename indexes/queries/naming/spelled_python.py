@@ -101,14 +101,21 @@ _ALIASES = {"F": "nn.functional", "dist": "distributed"}
 _DUNDER = regex(r"__(\w+?)__\Z")
 _SUBSCRIPT = regex(r"([A-Za-z_]\w*)\[.*\]\s*(=[^=].*)?\Z")
 # Python's operators whose functions in PyTorch have another name than the method.
-_DATA_MODEL = dict(
-    pair.split(":")
-    for pair in (
-        "truediv:div floordiv:floor_divide mod:remainder invert:bitwise_not and:bitwise_and"
-        " or:bitwise_or xor:bitwise_xor pos:positive lshift:bitwise_left_shift"
-        " rshift:bitwise_right_shift bool:is_nonzero int:item float:item"
-    ).split()
-)
+_DATA_MODEL = {
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "invert": "bitwise_not",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "pos": "positive",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+    "bool": "is_nonzero",
+    "int": "item",
+    "float": "item",
+}
 
 
 def python_name(raw: str, name: str) -> NameQuery | None:
@@ -174,14 +181,28 @@ def subscript(raw: str, name: str) -> NameQuery | None:
 
 
 _SIGNS: dict[type[ast.AST], str] = {
-    getattr(ast, sign): method
-    for sign, method in zip(
-        "Add Sub Mult MatMult Div FloorDiv Mod Pow LShift RShift BitAnd BitOr BitXor USub UAdd"
-        " Invert Eq NotEq Lt LtE Gt GtE".split(),
-        "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor neg pos"
-        " invert eq ne lt le gt ge".split(),
-        strict=True,
-    )
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
 }
 """Python's data model: the names of the methods that signs call."""
 

@@ -13,7 +13,7 @@ from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.store.registrations import StoredPython, classes_named, tests_starting
 
 _PRINTED = regex(
@@ -145,7 +145,7 @@ def _of_class(asked: _Asked, found: list[Found], index: IndexedTree) -> NameMatc
             hit = Hit("test", asked.test, Location(path, line))
             return NameMatch("symbol", asked.test, hits=(hit,))
     note = f"no test is written as {asked.test} here; this is its class"
-    return told("symbol", asked.cls, hits, note, "by rule")
+    return match_of("symbol", asked.cls, hits, note, "by rule")
 
 
 def _opinfos(rest: str, index: IndexedTree) -> Iterator[Hit]:

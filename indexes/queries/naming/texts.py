@@ -13,7 +13,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.registrations import StoredPython
 
@@ -42,7 +42,7 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
-    return told("variable", name, hits[:_READS], note, "by rule" if note else "exact")
+    return match_of("variable", name, hits[:_READS], note, "by rule" if note else "exact")
 
 
 def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
@@ -156,7 +156,7 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     text = rf"(?<![\w.]){re.escape(line)}[ \t]*(?:\#.*)?$"
     hits = tuple(islice(_lines(_code(index), text, (line,), line, "text", index), _READS))
     note = "the line itself" if len(hits) == 1 else "lines that are written so"
-    return told("variable", line, hits, note)
+    return match_of("variable", line, hits, note)
 
 
 _LINE = 12
@@ -179,7 +179,7 @@ def _said(
     """The lines that say a literal, those of the kinds of nodes first."""
     name = query.raw.strip()
     hits = sorted(_lines(_code(index), literal, parts, name, "text", index), key=_rank)
-    return told("variable", name, hits[:_READS], _NOT_DEFINED, "by rule")
+    return match_of("variable", name, hits[:_READS], _NOT_DEFINED, "by rule")
 
 
 def _rank(hit: Hit) -> tuple[bool, bool, bool, bool]:

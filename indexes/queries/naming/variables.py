@@ -12,7 +12,7 @@ from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.naming.query import NameQuery, told
+from indexes.queries.naming.query import NameQuery, match_of
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.lookup import Lookup
@@ -104,7 +104,7 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     hits = tuple(dict.fromkeys((*found, *asked, *reads, *python)))
     several = len({hit.name for hit in found})
     note = f"{several} variables have this name" if several > 1 else ""
-    return told("variable", found[0].name, hits, note, "ambiguous" if note else "exact")
+    return match_of("variable", found[0].name, hits, note, "ambiguous" if note else "exact")
 
 
 def environment(facts: Lookup) -> list[str]:

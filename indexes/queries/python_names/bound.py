@@ -11,7 +11,7 @@ from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
-from indexes.queries.python_names.slots import is_special, slot_function
+from indexes.queries.python_names.slots import has_slot, slot_function
 from indexes.readers.python.blocks import Text
 
 _FUNCTIONS = "torch._C._VariableFunctions"
@@ -138,7 +138,7 @@ class Bound:
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
         """The function that serves a special method of a type."""
-        if not (owner and is_special(last)):
+        if not (owner and has_slot(last)):
             return []
         functions = (
             slot_function(self._data(path), owner, last) for path in self._literals.get(owner, ())
@@ -243,7 +243,7 @@ def _parts(name: str) -> tuple[str, str, str]:
     """Module, class and last part of ``torch._C.TensorBase.item``."""
     module, _, last = name.rpartition(".")
     outer, _, owner = module.rpartition(".")
-    is_class = owner.lstrip("_")[:1].isupper() or is_special(last)  # torch.device.__repr__
+    is_class = owner.lstrip("_")[:1].isupper() or has_slot(last)  # torch.device.__repr__
     is_class = is_class and owner not in ("_C", "_VariableFunctions")
     return (outer, owner, last) if is_class else (module, "", last)
 

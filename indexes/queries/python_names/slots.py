@@ -4,7 +4,6 @@ their order in CPython's ``object.h``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from indexes.model.idioms import split_arguments
 
@@ -32,7 +31,7 @@ _CAST = re.compile(r"\(\w+\)\s*|&\s*")
 _FUNCTION = re.compile(r"(?!nullptr\b|NULL\b)[A-Za-z_]\w*")
 
 
-def is_special(name: str) -> bool:
+def has_slot(name: str) -> bool:
     """Whether a slot serves a name."""
     return name in _SLOTS or name in _MAPPING
 
@@ -50,14 +49,15 @@ def slot_function(data: bytes, owner: str, name: str) -> str:
         return ""
     fields = dict(zip(_FIELDS, _parts(found[2]), strict=False))
     if name in _MAPPING:
-        return _function(_table(data, _function(fields.get("as_mapping", ""))), _MAPPING[name])
-    return _function([_assigned(data, found[1], name) or fields.get(_SLOTS.get(name, ""), "")])
+        table = _table(data, _symbol(fields.get("as_mapping", "")))
+        return _symbol(dict(enumerate(table)).get(_MAPPING[name], ""))
+    return _symbol(_assigned(data, found[1], name) or fields.get(_SLOTS.get(name, ""), ""))
 
 
-def _table(data: bytes, name: str) -> Sequence[str]:
+def _table(data: bytes, name: str) -> list[str]:
     """The rows of a table of functions."""
     found = re.search(rb"\b%s\s*=?\s*\{([^;}]*)\}" % name.encode(), data) if name else None
-    return _parts(found[1]) if found else ()
+    return _parts(found[1]) if found else []
 
 
 def _assigned(data: bytes, type_name: bytes, name: str) -> str:
@@ -71,8 +71,7 @@ def _parts(text: bytes) -> list[str]:
     return split_arguments(_COMMENT.sub("", text.decode(errors="replace")))
 
 
-def _function(values: str | Sequence[str], at: int = 0) -> str:
-    """The name of a function or table among values, without a cast."""
-    parts = [values] if isinstance(values, str) else values
-    value = _CAST.sub("", parts[at].strip()) if at < len(parts) else ""
-    return value if _FUNCTION.fullmatch(value) else ""
+def _symbol(value: str) -> str:
+    """The name of a function or table, without a cast; empty for what is none."""
+    name = _CAST.sub("", value.strip())
+    return name if _FUNCTION.fullmatch(name) else ""

@@ -164,7 +164,12 @@ def test_a_statement_leads_to_what_it_names(tree_index: Index, text: str, name: 
 
 
 def test_what_is_imported_from_elsewhere_is_no_namesake(tree_index: Index) -> None:
-    for text in ("import optim as np", "from mine import Optimizer"):
+    for text in (
+        "import optim as np",
+        "from mine import Optimizer",
+        "import add",
+        "from mine import add",
+    ):
         assert tree_index.resolve(text).kind == "none", text
 
 
