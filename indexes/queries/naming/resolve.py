@@ -140,12 +140,12 @@ def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What a statement is about; of an import what is of that package, if the tree has it."""
+    """What a statement is about; of an import nothing where the tree lacks that package."""
     package = query.base.partition(".")[0] if "import " in query.raw else ""
-    found = resolve(query.base, index) if query.base else None
-    if found is None or found.kind == "none" or (package and not index.source.holds(package)):
+    if not query.base or (package and not index.source.holds(package)):
         return None
-    return found if all(hit.name.startswith(package) for hit in found.hits) else None
+    found = resolve(query.base, index)
+    return None if found.kind == "none" else found
 
 
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
