@@ -124,9 +124,8 @@ class Recorder(Session):
             return
         overloads = "capture_overload_names" in self._profiler.options
         self._base_ns = self._log.base_ns = base_ns
-        self._begin(
-            base_ns, overloads=overloads, missing_options=list(self._profiler.missing_options)
-        )
+        lacks = list(self._profiler.missing_options)
+        self._begin(base_ns, overloads=overloads, lacks=lacks)
         self.running.open(self._file.path, base_ns)
         self.hooks.on()
         self._undo = [self.hooks.end, *self.modes.follow()]

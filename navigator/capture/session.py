@@ -115,10 +115,10 @@ class Session:
         except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
             self.note(f"the program's definitions could not be read: {error!r}")
             return storages
-        unrecorded = (
+        definitions = (
             {field: value for field, value in one._asdict().items() if value} for one in found
         )
-        return [*storages, *(metadata("definition", one, self._pid) for one in unrecorded)]
+        return [*storages, *(metadata("definition", one, self._pid) for one in definitions)]
 
     # ------------------------------------------------------------------------- limits
 
@@ -162,9 +162,9 @@ class Session:
     def _full(self, what: str, option: str) -> None:
         """A limit is reached: say so, and let the program go on as if it were not recorded."""
         self._told_full = True
-        unrecorded = f"recording stopped at {what}: {option}"
-        self.note(f"{unrecorded}; what ran after that is not in the trace")
-        self._file.say(f"{unrecorded}; the program goes on" if self._started else unrecorded)
+        text = f"recording stopped at {what}: {option}"
+        self.note(f"{text}; what ran after that is not in the trace")
+        self._file.say(f"{text}; the program goes on" if self._started else text)
         self._end()
 
     def _end(self) -> None:

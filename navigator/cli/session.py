@@ -294,7 +294,7 @@ def source_options(command: _F) -> _F:
         callback=_remember,
         help="The source tree: a checkout or a folder in it. [env: TORCHNAV_CHECKOUT]",
     )
-    extension_folders = _settings_option(
+    extensions = _settings_option(
         "--with",
         metavar="DIR",
         multiple=True,
@@ -315,7 +315,7 @@ def source_options(command: _F) -> _F:
         callback=_remember,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
-    return tree(extension_folders(python(cache(terminal_options(command)))))
+    return tree(extensions(python(cache(terminal_options(command)))))
 
 
 def json_option(command: _F) -> _F:

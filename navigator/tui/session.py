@@ -93,20 +93,20 @@ def brought_up(
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
     source = index.source
-    extensions = partial(answer_in_process, source.top, source.kind, source.roots, index.cache)
-    return Session(index, extensions)
+    in_process = partial(answer_in_process, source.top, source.kind, source.roots, index.cache)
+    return Session(index, in_process)
 
 
 class Session:
     """An index with the files that were read from its tree."""
 
     def __init__(
-        self, index: Index | Preview, extensions: Callable[[str], Answer] | None = None
+        self, index: Index | Preview, in_process: Callable[[str], Answer] | None = None
     ) -> None:
-        """``extensions`` answers for an operator as the index does, in another process."""
+        """``in_process`` answers for an operator as the index does, in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
-        self.chains = Chains(partial(answer_of, index), extensions)
+        self.chains = Chains(partial(answer_of, index), in_process)
 
     def close(self) -> None:
         """Nothing more is asked through this one."""

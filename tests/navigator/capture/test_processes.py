@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -196,3 +198,16 @@ def test_two_ranks_with_one_name_write_two_files(tmp_path: Path) -> None:
     found = traces(tmp_path)
     assert set(found) == {"run.json", "run-2.json", "run-rank0.json", "run-rank1.json"}
     assert all("neg" in names(trace) for trace in found.values())
+
+
+def test_a_run_says_what_the_page_of_the_format_names(
+    tmp_path: Path, recorder: tuple[str, ...]
+) -> None:
+    assert run(tmp_path, "import torch\ntorch.ones(3)\n", options=recorder).returncode == 0
+    page = RECORDER.parents[2] / "docs/trace-format.md"
+    (row,) = re.findall(r"^\| `torchnav_run` \| (.*)", page.read_text(), re.MULTILINE)
+    fields = set(re.findall(r"`([a-z_]+)`", row)) - {"torchnav_definition"}
+    events = json.loads((tmp_path / "trace.json").read_bytes())
+    (said,) = (one["args"] for one in events if one.get("name") == "torchnav_run")
+    assert "lacks" in fields
+    assert fields - said.keys() == set()
