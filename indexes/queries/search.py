@@ -11,7 +11,8 @@ _TERM = regex(r"(no|has|key|file|tag|kind|module|name|ns|schema):(\S*)")
 
 Rank = tuple[int, int, int]
 """How well a name fits, smaller is better: one of ``ITSELF`` ... ``SCATTERED`` first."""
-ITSELF, VARIANT, BEGINS, PART, INSIDE, SCATTERED = range(6)
+ITSELF, VARIANT, BEGINS, PART, INSIDE, INITIALS, SCATTERED = range(7)
+_WORD_START = regex(r"(?<![a-z0-9])[a-z0-9]")
 
 
 class Wanted:
@@ -34,12 +35,17 @@ class Wanted:
         at = name.find(self.text)
         if at < 0:
             span = self._span(name)
-            return (SCATTERED, span, len(name)) if span else None
+            kind = INITIALS if span and self._are_initials(name) else SCATTERED
+            return (kind, span, len(name)) if span else None
         base = name.partition(".")[0]
         if self.text in (name, base) or base.strip("_") == self._bare:
             return self._rank_bare(name)
         kind = BEGINS if not at else INSIDE if name[at - 1].isalnum() else PART
         return kind, len(name), at
+
+    def _are_initials(self, name: str) -> bool:
+        """Whether the words of a name begin with the letters: ``bn`` for ``batch_norm``."""
+        return "".join(_WORD_START.findall(name)).startswith(self.text)
 
     def _span(self, name: str) -> int:
         """How far the letters, in order, lie apart in a name; 0 without them."""

@@ -96,6 +96,12 @@ def test_among_names_that_hold_a_word_alike_the_likely_ones_come_first() -> None
     assert found == wanted.split()
 
 
+def test_initials_come_before_letters_that_are_scattered() -> None:
+    names = ["nested_to_padded_tensor", "scaled_dot_product_attention", "all_gather_copy_in"]
+    found = OperatorFilter([_summary(name, "Tensor self") for name in names])("sdpa")
+    assert [op.full_name for op in found] == names[1::-1]
+
+
 def test_the_list_begins_with_what_the_tree_documents(tree_index: Index) -> None:
     everything = tree_index.filter("")
     assert sorted(map(repr, everything)) == sorted(map(repr, tree_index.operators()))
