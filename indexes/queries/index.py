@@ -104,7 +104,7 @@ class Index(IndexedTree):
         path = index_file(source.key, os.path.abspath(cache or cache_folder()))
         if not os.path.exists(path):
             raise SourceError(f"{source.top} is not indexed yet")
-        store = Store(path)
+        store = Store(path, reads_only=True)
         if seen := TreeSnapshot.load(path):
             source.know_edited(seen.edited)
         return cls(source, store, Report())

@@ -199,12 +199,12 @@ def open_current(
     else:
         report = _brought_up(source, folder, path, progress, cancelled, verify, force)
     try:
-        return Store(path), report
+        return Store(path, reads_only=True), report
     except SourceError:
         from indexes.build.builder import Builder
 
         report = Builder(source, folder, progress, cancelled).run(force=True)
-        return Store(path), report
+        return Store(path, reads_only=True), report
 
 
 def unchanged(source: Source, index: str) -> TreeSnapshot | None:

@@ -82,6 +82,13 @@ def patiently(act: Callable[[], _T]) -> _T:
                 raise
 
 
+def _connect(path: Path, reads_only: bool = False) -> sqlite3.Connection:
+    where = f"{path.absolute().as_uri()}?mode=ro" if reads_only else path
+    return sqlite3.connect(
+        where, _UNHEARD, check_same_thread=False, isolation_level=None, uri=reads_only
+    )
+
+
 def _is_refused(error: Exception) -> bool:
     """Whether it was the system, another process or the question; the file may be whole."""
     is_damage = type(error) in (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -89,12 +96,20 @@ def _is_refused(error: Exception) -> bool:
 
 
 class Store:
-    """One index file. Raises SourceError, in one line, for a file that is no index."""
+    """One index file. Raises SourceError, in one line, for a file that is no index.
 
-    def __init__(self, path: str | Path, create: bool = False) -> None:
+    Parameters:
+        create: Make the tables, in a file that is empty.
+        reads_only: It will never be written to. A file that is held open for long needs this:
+            SQLite finds a journal by the name of its database. Once another file has that name,
+            the journal is of that one, and may not be rolled back into this one.
+    """
+
+    def __init__(self, path: str | Path, create: bool = False, reads_only: bool = False) -> None:
         self.path = str(path)
+        self._identity = _identity(self.path)
         try:
-            self.db = sqlite3.connect(path, _UNHEARD, check_same_thread=False, isolation_level=None)
+            self.db = _connect(Path(path), reads_only)
             if create:
                 self.db.executescript(PRAGMAS + TABLES)
                 self.set_meta("layout", code_digest(*LAYOUT_ROOMS))
@@ -116,6 +131,24 @@ class Store:
         )
         return [name for (name,) in rows]
 
+    def _patiently(self, act: Callable[[], _T]) -> _T:
+        """The same as ``patiently``. A file that is only read waits for the journal too that stands
+        beside its name."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return patiently(act)
+            except sqlite3.OperationalError as error:
+                if "readonly" not in str(error) or time.monotonic() > end:
+                    raise
+            self._roll_back()
+            time.sleep(_UNHEARD)
+
+    def _roll_back(self) -> None:
+        """Undoes a refresh that was killed, in the file that bears the name now."""
+        with contextlib.closing(_connect(Path(self.path))) as named:
+            patiently(lambda: named.execute("SELECT 1 FROM meta").fetchone())
+
     def begin(self) -> None:
         """Begins a transaction, in which only readers are waited for."""
         patiently(lambda: self.db.execute("BEGIN IMMEDIATE"))
@@ -133,7 +166,7 @@ class Store:
         """All rows of a query; SourceError when it can't be read, DamagedIndex when it is damaged,
         and then it is removed."""
         try:
-            return patiently(lambda: self.db.execute(sql, parameters).fetchall())
+            return self._patiently(lambda: self.db.execute(sql, parameters).fetchall())
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self.refusal(error) from error
         except UnicodeEncodeError as error:
@@ -145,14 +178,15 @@ class Store:
         """What to raise for an error of SQLite's; a damaged file is removed."""
         if _is_refused(error):
             return SourceError(f"cannot {what} the index {self.path}: {error}")
-        with contextlib.suppress(OSError):  # so that the next command makes it anew
-            os.unlink(self.path)
+        if self._identity == _identity(self.path):  # so that the next command makes it anew
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
         return DamagedIndex(f"damaged index {self.path} ({error}): ask again to make it anew")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query one by one, for what need not be held; SourceError as above."""
         try:
-            found = patiently(lambda: self.db.execute(sql, parameters))
+            found = self._patiently(lambda: self.db.execute(sql, parameters))
             for row in found:  # noqa: UP028 that would close the cursor, an error where ctrl+c
                 yield row  # has closed the file before
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -165,12 +199,12 @@ class Store:
     def set_meta(self, key: str, value: str) -> None:
         """Keeps one word about the index."""
         sql = "INSERT OR REPLACE INTO meta VALUES(?,?)"
-        patiently(lambda: self.db.execute(sql, (key, value)))
+        self._patiently(lambda: self.db.execute(sql, (key, value)))
 
     def meta(self, key: str) -> str | None:
         """The word kept by ``set_meta``."""
         sql = "SELECT value FROM meta WHERE key=?"
-        row = patiently(lambda: self.db.execute(sql, (key,)).fetchone())
+        row = self._patiently(lambda: self.db.execute(sql, (key,)).fetchone())
         return None if row is None else str(*row)
 
     def create_indexes(self) -> None:

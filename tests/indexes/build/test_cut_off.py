@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Timer
 
@@ -62,6 +64,42 @@ def test_a_refresh_that_was_killed_is_undone_by_who_opens_the_index(
         index = index_path(Source.find(str(tree_copy)), cache)
         before = contents(index)
     _cut_off(index)
+    assert contents(index) == before
+
+
+@contextlib.contextmanager
+def _refreshed(index: Path) -> Iterator[None]:
+    """A refresh by another process, which is in its midst for a second."""
+    writing = sqlite3.connect(index, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(writing):
+        writing.executescript("PRAGMA cache_size=1; BEGIN IMMEDIATE;")
+        writing.execute("UPDATE definitions SET line=line+1")
+        ends = Timer(1, writing.execute, ["ROLLBACK"])
+        ends.start()
+        yield
+        ends.join()
+
+
+@contextlib.contextmanager
+def _killed_refresh(index: Path) -> Iterator[None]:
+    _cut_off(index)
+    yield
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no open file can be replaced")
+@pytest.mark.parametrize("refresh", [_refreshed, _killed_refresh])
+def test_who_holds_an_index_that_was_replaced_rolls_back_no_journal_of_the_new_one(
+    tree_copy: Path, cache: Path, refresh: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    with opened(tree_copy, cache) as held:
+        store = held.facts.store
+        index = Path(store.path)
+        lines, before = store.query("SELECT id,line FROM definitions"), contents(index)
+        shutil.copy(index, index.with_name("another"))
+        index.with_name("another").replace(index)
+        with refresh(index):
+            assert store.query("SELECT id,line FROM definitions") == lines
+        assert store.query("PRAGMA quick_check") == [("ok",)]
     assert contents(index) == before
 
 
