@@ -7,7 +7,7 @@ string in that file. A kernel belongs to the longest string of the file that its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from indexes.readers.cxx.shaders import HANDED, SHADER
 _OPEN = "{}"
 """Where ``fmt::format`` puts something into a string."""
 _HEADERS = "/metal/"
+_STRING = "s"
+"""An argument that is a string: see ``readers.cxx.marks``."""
 
 
 class Shader(NamedTuple):
@@ -87,7 +89,9 @@ class Shaders:
         given = (call for call in calls if said in call.given.split(GIVEN_SEPARATOR))
         called = (one for call in given for one in self.facts.named(call.name))
         beside = (one for one in called if one.definition.location.path == path)
-        there = (where for one in beside for where, _ in self._called(one) if where != path)
+        inner = (one for known in beside for one in self.facts.calls(known))
+        taking = {one.name for one in inner if _STRING in one.arguments.split()}
+        there = (one.definition.location.path for one in self._with_library(taking, path))
         for where in () if _is_open(text) else dict.fromkeys(there):
             whole = (one for _, one in self.facts.shaders_asked(where) if not _is_open(one))
             patterns = list(map(_Pattern.of, {text, *whole}))
@@ -102,14 +106,19 @@ class Shaders:
         path = caller.definition.location.path
         names = {call.name for call in self.facts.calls(caller) if call.kind != SHADER}
         yield path, {caller.definition.name, *names}
+        for one in self._with_library(names, path):
+            within = (call.name for call in self.facts.calls(one))
+            yield one.definition.location.path, {one.definition.name, *within}
+
+    def _with_library(self, names: Iterable[str], path: str) -> Iterator[Known]:
+        """The functions of some names in other files that have a shader library."""
         for name in sorted(names):
             found = self.facts.named(name)
             if any(one.definition.location.path == path for one in found):
                 continue
             for one in found:
-                where = one.definition.location.path
-                if self.facts.shaders_asked(where) and linkable(one, path):
-                    yield where, {name, *(call.name for call in self.facts.calls(one))}
+                if self.facts.shaders_asked(one.definition.location.path) and linkable(one, path):
+                    yield one
 
     def _run_by(self, host: Known) -> Iterator[Known]:
         """What runs under a kernel's name: the object that its function is given, and that. A class

@@ -348,6 +348,11 @@ void edges_of_handed_names(const Tensor& x, bool up) {
 }
 static void handing(const Tensor& x, std::string name) { mps::scan_by_name(x, name); }
 void edges_of_names_handed_on(const Tensor& x) { handing(x, "leap"); }
+static void keyed(const Tensor& x, std::string mode) {
+  mps::scan_all(x);
+  if (mode == "leap") { x.size(); }
+}
+void edges_of_words_kept_beside(const Tensor& x) { keyed(x, "leap"); }
 void edges_of_keys_of_graphs(const Tensor& x) { auto key = named("leap"); handing(x, key); }
 } // namespace at::native
 """,
@@ -358,6 +363,7 @@ static void run_by_name(const Tensor& x, const std::string& name) {
   lib.getPipelineStateForFunc(fmt::format("{}_inner_{}", name, typeOf(x)));
 }
 void scan_by_name(const Tensor& x, const std::string& name) { run_by_name(x, name); }
+void scan_all(const Tensor& x) { run_by_name(x, "rise"); }
 } // namespace at::native::mps
 """,
     f"{NATIVE}/mps/kernels/ByName.metal": """
@@ -624,7 +630,8 @@ def test_a_name_is_handed_to_a_file_with_a_shader_library(index: Index) -> None:
 def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
     found = [one for one in edges(index, "edges_of_names_handed_on") if one.kind == "shader"]
     assert [(one.symbol, one.confidence) for one in found] == [("leap", "by rule")]
-    assert "shader" not in [one.kind for one in edges(index, "edges_of_keys_of_graphs")]
+    for caller in ("edges_of_keys_of_graphs", "edges_of_words_kept_beside"):
+        assert "shader" not in [one.kind for one in edges(index, caller)]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
