@@ -30,7 +30,7 @@ from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
-from indexes.readers.cxx.marks import SWITCHED
+from indexes.readers.cxx.marks import ITERATOR, SWITCHED
 from indexes.readers.cxx.shaders import SHADER
 
 _NESTED = 4
@@ -217,6 +217,8 @@ class EdgeResolver:
         here = [k for k in seen if k.definition.location.path == path]
         if here and here[0].definition.kind == "macro":
             return nearest_macro(here, call)
+        if ITERATOR in call.arguments.split():  # an algorithm of std, unless one takes any type
+            return chosen(call, seen, self._returned)
         if len(seen) < 2:  # the types of its arguments tell nothing more
             return chosen(call, seen, self._returned, by_types=False) if seen else []
         for by_types in (True, False):

@@ -12,6 +12,7 @@ from indexes.readers.cxx.brackets import COMMA, Brackets
 from indexes.readers.cxx.marks import (
     ELEMENT,
     ELEMENTS,
+    ITERATOR,
     LISTS,
     UNKNOWN,
     combined,
@@ -167,6 +168,8 @@ class Expressions:
 
     def argument(self, start: int, end: int) -> str:
         """The mark of an argument: of those of other types that they are not known."""
+        if self.text[start:end].rstrip().endswith(_ITERATORS):
+            return ITERATOR
         return one_letter(self.mark(start, end))
 
     def mark(self, start: int, end: int) -> str:
@@ -367,6 +370,9 @@ class Expressions:
         return type_mark(whole) or UNKNOWN
 
 
+_ITERATORS = (".begin()", ".end()", "->begin()", "->end()")
+"""Of containers: the algorithms of std that are given them are found by these (argument-dependent
+lookup), ``sort(x.begin(), x.end())`` is no operator."""
 _DOUBLED = frozenset(("&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-="))
 
 

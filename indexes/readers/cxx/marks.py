@@ -19,6 +19,8 @@ from indexes.model.regex import ASCII, regex
 
 UNKNOWN = "?"
 LIST = "{"
+ITERATOR = "P"
+"""``x.begin()``, which becomes nothing that a parameter of another type takes."""
 """Stands before the mark of what an argument of a method holds in braces: ``x.index({i, j})``."""
 SWITCHED = "switch"
 """The receiver of a call by whose result a ``switch`` picks."""

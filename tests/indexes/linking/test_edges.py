@@ -259,6 +259,12 @@ void FarBacking::serve(const Tensor& x) { x.neg(); }
 struct Holder { c10::intrusive_ptr<Backing> backing(int key) const { return held_; } };
 const Holder& the_holder() { return holder; }
 Tensor made_of(const Tensor& x, int n) { return x; }
+Tensor ordered(const Tensor& x, int64_t dim, bool descending) { return x; }
+template <typename It> void between(It first, It last) {}
+void edges_of_iterators(const std::vector<std::string>& names, at::IntArrayRef sizes) {
+  ordered(sizes.begin(), sizes.end(), true);
+  between(names.begin(), names.end());
+}
 void edges_of_results(const Tensor& x) {
   the_holder().backing(0)->serve(x);
   auto held = the_holder().backing(1);
@@ -632,6 +638,11 @@ def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
     assert [(one.symbol, one.confidence) for one in found] == [("leap", "by rule")]
     for caller in ("edges_of_keys_of_graphs", "edges_of_words_kept_beside"):
         assert "shader" not in [one.kind for one in edges(index, caller)]
+
+
+def test_no_tensor_is_made_of_an_iterator(index: Index) -> None:
+    """``sort(x.begin(), x.end(), less)`` is the algorithm of std, by argument-dependent lookup."""
+    assert [one.symbol for one in edges(index, "edges_of_iterators")] == ["between"]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:
