@@ -4,7 +4,7 @@ of a composite one that follows from the operators that it calls."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -24,8 +24,6 @@ _FORMULA = "formula"
 _STEPS = TO_DEFINITIONS | TO_OPERATORS | TO_STUBS
 _Facts = dict[str, set[str]]
 _Steps = dict[int | str, list[int | str]]
-_Bases = Mapping[str, Sequence[NativeFunction]]
-"""The overloads of each operator."""
 
 
 class Reach(NamedTuple):
@@ -61,10 +59,10 @@ def keep_reach(store: Store) -> None:
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
-    natives, bases = _operators(store)
-    callees = _callees(store, steps, natives, bases)
+    operators = Lookup(store)
+    callees = _callees(operators, steps)
     reached = _reached(summaries, stubs, callees)
-    callers = _callers(store, steps, bases)
+    callers = _callers(operators, steps)
     reach = {name: _reach(reached[name], bool(callers[name] - {name})) for name in summaries}
     called = {name: sorted(callees[name]) for name in sorted(callees)}
     documents = (("composites", dump(called)), ("reach", dump(reach)))
@@ -126,21 +124,19 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 # ---------------------------------------------------------------------- what kernels call
 
 
-def _callees(
-    store: Store, steps: _Steps, listed: Iterable[NativeFunction], bases: _Bases
-) -> dict[str, set[str]]:
+def _callees(operators: Lookup, steps: _Steps) -> dict[str, set[str]]:
     """The operators that the composite kernels of each operator call, those that may compute
     before others."""
-    natives = {one.full_name: one for one in listed}
-    aside = {name for name, one in natives.items() if _is_aside(one, bases)}
-    found: dict[str, set[str]] = {}
-    for op, kind, linked, source in store.query(_COMPOSITE):
+    natives = {one.full_name: one for one in operators.natives()}
+    aside = {name for name, one in natives.items() if _is_aside(one, operators)}
+    found: dict[str, set[str]] = defaultdict(set)
+    for op, kind, linked, source in operators.store.query(_COMPOSITE):
         called = _called(numbers(linked), steps) - {op}
         if kind == "python":
             called |= {source} - {op}
-        if kind == "generated" and (made := called_by_generated(natives[op], bases.__getitem__)):
+        if kind == "generated" and (made := called_by_generated(natives[op], operators.overloads)):
             called.add(made.full_name)
-        found.setdefault(op, set()).update(called - aside or called)
+        found[op] |= called - aside or called
     return found
 
 
@@ -149,29 +145,19 @@ _COMPOSITE = (
 )
 
 
-def _operators(store: Store) -> tuple[Sequence[NativeFunction], _Bases]:
-    """The overloads of native_functions.yaml, and all of each operator."""
-    lookup = Lookup(store)
-    natives = lookup.natives()
-    bases: dict[str, list[NativeFunction]] = defaultdict(list)
-    for one in (*natives, *lookup.library_operators()):
-        bases[one.name].append(one)
-    return natives, bases
-
-
-def _is_aside(native: NativeFunction, bases: _Bases) -> bool:
+def _is_aside(native: NativeFunction, operators: Lookup) -> bool:
     """Whether a call of an operator says nothing of where another one computes."""
-    return schema_work(native, bases[native.name]) in ("allocates", "checks")
+    return schema_work(native, operators.overloads(native.name)) in ("allocates", "checks")
 
 
-def _callers(store: Store, steps: _Steps, bases: _Bases) -> Mapping[int | str, set[str]]:
+def _callers(operators: Lookup, steps: _Steps) -> Mapping[int | str, set[str]]:
     """Operators that call each operator, in kernels registered on stubs too: two are enough to
     know that another one does."""
-    every = {**steps}
+    store, every = operators.store, {**steps}
     for stub, target in store.query("SELECT stub,target FROM registrations WHERE target NOT NULL"):
         every[stub] = [*every.get(stub, ()), target]
     found: dict[int | str, set[str]] = defaultdict(set)
-    pending: list[tuple[int | str, str]] = _generated_calls(store, bases)
+    pending: list[tuple[int | str, str]] = _generated_calls(operators)
     for op, listed in store.query(_KERNELS):
         pending += [(number, op) for number in numbers(str(listed))]
     while pending:
@@ -182,11 +168,11 @@ def _callers(store: Store, steps: _Steps, bases: _Bases) -> Mapping[int | str, s
     return found
 
 
-def _generated_calls(store: Store, bases: _Bases) -> list[tuple[int | str, str]]:
+def _generated_calls(operators: Lookup) -> list[tuple[int | str, str]]:
     """The operators that kernels call which torchgen makes, with the operators of these."""
-    ops = set(store.column("SELECT op FROM kernels WHERE kind='generated'"))
-    natives = [one for listed in bases.values() for one in listed if one.full_name in ops]
-    calls = ((called_by_generated(one, bases.__getitem__), one) for one in natives)
+    ops = operators.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
+    natives = filter(None, map(operators.native, ops))
+    calls = ((called_by_generated(one, operators.overloads), one) for one in natives)
     return [(called.full_name, one.full_name) for called, one in calls if called]
 
 
