@@ -152,6 +152,7 @@ class Index(IndexedTree):
         limit: int | None = None,
         role: Role | None = None,
         work: Work | None = None,
+        dtypes: bool = True,
     ) -> Chain:
         """Follow one overload to everything that it can reach.
 
@@ -164,6 +165,7 @@ class Index(IndexedTree):
             limit: About how many hops are listed; None for all of them.
             role: Only hops of this role, and those above them.
             work: Only hops of this work, and those above them.
+            dtypes: Whether to work out for which dtypes each hop is made.
 
         Returns:
             The hops in display order, each with its rule, evidence and confidence, and what could
@@ -176,7 +178,7 @@ class Index(IndexedTree):
         from indexes.queries.chains.steps import Extent
 
         native = self.operator(full_name)
-        return Filter(role, work).of(build_chain(self, native, Extent(full, depth, limit)))
+        return Filter(role, work).of(build_chain(self, native, Extent(full, depth, limit, dtypes)))
 
     def routes(self, full_name: str) -> tuple[Route, ...]:
         """The ways from one overload to what computes, device by device, the usual first.

@@ -64,10 +64,10 @@ class TestMentions:
 
     def _selection(self, path: str, spots: Sequence[int], words: str) -> Selection:
         text, count = self._corpus.text(path), len(spots)
-        lines = [text.count(b"\n", 0, start) + 1 for start in spots]
-        tests = self._tests_around(path, text, lines)
+        tests = self._tests_around(path, text, _lines_at(text, spots))
         rule = f"names {words} on {count} line{'s' * (count != 1)}"
-        return self._of_tests(path, tests, rule) or _whole(path, lines[0], rule)
+        first = next(_lines_at(text, spots))
+        return self._of_tests(path, tests, rule) or _whole(path, first, rule)
 
     def _tests_around(self, path: str, text: bytes, lines: Iterable[int]) -> dict[str, int]:
         blocks = Text(text).blocks
@@ -199,6 +199,14 @@ def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
             spots.append(start)
             end = stop
     return spots
+
+
+def _lines_at(text: bytes, spots: Iterable[int]) -> Iterator[int]:
+    """The lines of some places of a text, in their order."""
+    line, at = 1, 0
+    for spot in spots:
+        line, at = line + text.count(b"\n", at, spot), spot
+        yield line
 
 
 def _place(path: str, text: str, found: re.Match[str]) -> Location:

@@ -27,6 +27,8 @@ class Extent:
     """Dispatches that are followed; None for all."""
     limit: int | None = None
     """Hops that are listed; None for all."""
+    dtypes: bool = True
+    """Whether hops have the dtypes that they are made for."""
 
 
 @dataclass(slots=True)

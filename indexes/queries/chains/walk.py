@@ -144,7 +144,7 @@ class ChainWalk:
 
     def dtypes(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
         """The dtypes that a function is made for."""
-        known = self.facts.known(definition)
+        known = self.facts.known(definition) if self.extent.dtypes else None
         if not known:
             return ()
         names = [call.name for call in self.facts.calls(known)]

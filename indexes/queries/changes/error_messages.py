@@ -180,7 +180,7 @@ def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
     """The helpers that are called checks, it uses, and little else does; without any, or where it
     checks for itself, where it begins. What else checks is to be read: a check stands before the
     device is chosen."""
-    hops = [h for one in _variants(tree, op) for h in tree.index.chain(one).hops]
+    hops = [h for one in _variants(tree, op) for h in tree.hops(one)]
     own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
     computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
     for found in _functions(tree, op)[:1] if not own else ():

@@ -210,12 +210,12 @@ def _removed(tree: Tree, change: Change, kept: set[Definition]) -> Iterator[Chan
 
 def _meta(tree: Tree, model: NativeFunction | None) -> Location | None:
     """The meta function of the neighbour."""
-    hops = tree.index.chain(model.full_name).hops if model else ()
+    hops = tree.hops(model.full_name) if model else ()
     return next((hop.location for hop in hops if hop.role == "meta"), None)
 
 
 def _neighbours(tree: Tree, model: NativeFunction) -> Iterator[Neighbour]:
-    for hop in tree.index.chain(model.full_name).hops:
+    for hop in tree.hops(model.full_name):
         where = hop.location
         if hop.role in ("meta", "kernel") and where is not None:
             why = f"the nearest structured operator's {hop.role}"

@@ -237,7 +237,7 @@ class Additions:
         """The hops of the nearest operators that are theirs alone."""
         found: dict[str, tuple[Hop, ...]] = {}
         for one in self._near[:_CHAINS]:
-            hops = self._index.chain(one.native.full_name).hops
+            hops = self._index.chain(one.native.full_name, dtypes=False).hops
             found[one.native.full_name] = tuple(_own(hops, one.native.full_name))
         return found
 

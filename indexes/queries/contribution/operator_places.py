@@ -95,9 +95,9 @@ class OperatorPlaces:
         """The places of all overloads that a name means, those of the first one before; then
         what their kernels and formulas use; at last the operators that they call."""
         names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
-        walks = [_own(self._index.chain(op)) for op in names]
-        walks += [_own(self._index.chain(op)) for op in _unwalked(walks, names)]
-        walks += [_own(self._index.chain(op)) for op in self._gradients(overloads[0])]
+        walks = [self._walk(op) for op in names]
+        walks += [self._walk(op) for op in _unwalked(walks, names)]
+        walks += [self._walk(op) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
@@ -118,6 +118,10 @@ class OperatorPlaces:
         steps += operator_siblings(self._index.facts, overloads[0], steps)
         steps += shader_math(self._corpus, steps)
         return each_place(steps)
+
+    def _walk(self, op: str) -> tuple[list[Hop], list[Hop]]:
+        """The hops of an operator's own, and the operators that it calls."""
+        return _own(self._index.chain(op, dtypes=False))
 
     def _gradients(self, overload: str) -> Iterator[str]:
         """The operators of its name that its formulas call: ``tanh_backward``."""
@@ -193,7 +197,7 @@ class OperatorPlaces:
         there = {step.location.path for step in own}
         first = {op.partition(".")[0].rstrip("_"): op for op in reversed(operators)}
         for op in islice(reversed(first.values()), _MAX_AROUND):
-            for step in _own_steps(_own(self._index.chain(op))[0]):
+            for step in _own_steps(self._walk(op)[0]):
                 is_docs = step.role == "docs" and step.location.path.endswith(".py")
                 if (step.role in _COMPUTING or is_docs) and step.location.path not in there:
                     there.add(step.location.path)

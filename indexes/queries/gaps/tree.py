@@ -63,6 +63,8 @@ class Tree:
         """The indexed files that fit a pattern of SQL's LIKE."""
         self.keys = cache(self._keys)
         """The dispatch keys that an overload has kernels for."""
+        self.hops = cache(lambda op: index.chain(op, dtypes=False).hops)
+        """The steps of the chain of an overload."""
 
     # ------------------------------------------------------------------ files
 

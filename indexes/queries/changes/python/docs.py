@@ -194,7 +194,7 @@ def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     action: Action = "read" if change.gap or "." in change.name else "edit"
     seen: set[tuple[str, int]] = set()
     for role in ("docs", "python"):
-        for hop in tree.index.chain(change.op).hops:
+        for hop in tree.hops(change.op):
             where = hop.location
             if hop.role != role or where is None or (where.path, where.line) in seen:
                 continue

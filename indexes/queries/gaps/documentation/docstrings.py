@@ -54,7 +54,8 @@ def _left(
     meant = {name.rpartition(".")[2] for name in _REFERENCE.findall(text)}
     told = {word for name, other in documented if name in meant for word in other.said}
     code = _BEHIND.split("\n".join(tree.lines(place.path, last)), 1)[0]
-    return [name for name in missing if name not in told.union(_DEPRECATED.findall(code))]
+    told.update(_DEPRECATED.findall(code) if " deprecated" in code else ())
+    return [name for name in missing if name not in told]
 
 
 def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -197,6 +198,14 @@ def test_the_dtypes_that_a_kernel_covers_are_said(chains: dict[str, Chain]) -> N
     (dispatch,) = kernel.dtypes
     assert dispatch.macro == "AT_DISPATCH_ALL_TYPES_AND2"
     assert dispatch.dtypes[:4] == ("Byte", "Long", "Double", "Float")
+
+
+def test_without_dtypes_a_chain_has_the_same_hops(
+    tree_index: Index, chains: dict[str, Chain]
+) -> None:
+    plain = tree_index.chain("clamp_min.out", dtypes=False).hops
+    assert plain == tuple(replace(hop, dtypes=()) for hop in chains["clamp_min.out"].hops)
+    assert plain != chains["clamp_min.out"].hops
 
 
 def test_generated_overloads_say_what_they_are_made_from(chains: dict[str, Chain]) -> None:
