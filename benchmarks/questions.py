@@ -73,10 +73,12 @@ _DEFINED = re.compile(r"\bm\.def\(|- func: ")
 _ENTRY = re.compile(r"- (?:name|func): (\w+)")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _MARKED = re.compile(
-    r"(?<=[`'\":])([a-z_]\w*)|(?<![\w.])([a-z]\w*)(?=\()|\b([a-z]+(?:_\w*|\d\w*))"
-    r"|\b(?:torch|Tensor|F|functional|linalg|special|fft)\.([a-z_]\w*)"
+    r"\b(?:torch|Tensor|F|functional|linalg|special|fft)\.([a-z_]\w*)|(?<=[`'\":])([a-z_]\w*)"
+    r"|(?<![\w.])([a-z]\w*)(?=\()|\b([a-z]+(?:_\w*|\d\w*))"
 )
 """Words that are written as a name."""
+_SPACED = re.compile(r"\b([a-z]+)\.([a-z_]\w*)")
+"""An operator of a namespace, as Python writes it: ``linalg.norm``."""
 _LISTED = re.compile(r"\w+(?:(?:,? and |, ?|/)\w+)+")
 _RANGE = re.compile(r"(\w*)(?:\[(\w+)\]|\{([\w, /|]+)\})(\w*)")
 """Several names in one: ``pool[23]d``, ``{min, max}``."""
@@ -274,8 +276,12 @@ def _titled(title: str, names: frozenset[str], there: set[str], own: set[str]) -
     plain = re.sub(r"^(\[.*?\]\s*)+|\(#\d+\)$", "", title)
     plain = _RANGE.sub(lambda one: " ".join(_of_range(one)), re.sub(r"^[A-Za-z]+ ", "", plain))
     plain = re.sub(r"(\w+)Backward\d*", lambda node: node[1].lower(), plain)
+    spaced = {f"{space}_{name}" for space, name in _SPACED.findall(plain)} & names
+    plain = _SPACED.sub(
+        lambda one: one[0].replace(".", "_" if "_".join(one.groups()) in spaced else "."), plain
+    )
     bases = dict.fromkeys(_base(word, names) for word in _NAME.findall(plain) if len(word) > 1)
-    found = [base for base in bases if base in names and base in there]
+    found = [base for base in bases if base in names and base in there | spaced]
     marked = {_base("".join(groups), names) for groups in _MARKED.findall(plain)}
     listed = {_base(one, names) for some in _LISTED.findall(plain) for one in _listed(some, names)}
     return [base for base in found if base in marked | listed | own]

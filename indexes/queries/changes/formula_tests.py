@@ -14,7 +14,9 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, margin, removed
 from indexes.queries.changes.model import Change, ChangeStep, TestRun
+from indexes.queries.changes.python.opinfo import opinfo
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.statements import about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
@@ -64,7 +66,7 @@ class FormulaTests:
 
     def steps(self) -> Iterator[ChangeStep]:
         """Where they say that it is not there."""
-        yield from self._flags()
+        yield from self._flags() if self._opinfos else self._inputs()
         yield from self._skips()
         yield from self._expected()
 
@@ -72,6 +74,16 @@ class FormulaTests:
     def _opinfos(self) -> list[Found]:
         found = self.tree.opinfos(self.op)
         return [one for one in found if not one[1].symbol.startswith("_refs.")]
+
+    def _inputs(self) -> Iterator[ChangeStep]:
+        """Without an OpInfo: the draft of one, or those of operators that need a private one, whose
+        inputs its gradient is tested with."""
+        if self.op in self.tree.public_set:
+            yield from (step for step in opinfo(self.tree, self.change).steps if step.touches)
+            return
+        for op in needing(self.tree, self.op):
+            what = f"{op} needs it: inputs of this OpInfo test its {self.mode.noun} too"
+            yield ChangeStep("read", place_of(self.tree.opinfos(op)[0]), what)
 
     def _flags(self) -> Iterator[ChangeStep]:
         """The flags of its OpInfos that keep tests of the mode from running."""
@@ -123,7 +135,8 @@ class FormulaTests:
         """Its tests of gradients, those of the mode first."""
         runs = operator_runs(self.tree, self.op)
         wanted = "fwd" if self.mode is FORWARD else "gradients"
-        found = [run for run in runs if _GRADIENT_TESTS.search(run.path) or "test_ops" in run.path]
+        wide = "test_ops" if self._opinfos else ""
+        found = [run for run in runs if _GRADIENT_TESTS.search(run.path) or wide in run.path]
         found.sort(key=lambda run: wanted not in run.path)
         if not any(run.path == _AUTOGRAD for run in found) and self.tree.source.holds(_AUTOGRAD):
             why = "tests of formulas that are written by hand stand there"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexes.queries.changes.planning import Changes
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
+OPINFOS = "torch/testing/_internal/common_methods_invocations.py"
 
 
 def test_a_formula_for_forward_mode_is_added_to_the_entry(changes: Changes) -> None:
@@ -58,6 +59,14 @@ def test_an_operator_without_an_entry_gets_one_in_the_order_of_names(changes: Ch
         in added
     )
     assert "+  self: everywhere_backward(grad, self, size, dim, scale)" in added
+
+
+def test_a_gradient_of_what_has_no_opinfo_asks_for_one(changes: Changes) -> None:
+    plan = changes.of_op("everywhere", "derivative")
+    opinfos = [step for step in plan.steps if "the OpInfo of everywhere" in step.what]
+    assert [(step.action, step.location.path) for step in opinfos] == [("add", OPINFOS)]
+    assert any("OpInfo(" in line for line in opinfos[0].code if line.startswith("+"))
+    assert not any("OpInfo of" in s.what for s in changes.of_op("lonely", "derivative").steps)
 
 
 def test_dtypes_are_added_to_the_opinfo(changes: Changes) -> None:
