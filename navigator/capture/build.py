@@ -87,7 +87,7 @@ def _build(path: str, torch: Torch) -> None:
 @contextmanager
 def _only_one(path: str, wait: bool) -> Iterator[bool]:
     """Holds the lock on a library; false where another process has it and we do not wait."""
-    import fcntl  # of POSIX alone
+    import fcntl  # POSIX only
 
     with open(os.path.join(os.path.dirname(path), "lock"), "w", encoding="utf-8") as lock:
         try:
@@ -192,7 +192,7 @@ def _reason_untold(place: str) -> str:
 
 
 def _installed() -> Torch:
-    # This folder has modules of the names of modules that torch needs.
+    # Modules in this folder would shadow ones that torch needs.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     import torch

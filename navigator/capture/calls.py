@@ -64,12 +64,12 @@ class CallLog:
         self._numbers: dict[Any, int] = {}
         self._count = itertools.count()
         self._announced = 0
-        """How many integers of ``_calls`` were announced while their window was open."""
+        """Number of integers of ``_calls`` that were announced while their window was open."""
         self.base_ns = 0
-        """What times are counted from, in announcements and in rows."""
+        """The zero of times in announcements and rows."""
         self._lock = threading.Lock()
         self._told: set[int] = set()
-        """Kinds whose fields were told in a line of their own."""
+        """Kinds whose fields were written."""
         self._stacks: set[int] = set()
         self._metadata: set[str] = set()
         self._arrows = Arrows()
@@ -186,7 +186,7 @@ class CallLog:
             return Aside(lines, max((call[0] for call in calls), default=0), since < sys.maxsize)
 
     def _seen(self, seen: Seen | None) -> list[Columns]:
-        with suppress(AttributeError, RuntimeError, TypeError):  # of another torch
+        with suppress(AttributeError, RuntimeError, TypeError):  # another version of torch
             return columns_seen(seen, self._operators, self.base_ns) if seen else []
         return []
 

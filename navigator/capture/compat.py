@@ -15,7 +15,7 @@ try:
 except ImportError:
     try:
         from torch._utils import is_compiling  # 2.1
-    except ImportError:  # before: Dynamo is asked, which 1.13 does not have
+    except ImportError:  # before: ask Dynamo, which 1.13 lacks
 
         def is_compiling() -> bool:
             asked = getattr(sys.modules.get("torch._dynamo"), "is_compiling", None)
@@ -104,7 +104,7 @@ def _codes_of(values: Iterable[Any], module: str) -> Iterator[CodeType]:
             yield from _codes_of(vars(value).values(), module)
         elif isinstance(value, property):
             yield from _codes_of([value.fget], module)
-        function = getattr(value, "__func__", value)  # of static methods
+        function = getattr(value, "__func__", value)  # static methods
         if isinstance(code := getattr(function, "__code__", None), CodeType):
             yield from _nested_code(code)
 

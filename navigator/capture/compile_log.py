@@ -43,17 +43,17 @@ class CompileLog(logging.Handler):
     ) -> None:
         super().__init__()
         self._begun, self._ended = begun, ended
-        """Called when a compilation begins and when it has ended, in its thread."""
+        """Called in the compiling thread when a compilation begins and ends."""
         self._file = file
         self._texts = texts
         self._pid = os.getpid()
         self._spans = threading.local()
         self._tracked: Any = None
-        """Inductor's settings, once they were changed."""
+        """Inductor's settings, once they are changed."""
 
     def start(self) -> None:
-        # The first in the list: torch's own leaves it at the first entry, and logging, which goes
-        # through the same list, would pass over the one behind it.
+        # First in the list: torch's own handler removes itself at the first entry, and logging,
+        # which iterates over the same list, would skip the next handler.
         logging.getLogger(_LOGGER).handlers.insert(0, self)
 
     def stop(self) -> None:
@@ -89,7 +89,7 @@ class CompileLog(logging.Handler):
                 number = str((event.get("args") or {}).get("compile_id") or "None")
                 self._span("compile_begin", name=name, id="" if number == "None" else number)
         elif event.get("ph") == "E" and name in open_:
-            while open_.pop() != name:  # of what failed no end is told
+            while open_.pop() != name:  # failed parts have no end event
                 pass
             if not open_:
                 self._span("compile_end")
@@ -126,7 +126,7 @@ class CompileLog(logging.Handler):
             self._tracked = settings
         debug = sys.modules.get("torch._inductor.debug")
         if self._tracked is not None and getattr(debug, "_pre_grad_graph_id", 0) is None:
-            # What kernels of a backward graph come from is told only if there is some number.
+            # Origins of backward kernels are only logged with some number here.
             debug._pre_grad_graph_id = -1  # type: ignore[union-attr]
 
 

@@ -78,14 +78,14 @@ class Definitions:
     def __init__(self) -> None:
         self._torch = os.path.join(torch_folder(), "")
         self._roots = (self._torch, *_build_root())
-        """Where torch's own files are, here and where it was built."""
+        """Folders of torch's own files, here and where it was built."""
         library = os.path.join(self._torch, "_library", "")
         self._machinery = (torch.library.__file__, library, functools.__file__, _OWN)
         self._given: list[Definition] = []
-        """What a ``Library`` was given since the last time."""
+        """Definitions passed to a ``Library`` since the last call."""
         self._told: set[Definition] = set()
         self._names: set[str] = set()
-        """Operators whose registrations were looked at."""
+        """Operators whose registrations were checked."""
         self._due = 0.0
 
     def follow(self) -> list[Callable[[], None]]:
@@ -119,7 +119,7 @@ class Definitions:
         self._due = monotonic() + _INTERVAL_S
         given, self._given = self._given, []
         found = list(given)
-        with suppress(RuntimeError):  # another thread defines something: there is a next time
+        with suppress(RuntimeError):  # another thread is defining something; retried later
             found += self._custom_ops()
             found += self._functions()
         found += self._registered({*self._told, *found}, again=last)

@@ -1,4 +1,4 @@
-"""Where torch and Python do not ask a function mode: the engine, threads, other profilers.
+"""Hooks for what no function mode sees: the autograd engine, threads, other profilers.
 
 Each function patches one place and returns what restores it.
 """
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 _OPTIMIZERS = importlib.import_module("torch.optim.optimizer")
-"""``torch.optim`` takes its own submodule out of its names."""
+"""``torch.optim`` deletes this submodule from its namespace."""
 
 Undo = Callable[[], None]
-"""Puts back what was replaced."""
+"""Restores what was replaced."""
 
 
 class Giving(Protocol):
-    """A recorder that steps aside for a profiler of the program."""
+    """A recorder that steps aside while the program runs a profiler."""
 
     def step_aside(self) -> None: ...
 
@@ -42,7 +42,7 @@ class Giving(Protocol):
 
 
 def replace(owner: Any, name: str, value: Any) -> Undo:
-    """Replace an attribute. What the program has put over it since is not undone."""
+    """Replace an attribute; restoring leaves it alone if the program has replaced it since."""
     original = getattr(owner, name)
     setattr(owner, name, value)
     ours = getattr(owner, name)
@@ -55,8 +55,8 @@ def replace(owner: Any, name: str, value: Any) -> Undo:
 
 
 def follow_steps(ended: Callable[[Any], None], block: str = "") -> list[Undo]:
-    """Call ``ended`` with what ends a step: an optimizer, a profiler that is told of steps or,
-    with ``block``, every ``record_function`` of that name; ``NAME#7`` is one of ``NAME``."""
+    """Call ``ended`` with whatever ends a step: an optimizer, a profiler's ``step`` or, with
+    ``block``, a ``record_function`` block of that name, numbered (``NAME#7``) or not."""
     if block:
         return [_follow_blocks(ended, block)]
     undo = [_follow_profiled_steps(ended)]
@@ -96,8 +96,8 @@ def _follow_profiled_steps(ended: Callable[[Any], None]) -> Undo:
 def follow_backward(modes: ThreadModes) -> Undo:
     """See every backward pass that Python starts, and the user's Python code run by it.
 
-    The function mode is off while ``Tensor.backward`` is handled; without it no line would
-    be known for a custom ``Function`` or for what checkpointing computes again.
+    The function mode is off while ``Tensor.backward`` runs; without this hook, custom ``Function``s
+    and recomputation by checkpointing would have no line.
     """
 
     class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
@@ -108,8 +108,8 @@ def follow_backward(modes: ThreadModes) -> Undo:
 
 
 class HiddenMode:
-    """Answers what modules ask before they take the short way, an operator for all they do: that
-    there is no mode of ours. Dynamo has to find torch's own there, TorchScript knows this one."""
+    """Keeps our mode out of ``has_torch_function`` checks, by which modules choose a single fused
+    operator. Dynamo has to find torch's own function there, TorchScript knows this one."""
 
     def __init__(self) -> None:
         builtins = importlib.import_module("torch.jit._builtins")
@@ -119,7 +119,7 @@ class HiddenMode:
         self._over = False
 
     def hide(self) -> None:
-        """Answer from now on, once nobody wants it shown."""
+        """Hide our mode, once every ``show`` request has ended."""
         self._shown -= 1
         if not self._shown and not self._over:
             torch.overrides.has_torch_function = has_torch_function
@@ -130,13 +130,13 @@ class HiddenMode:
         torch.overrides.has_torch_function = self._asked
 
     def end(self) -> None:
-        """Let torch answer for good."""
+        """Let torch answer from now on."""
         self._over = True
         self.show()
 
 
 def follow_parameters(modes: ThreadModes) -> Undo:
-    """See every ``nn.Parameter`` that is made."""
+    """Record the construction of every ``nn.Parameter``."""
     original = torch.nn.Parameter.__new__
 
     @functools.wraps(original)
@@ -149,8 +149,8 @@ def follow_parameters(modes: ThreadModes) -> Undo:
 
 
 def follow_process_groups(modes: ThreadModes) -> Iterator[Undo]:
-    """See what Python asks of a process group in C++, which no mode is told of: a collective that
-    ``barrier`` or the constructor of DDP begins would have no line."""
+    """Record calls of C++ process groups, which bypass function modes: collectives begun by
+    ``barrier`` or DDP's constructor would have no line."""
     module = getattr(torch._C, "_distributed_c10d", None)
     if module is None:
         return
@@ -164,13 +164,13 @@ def follow_process_groups(modes: ThreadModes) -> Iterator[Undo]:
 
 
 def _returns_work(function: Any) -> bool:
-    """By the signatures in the documentation of what is bound from C++."""
+    """According to the signatures in the docstrings of the C++ bindings."""
     lines = str(function.__doc__).splitlines() if callable(function) else []
     return any(" -> " in line and line.endswith(("::Work", ".Work")) for line in lines)
 
 
 def _followed(modes: ThreadModes, owner: Any, name: str, known_as: str) -> Undo:
-    original = vars(owner)[name]  # of a class what binds, not what is bound
+    original = vars(owner)[name]  # the descriptor, not the bound method
     call = getattr(owner, name)
 
     @functools.wraps(call)
@@ -207,7 +207,7 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
 
 
 def follow_profilers(recorder: Giving) -> list[Undo]:
-    """Step aside while the program runs a profiler of its own, or what would see our markers."""
+    """Step aside while the program runs a profiler, or a tool that would see our markers."""
     patches, observing = follow_own_profilers(recorder), torch.profiler.profiler
     if hasattr(observing, "_enable_execution_trace_observer"):
         patches.append(_aside(recorder, observing, "_enable_execution_trace_observer"))
@@ -216,7 +216,7 @@ def follow_profilers(recorder: Giving) -> list[Undo]:
 
 
 def follow_own_profilers(recorder: Giving) -> list[Undo]:
-    """Step aside while the program runs a profiler of its own: there can be only one."""
+    """Step aside while the program runs a profiler: there can be only one."""
     module = torch.autograd.profiler
     starts = ("_prepare_profiler", "_enable_profiler")
     patches = [_aside(recorder, module, name) for name in starts]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 
 USER_FRAMES = 3
-"""How many of the user's frames a stack keeps, innermost first."""
+"""Maximum number of user frames in a stack, innermost first."""
 FRAME_LIMIT = 40
-"""How many frames a stack keeps; of those further out it has the innermost of the user's where
-there was none yet, as there is none within what torch.compile runs to compile."""
+"""Maximum number of frames in a stack. If none of them is the user's, as in code that torch.compile
+runs to compile, the innermost user frame further out is added."""
 
 _HIDDEN, _TORCH, _LIBRARY, _USER = range(4)
 
@@ -50,11 +50,11 @@ class Stacks:
         self._own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
         self._stdlib = _stdlib_folders()
         self._kinds: dict[int, int] = {}
-        self._codes: list[CodeType] = []  # keeps them alive, so that no id is reused
+        self._codes: list[CodeType] = []  # kept alive so that ids are not reused
         self._stacks: dict[tuple[int, ...], Stack] = {}
 
     def of(self, frame: FrameType | None) -> Stack:
-        """The stack that ``frame`` is the innermost frame of."""
+        """The stack whose innermost frame is ``frame``."""
         kinds = self._kinds
         key: list[int] = []
         wanted = USER_FRAMES
@@ -76,8 +76,8 @@ class Stacks:
         return found if found is not None else self._add(tuple(key), frame)
 
     def has_foreign(self, frame: FrameType | None) -> bool:
-        """Whether any frame from ``frame`` outwards is torch's own, outside of calls of modules and
-        of what was compiled, and of modes such as ``torch.device``, which only hand a call on."""
+        """Whether torch itself called the code in ``frame``. Frames that call modules, compiled
+        code, and modes such as ``torch.device``, which only pass a call on, do not count."""
         while frame is not None:
             if self._is_foreign(frame.f_code):
                 return True
@@ -98,16 +98,16 @@ class Stacks:
 
     @staticmethod
     def user_index(kinds: list[int]) -> int:
-        """Which frame is the user's: the innermost of theirs, else of a library, else the
-        outermost seen."""
+        """Index of the user's frame: the innermost of the user's files, else of a library, else the
+        outermost frame."""
         for wanted in (_USER, _LIBRARY):
             if wanted in kinds:
                 return kinds.index(wanted)
         return max(len(kinds) - 1, 0)
 
     def classify(self, path: str) -> int:
-        """0 for what is not shown, 1 for torch and what it generates, 2 for the standard library,
-        3 for the user."""
+        """0 for hidden frames, 1 for torch and code it generates, 2 for the standard library, 3 for
+        the user."""
         if path.startswith((self._own, "<frozen")):
             return _HIDDEN
         generated = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")  # Inductor sets it
@@ -121,7 +121,7 @@ class Stacks:
         return _USER
 
     def is_user(self, path: str) -> bool:
-        """Whether a file is the program's own."""
+        """Whether a file belongs to the program."""
         return self.classify(path) == _USER
 
     def _add(self, key: tuple[int, ...], frame: FrameType | None) -> Stack:
@@ -151,5 +151,5 @@ def _stdlib_folders() -> tuple[str, ...]:
 
 
 def absolute(path: str) -> str:
-    """The path of a file; what is no file stays as it is."""
+    """The absolute path of a file; other text is returned unchanged."""
     return path if path.startswith("<") else os.path.abspath(path)

@@ -1,4 +1,4 @@
-"""What ``torch.profiler`` saves, taken apart into one event a line."""
+"""Splits the files that ``torch.profiler`` saves into one event a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 _ARRAY = b'"traceEvents": ['
 MARK = "torchnav|"
-"""Prefix of the markers that stand around the program's outermost torch calls."""
+"""Prefix of the markers around the program's outermost torch calls."""
 _MARKER = b'"name": "' + MARK.encode()
 _ARROW = re.compile(rb'\{\s*"ph": "[stf]", "id": (?P<id>\d+)')
 _FORWARD = re.compile(rb'\{\s+"ph": "[sf]",[^{}]*"cat": "fwdbwd"[^{}]*\}')
@@ -23,10 +23,10 @@ class Saved:
 
     header: dict[str, Any]
     body: bytes = b""
-    """The events, as they are written."""
+    """The text of the events."""
 
     def events(self) -> list[bytes]:
-        """Each in one line. Raises OSError where they are none."""
+        """One line for each event. Raises OSError if there are none."""
         events = list(_events(self.body))
         if _sound(events):
             return events
@@ -43,7 +43,7 @@ def take_apart(data: bytes) -> Saved:
 
 
 def _sound(events: list[bytes]) -> bool:
-    """Whether cutting by layout gave whole events: the layout is kineto's, not a format."""
+    """Whether splitting by layout gave whole events: the layout is kineto's, not a format."""
     try:
         return all(isinstance(json.loads(event), dict) for event in (events[:1] + events[-1:]))
     except ValueError:
@@ -69,19 +69,19 @@ def _events(body: bytes) -> Iterator[bytes]:
 
 
 class Arrows:
-    """Numbers of the arrows from a forward operator to its Node, and from a launch to its
-    kernel. Kineto counts them anew in every window: here each is of one arrow of the file."""
+    """Renumbers the arrows from forward operators to Nodes and from launches to kernels: kineto
+    restarts its numbers in each window, here they are unique in the file."""
 
     def __init__(self) -> None:
         self._count = 0
         self._numbers: dict[tuple[bytes, bytes], int] = {}
 
     def next_window(self) -> None:
-        """What comes now has numbers of its own."""
+        """A new window begins, with its own numbers."""
         self._numbers.clear()
 
     def renumbered(self, event: bytes) -> bytes:
-        """The event under the number of its arrow; what is no end of an arrow as it is."""
+        """The event with the file's number of its arrow; other events are unchanged."""
         arrow = _ARROW.match(event)
         if arrow is None:
             return event
@@ -94,12 +94,12 @@ class Arrows:
 
 
 def forward_arrows(body: bytes) -> list[bytes]:
-    """Both ends of arrows from forward operators to Nodes, each in one line."""
+    """Both ends of arrows from forward operators to Nodes, one a line."""
     return [b" ".join(arrow.split()) for arrow in _FORWARD.findall(body)]
 
 
 def marker_number(event: bytes) -> int:
-    """The number of the call that this event marks; -1 when it is an operator."""
+    """The number of the call that this event marks; -1 for an operator."""
     at = event.find(_MARKER)
     if at < 0:
         return -1
@@ -108,14 +108,14 @@ def marker_number(event: bytes) -> int:
 
 
 def is_bookkeeping(event: bytes) -> bool:
-    """Spans and instants by which the profiler describes itself."""
+    """Whether the profiler describes itself with this event."""
     return event.startswith((b'{ "ph": "i",', b'{ "ph": "X", "cat": "Trace"')) and (
         b"PyTorch Profiler" in event or b"Record Window End" in event
     )
 
 
 def metadata_key(event: bytes) -> str | None:
-    """What makes a metadata event worth writing once; None for other events."""
+    """Identity of a metadata event, which is written once; None for other events."""
     if not event.startswith(b'{ "ph": "M"'):
         return None
     try:
@@ -127,5 +127,5 @@ def metadata_key(event: bytes) -> str | None:
 
 
 def nanoseconds(texts: Sequence[bytes]) -> list[int]:
-    """Of microseconds with three digits after the point."""
+    """From microseconds with three digits after the point."""
     return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))

@@ -1,4 +1,4 @@
-"""Sees every outermost torch call of a thread, with the exact line that makes it."""
+"""A function mode that sees the outermost torch calls of a thread, with their exact lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ATTRIBUTE = type(torch.Tensor.shape.__get__)
 def _annotation_steps() -> dict[int, int]:
     """By id: the functions that begin (+1) and end (-1) a ``record_function`` block.
 
-    A marker around one of them would close over half of the block, so they get none.
+    They get no marker, which would overlap half of the block.
     """
     steps: dict[int, int] = {}
     for name, step in (
@@ -48,18 +48,18 @@ def _annotation_steps() -> dict[int, int]:
 
 
 class CallMode(TorchFunctionMode):  # type: ignore[misc]
-    """One per thread; while a call is being handled torch itself switches it off."""
+    """One mode per thread; torch switches it off while it handles a call."""
 
     def __init__(self, recorder: Recorder, thread: int, top: bool) -> None:
         super().__init__()
         self.recorder = recorder
         self.thread = thread
         self.top = top
-        """Whether windows may close when one of its calls ends."""
+        """Whether windows may close at the end of one of its calls."""
         self.busy = 0
         """The number of the call being handled, 0 between calls."""
         self.annotations = 0
-        """How many ``record_function`` blocks are open."""
+        """Number of open ``record_function`` blocks."""
         self._steps = _annotation_steps()
         self.slot = recorder.running.take_slot(thread)
 
@@ -74,7 +74,9 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **(kwargs or {}))
         step = self._steps.get(id(func))
         if step or not recorder.active:
-            self.annotations = max(self.annotations + (step or 0), 0)  # one began before us
+            self.annotations = max(
+                self.annotations + (step or 0), 0
+            )  # one may have begun before us
             return func(*args, **(kwargs or {}))
         frame = sys._getframe(1)
         if recorder.awaits_device:
@@ -104,7 +106,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
                 recorder.at_boundary(frame, end)
 
     def begin_unseen(self, frame: FrameType, module: str, name: str) -> Callable[[], None]:
-        """Begin a call, from ``frame``, of what torch does not show to modes; ends it."""
+        """Begin a call from ``frame`` that torch hides from modes; returns how to end it."""
         recorder = self.recorder
         stack, path = recorder.stacks.of(frame), recorder.paths.path
         kind = _Unseen(None, module, name), stack, path
@@ -126,12 +128,12 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         return end
 
     def run(self, function: Any, module: str, name: str) -> Any:
-        """Run what torch does not show to modes as one call of this mode."""
+        """Run a function that torch hides from modes as one call of this mode."""
         return self.__torch_function__(_Unseen(function, module, name), ())
 
 
 class _Unseen:
-    """A function under the name that the user knows it by; equal to others of that name."""
+    """A function under its public name; equal to others with that name."""
 
     def __init__(self, function: Any, module: str, name: str) -> None:
         self._function = function
@@ -139,7 +141,7 @@ class _Unseen:
         self.__name__ = self.__qualname__ = name
 
     def __call__(self) -> Any:
-        function, self._function = self._function, None  # what it holds must not live on
+        function, self._function = self._function, None  # release what it holds
         return function()
 
     def __eq__(self, other: object) -> bool:
@@ -153,12 +155,12 @@ class _Unseen:
 
 
 put_over = _push_mode
-"""Make a mode the innermost one of this thread."""
+"""Makes a mode the innermost one of this thread."""
 
 
 def put_under(mode: CallMode) -> None:
-    """Make it the outermost mode of this thread: those that the program has entered it leaves
-    innermost first."""
+    """Make it the outermost mode of this thread, so that the program's modes still end innermost
+    first."""
     others = _take_all()
     _push_mode(mode)
     for other in others:
@@ -166,7 +168,7 @@ def put_under(mode: CallMode) -> None:
 
 
 def take_off(mode: CallMode) -> bool:
-    """Take it off this thread's modes. False where it is not there, as while it handles a call."""
+    """Remove it from this thread's modes; False if it is not there, as during a call."""
     others = _take_all()
     for other in others:
         if other is not mode:
@@ -175,7 +177,7 @@ def take_off(mode: CallMode) -> bool:
 
 
 def _take_all() -> list[Any]:
-    """All modes of this thread, the outermost first."""
+    """Remove and return all modes of this thread, outermost first."""
     return [_pop_mode() for _ in _get_current_function_mode_stack()][::-1]
 
 
@@ -183,8 +185,8 @@ _asked = torch.overrides.has_torch_function
 
 
 def has_torch_function(arguments: Any) -> bool:
-    """What torch's own of this name answers, but that our mode is none: modules ask it by
-    attribute to choose between an operator for all of them and the longer way."""
+    """Torch's function of this name, without our mode: modules ask it whether to use a single
+    operator or the longer path."""
     modes = _take_all()
     try:
         for mode in modes:
@@ -198,9 +200,9 @@ def has_torch_function(arguments: Any) -> bool:
 
 
 class BetweenCalls:
-    """Does something in the main thread, between two instructions of its Python: from within a
-    call no mode can be taken off, for torch puts it back when the call ends. Nothing is done
-    between two looks at the stack of modes: ask again."""
+    """Runs an action in the main thread between two Python instructions: within a call no mode can
+    be taken off, since torch puts it back at the end. If the mode stack is just being read, nothing
+    is done; call ``soon`` again."""
 
     def __init__(self, action: Callable[[], None]) -> None:
         looking = {f.__code__.co_filename for f in (_get_current_function_mode_stack, _take_all)}
@@ -218,14 +220,14 @@ class BetweenCalls:
 
 
 def _is_plain(tensor: Any) -> bool:
-    """Whether it is strided, on the CPU and of no class that may compute elsewhere."""
+    """Whether it is strided, on the CPU and not of a class that may compute elsewhere."""
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_cpu
     return plain and tensor.layout is torch.strided
 
 
 def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:
-    """None where asking would leave a mark (``torch.jit.trace``) or has no answer (nested, sizes
-    that are symbols: these can't be hashed)."""
+    """None if asking would leave a trace (``torch.jit.trace``) or has no answer (nested tensors;
+    symbolic sizes, which can't be hashed)."""
     if torch._C._is_tracing() or getattr(tensor, "_has_symbolic_sizes_strides", False):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The ``nn.Module`` path a thread is in: ``Net.blocks.0.attn.qkv``."""
+"""Tracks the ``nn.Module`` path that each thread is in: ``Net.blocks.0.attn.qkv``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ModulePaths(threading.local):
         self.path = path
 
     def leave(self, module: Any) -> None:
-        """Forget the module, and what an exception left open inside of it."""
+        """Remove the module, and inner ones that an exception left behind."""
         ident = id(module)
         if not any(ident == entry for entry, _ in self.open):
             return
@@ -63,22 +63,22 @@ class ModulePaths(threading.local):
 
 
 class ModuleHooks:
-    """Global hooks that keep ``paths``. They are off while something is compiled and while that
-    runs: Dynamo traces them with each module, and an export refuses the way that leads to them."""
+    """Global hooks that maintain ``paths``. Off while something is compiled and while compiled code
+    runs: Dynamo traces hooks with each module, and ``torch.export`` rejects them."""
 
     def __init__(self, paths: ModulePaths) -> None:
         self._paths = paths
         self._handles: list[Any] = []
         self._off = 1
-        """How many have asked for them to be off and not yet for the opposite."""
+        """Number of ``off`` calls without a matching ``on``."""
         self._over = False
-        # Dynamo warns about global hooks; that these may run once more is all there is to it.
+        # Dynamo warns about global hooks; the only effect is that these may run twice.
         warnings.filterwarnings(
             "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
         )
 
     def on(self) -> None:
-        """Install them once nobody wants them off."""
+        """Install the hooks, once every ``off`` request has ended."""
         self._off -= 1
         if self._off or self._over:
             return
@@ -89,14 +89,14 @@ class ModuleHooks:
         ]
 
     def off(self) -> None:
-        """Take them away."""
+        """Remove the hooks."""
         self._off += 1
         for handle in self._handles:
             handle.remove()
         self._handles = []
 
     def end(self) -> None:
-        """Take them away for good."""
+        """Remove the hooks for good."""
         self._over = True
         self.off()
 
@@ -109,7 +109,7 @@ class ModuleHooks:
             return
         self._paths.leave(module)
         error = sys.exc_info()[1] if output is None else None
-        if error is not None:  # for who reads it without the traceback module, as pytest does
+        if error is not None:  # pytest reads it without the traceback module
             error.__traceback__ = strip(error.__traceback__)
 
 

@@ -1,6 +1,6 @@
-"""Where a recording goes: a file for each rank and each process, never one for two.
+"""Names of recordings: a file of its own for each rank and process.
 
-Needs neither torch nor anything else, so that the command line can ask too.
+Imports neither torch nor anything of ours, so that the command line can use it too.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Iterator, Mapping
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _RANK = re.compile(r"%r|\{rank\}")
 _PID = re.compile(r"\{pid\}")
 _NUMBER = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)
 _ALONE = "main"
-"""Stands for the rank of a process that has none, as of ``torchrun`` itself."""
+"""The rank in the name of a process without one, such as ``torchrun`` itself."""
 _TRIES = 10_000
 _HIGH = 512
-"""Descriptors from here on are ours: the program's begin where they do without us, and it may
-close all that it could have opened. Below the 1,024 that systems allow a process."""
+"""Our descriptors start here: the program keeps the numbers it would have without us, and may close
+them all. Below the usual limit of 1,024 per process."""
 
 
 def rank_of(environ: Mapping[str, str] = os.environ) -> int | None:
-    """The rank that ``torchrun`` gave this process; None when it gave none."""
+    """The rank that ``torchrun`` gave this process, or None."""
     text = environ.get("RANK", "")
     return int(text) if text.isascii() and text.isdecimal() else None
 
@@ -35,7 +35,7 @@ def rank_of(environ: Mapping[str, str] = os.environ) -> int | None:
 def expand(pattern: str, rank: int | None, pid: int) -> str:
     """The path with ``%r`` or ``{rank}`` and ``{pid}`` filled in.
 
-    A pattern that has none of them, and does not name the rank itself, gets the rank appended.
+    Without any of them, the rank is appended, unless the name has it already.
     """
     path = _RANK.sub(_ALONE if rank is None else str(rank), pattern)
     path = _PID.sub(str(pid), path)
@@ -45,7 +45,7 @@ def expand(pattern: str, rank: int | None, pid: int) -> str:
 
 
 def any_process(pattern: str) -> str:
-    """What ``expand`` makes of a pattern for any process, for ``glob``."""
+    """A ``glob`` pattern for the files of all processes."""
     parts = re.split(f"{_RANK.pattern}|{_PID.pattern}", pattern)
     escaped = "*".join(re.sub(r"([*?[])", r"[\1]", part) for part in parts)
     return escaped if len(parts) > 1 else with_suffix(escaped, "*")
@@ -61,10 +61,10 @@ def with_suffix(path: str, word: str) -> str:
 
 
 def open_free(path: str, since: float | None = None) -> tuple[int, str]:
-    """Open ``path`` for writing, emptied, or a name beside it where another process writes there.
+    """Open ``path`` for writing, emptied, or a similar name if another process writes there.
 
-    With ``since``, in seconds of the epoch, a file that was written after that is left alone too.
-    Returns the descriptor and the path. Raises OSError.
+    Files written after ``since``, in seconds since the epoch, are kept too. Returns the descriptor
+    and the path. Raises OSError.
     """
     descriptor = _above_standard_streams(os.open(path, _flags(), 0o666))
     status = os.fstat(descriptor)
@@ -90,7 +90,7 @@ def _open_alternative(path: str) -> tuple[int, str]:
 
 
 def _above_standard_streams(descriptor: int) -> int:
-    """The same open file under a high number, where there is one free."""
+    """The same open file under a high number, if one is free."""
     try:
         high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     except (AttributeError, OSError):  # Windows; a lower limit of open files
@@ -108,8 +108,8 @@ def _flags() -> int:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the file is ours until this process and those forked from it have closed it; true
-    where the file system knows no locks."""
+    """Whether this process gets the file, until it and its forks have closed it; true if the file
+    system has no locks."""
     if fcntl is None:
         return True
     try:

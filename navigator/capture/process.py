@@ -1,5 +1,5 @@
-"""Keeps the trace whole when the process forks, exits early or is told to stop: signals that end
-the program write the trace first, and the program finds them unhandled."""
+"""Keeps the trace whole if the process forks, exits early or is terminated: signal handlers write
+the trace first, and are hidden from the program."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .writer import TraceFile
 
 
 class Guard:
-    """The recording of this process and, after a fork, that of the child which is then this one.
+    """The recording of this process; after a fork, in the child, that of the child.
 
-    The program can replace everything that is installed; then its own applies.
+    The program may replace every hook that is installed here; then its own applies.
     """
 
     def __init__(self, run: Run, file: TraceFile, start: Callable[[TraceFile], Session]) -> None:
         self._run, self._file = run, file
         self._start = start
-        """Starts to record this process into a file."""
+        """Starts recording this process into a file."""
         self._recorder = start(file)
         self._followed = run.follows
         """Whether a child that is forked now can be recorded."""
@@ -51,7 +51,7 @@ class Guard:
         hide_from_warnings()
 
     def finish(self) -> None:
-        """Write what there is and say what there is not; only once."""
+        """Write what is left and report what is missing; only once."""
         if self._ended:
             return
         self._ended = True
@@ -64,7 +64,7 @@ class Guard:
         self.finish()
 
     def _replaced(self, path: Any, arguments: Any, *_environ: Any) -> None:
-        """Another program takes the place of this one."""
+        """Another program replaces this process."""
         if not self._run.follows and is_python([path, *arguments[1:]]):
             self._run.missed += 1
         self.finish()
@@ -81,7 +81,7 @@ class Guard:
         self._recorder.resume()
 
     def _begin(self) -> None:
-        """In the child."""
+        """Start recording in a forked child."""
         self._recorder.abandon()
         self._file.close()
         self._run = self._run.forked()
@@ -92,11 +92,11 @@ class Guard:
             self._file = self._run.open(sys.argv)
             self._recorder = self._start(self._file)
             atexit.unregister(self.finish)
-            atexit.register(self.finish)  # it must come before what the new file has registered
+            atexit.register(self.finish)  # before the handlers of the new file
 
 
 def _before(name: str, action: Callable[..., None]) -> None:
-    """Do ``action`` before a function of ``os`` that ends the program at once."""
+    """Run ``action`` before a function of ``os`` that ends or replaces the process."""
     original = getattr(os, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -111,10 +111,10 @@ _NUMBERS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 
 
 def on_termination(finish: Callable[[], None]) -> Callable[[], None]:
-    """Call ``finish`` before the signals do what they do by default.
+    """Call ``finish`` before terminating signals take their default effect.
 
-    What is returned takes that back, for a forked child that has no trace to write: a handler of
-    Python's waits for the operator that runs, and a child that hangs in one would never end.
+    Returns a function that undoes this, for forked children without a trace: Python's handlers wait
+    for the running operator, so a child that hangs in one would never end.
     """
 
     def die(number: int, _frame: FrameType | None) -> None:
@@ -136,7 +136,7 @@ def on_termination(finish: Callable[[], None]) -> Callable[[], None]:
 
 
 def _hide(ours: Any) -> None:
-    """Libraries ask what handles a signal before they set a handler of their own."""
+    """Libraries look up the present handler of a signal before they set their own."""
     get, put = signal.getsignal, signal.signal
 
     def shown(handler: Any) -> Any:

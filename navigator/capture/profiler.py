@@ -1,4 +1,4 @@
-"""One window of ``torch.profiler``: opened, closed, and what only its tree can tell."""
+"""Windows of ``torch.profiler``: start, stop, and facts that only the event tree has."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Window:
 
     saved: Saved
     unfinished: int
-    """Operators that were still running, in any thread, when the window closed."""
+    """Operators still running, in any thread, when the window closed."""
     calls_with_operators: set[int] = field(default_factory=set)
     places: dict[str, list[int]] = field(default_factory=dict)
-    """``cuda:0`` or ``cpu/sparse_coo`` -> External ids of operators with such inputs;
-    operators whose tensors are all strided and on the CPU are left out."""
+    """``cuda:0`` or ``cpu/sparse_coo`` -> External ids of operators with such inputs; without
+    operators whose tensors are all strided and on the CPU."""
     has_threads: bool = False
-    """Whether it saw threads that the program started."""
+    """Whether it recorded threads that the program started."""
 
 
 class Profiler:
-    """Starts and stops windows. Knows which options this torch has."""
+    """Starts and stops windows, with the options that this torch supports."""
 
     def __init__(self, memory: bool) -> None:
         self._memory = memory
@@ -57,13 +57,13 @@ class Profiler:
 
     @property
     def missing_options(self) -> tuple[str, ...]:
-        """What is not recorded. A profiler of all threads sees no memory of any."""
+        """What cannot be recorded. With all threads, the profiler records no memory."""
         unused = {_ALL_THREADS} if self._memory else set()
         return tuple(name for name in _WANTED if name not in self.options or name in unused)
 
     def start(self, all_threads: bool = True, tree: bool = True, device: str = "") -> None:
-        """``tree``: whether what only the tree of events tells is wanted, at ``stop``;
-        ``device``: the type of one that the program is about to use."""
+        """``tree``: whether ``stop`` will need the tree of events; ``device``: the type of a device
+        that the program is about to use."""
         options = dict(self.options)
         if not tree and self._can_do_without_tree:
             options[_NO_TREE] = True
@@ -77,7 +77,7 @@ class Profiler:
         self.running, self._has_threads = True, all_threads and _ALL_THREADS in options
 
     def save(self, folder: str) -> str:
-        """Close a window without the tree. Returns a new file in ``folder`` with what it saw.
+        """Close a window without the tree. Returns a new file in ``folder`` with the profile.
 
         Raises OSError where that cannot be written.
         """
@@ -87,7 +87,7 @@ class Profiler:
             return _save(result, folder)
 
     def stop(self, folder: str) -> Window:
-        """Close the window. ``folder`` is where the profile passes through a file.
+        """Close the window; the profile passes through a file in ``folder``.
 
         Raises OSError where that cannot be written.
         """
@@ -103,8 +103,8 @@ class Profiler:
             return window
 
     def plain_attributes(self) -> tuple[frozenset[Any], int]:
-        """Which readings and writings of a tensor's attributes run no operator, found by doing each
-        once, and the time in ns that times in saved profiles count from.
+        """Attributes of a tensor that are read or written without running an operator, found by
+        trying each once; and the time in ns that saved profiles count from.
 
         Reading ``x.shape`` and writing ``x.grad`` are among them, reading ``x.T`` and writing
         ``x.data`` are not.
@@ -120,7 +120,7 @@ class Profiler:
         for number, access in enumerate(accesses, 1):
             with warnings.catch_warnings(), Marker(f"{MARK}{number}"):
                 warnings.simplefilter("ignore")
-                # Not every tensor has every one, and not all can be written.
+                # Not all attributes exist, or can be written.
                 with suppress(AttributeError, RuntimeError, TypeError):
                     _access(probe, access)
         window = self.stop(tempfile.gettempdir())
@@ -130,7 +130,7 @@ class Profiler:
 
 
 def _access(probe: Any, access: Any) -> None:
-    """Read an attribute, or write what it is into it."""
+    """Read an attribute, or write its own value into it."""
     if access.__name__ == "__get__":
         access(probe)
     else:
@@ -139,7 +139,7 @@ def _access(probe: Any, access: Any) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Nothing in the block makes cycles, and the program's own heap may be large."""
+    """Disables garbage collection: the block makes no cycles, the program's heap may be large."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -161,7 +161,7 @@ def _save(result: Any, folder: str) -> str:
 
 
 def read_saved(path: str, folder: str) -> bytes:
-    """What ``save`` left in a file, which is then gone. Raises OSError where that is not whole."""
+    """Read and delete a file written by ``save``. Raises OSError if it is incomplete."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -181,7 +181,7 @@ def _saved(result: Any, folder: str) -> Saved:
 
 
 def places_in(result: Any) -> dict[str, list[int]]:
-    """``Window.places`` of what a profiler of the program saw, if it recorded shapes."""
+    """``Window.places`` of a profile made by the program, if it recorded shapes."""
     window = Window(Saved({}), 0)
     _Walk(window).run(result.experimental_event_tree())
     return window.places
@@ -232,7 +232,7 @@ class _Walk:
 
 
 def _add_place(tensor: Any, places: dict[str, None]) -> None:
-    """``cuda:0`` for a strided tensor, else ``cpu/sparse_coo``; nothing for a plain one."""
+    """``cuda:0`` for a strided tensor, else ``cpu/sparse_coo``; a plain tensor is skipped."""
     if tensor.layout is not torch.strided:
         places[f"{tensor.device}/{str(tensor.layout).removeprefix('torch.')}"] = None
     elif tensor.device != _CPU:
@@ -259,7 +259,7 @@ _LEVEL, _RESET = "_ZN9libkineto6Logger14severityLevel_E", "suppressLibkinetoLogM
 
 @contextmanager
 def quiet_kineto() -> Iterator[None]:
-    """Nothing is said while the block runs, unless the user has chosen a level."""
+    """Silences kineto while the block runs, unless the user has chosen a log level."""
     if _VARIABLE in os.environ:
         yield
         return
@@ -272,12 +272,12 @@ def quiet_kineto() -> Iterator[None]:
     finally:
         os.environ.pop(_VARIABLE, None)
         if library is not None:
-            getattr(library, _RESET)()  # to what torch itself chooses without the variable
+            getattr(library, _RESET)()  # to torch's default without the variable
 
 
 @lru_cache(maxsize=1)
 def _library() -> Any:
-    """Torch's own library, where it has both names; else kineto stays quiet after its first use."""
+    """Torch's library, if it exports both names; else kineto stays silent after its first use."""
     for path in glob.glob(os.path.join(next(iter(torch.__path__)), "lib", "libtorch_cpu.*")):
         try:
             library = ctypes.CDLL(path)

@@ -1,4 +1,4 @@
-"""Runs the user's program as Python itself would, and records once it imports torch."""
+"""Runs the user's program as Python would, and starts recording when it imports torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The command line of the recorder. Ends as the program ends."""
+    """The recorder's command line. Ends as the program ends."""
     options = _parser().parse_args(arguments)
     try:
         _limits(options)
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
         _parser().error("no program given: name a script, or -m and a module")
     command = (["-m"] if options.module else []) + program
     as_module = options.module
-    del options.program, options.module  # the rest is what the processes of a run share
+    del options.program, options.module  # the rest is shared by the run's processes
     options.out = os.path.abspath(options.out)
     started = Run(options)
     file = started.open(command)
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _record_error(file: TraceFile, error: Exception) -> None:
-    """Notes the error with which the program ends, where it came as far as torch."""
+    """Record the error that ends the program, if it concerns torch."""
     torch = sys.modules.get("torch")
     if torch is not None:
         from .rows.error import error_line
@@ -71,7 +71,7 @@ def _report_without_torch(file: TraceFile) -> None:
 
 
 def begin_child() -> None:
-    """Record this Python too if it was started by a program whose children are followed."""
+    """Record this Python if it was started by a program whose children are recorded."""
     started = Run.inherited()
     if started is not None:
         started.set_child_environment()
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _record(run: Run, file: TraceFile) -> None:
-    """Begin to record. The program runs without us where its torch is none that we know."""
+    """Start recording. With an unsupported torch, the program runs unrecorded."""
     try:
         _install(run, file)
     except Exception as error:  # noqa: BLE001 -- whatever that torch does otherwise
@@ -134,8 +134,8 @@ def _start(options: argparse.Namespace, file: TraceFile) -> Session:
 
 
 def recorder_for(options: argparse.Namespace, file: TraceFile, limits: Limits) -> Session:
-    """The compiled recorder where it is named or built, else the one that needs no compiler. Of the
-    options it reads ``native``, ``native_folder``, ``memory`` and ``window``."""
+    """The compiled recorder if it is requested or built, else the one that needs no compiler. Uses
+    the options ``native``, ``native_folder``, ``memory`` and ``window``."""
     from .recorder import Options, Recorder
 
     library = options.native or _built(options)
@@ -144,7 +144,7 @@ def recorder_for(options: argparse.Namespace, file: TraceFile, limits: Limits) -
 
 
 def _built(options: argparse.Namespace) -> str | None:
-    """The compiled recorder for this torch if it is there and wanted."""
+    """The compiled recorder for this torch, if it is built and suitable."""
     import torch
 
     from .build import Torch, library_path
@@ -156,16 +156,15 @@ def _built(options: argparse.Namespace) -> str | None:
 
 
 def _wants_compiled(options: argparse.Namespace) -> bool:
-    """Whether the compiled recorder would see all that the profiler does: it sees no device.
-    Devices are not looked for: asking CUDA whether there is one would break the program's
-    forks."""
+    """Whether the compiled recorder would record as much as the profiler: it does not record
+    devices. Asking CUDA for devices would break the program's forks, so nothing is probed."""
     from .devices import is_built_for_devices
 
     return bool(options.native_folder) and (options.build or not is_built_for_devices())
 
 
 def _build(options: argparse.Namespace, file: TraceFile) -> str:
-    """Have the compiled recorder built before the program goes on. Returns why it is not there."""
+    """Build the compiled recorder before the program goes on. Returns why it is missing."""
     import torch
 
     from .build import BuildError, Torch, build
@@ -180,8 +179,8 @@ def _build(options: argparse.Namespace, file: TraceFile) -> str:
 
 
 def _begin(options: argparse.Namespace) -> str:
-    """Where the compiled recorder would be the default but is not built: have it built. Returns
-    what to say about that."""
+    """Start building the compiled recorder if it would be the default. Returns a message about
+    that."""
     import torch
 
     from .build import Torch, begin_to_build
@@ -192,7 +191,7 @@ def _begin(options: argparse.Namespace) -> str:
 
 
 def _limits(options: argparse.Namespace) -> Limits:
-    """What the options leave of the run. Raises ValueError."""
+    """The part of the run that the options select. Raises ValueError."""
     limits = Limits(step=options.step_name)
     if options.steps:
         first, last = steps_of(options.steps)
@@ -207,7 +206,7 @@ def _limits(options: argparse.Namespace) -> Limits:
 
 
 def _compiled(path: str, file: TraceFile, limits: Limits, memory: bool) -> Any:
-    """The compiled recorder; None, and a note in the trace, where it cannot be loaded."""
+    """The compiled recorder; None, and a note in the trace, if it cannot be loaded."""
     from .compiled import CompiledRecorder, load
 
     native = load(path)
@@ -286,10 +285,10 @@ def _set_first_path(folder: str) -> None:
 
 
 class _TorchFinder(importlib.abc.MetaPathFinder):
-    """Lets ``import torch`` happen as it would, then calls back once.
+    """Lets ``import torch`` proceed as usual, then calls back once.
 
-    Torch is not imported by us: what a program sets in the environment before its own
-    import must count.
+    We do not import torch: environment variables that the program sets before its own import must
+    take effect.
     """
 
     def __init__(self, then: Callable[[], None]) -> None:
@@ -320,8 +319,8 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
 @contextmanager
 def _faulthandler_enabled() -> Iterator[None]:
-    """Of a torch that ends the process, as one that is not for this machine does, Python says where
-    it was: nobody else is left to say a word."""
+    """If torch crashes the process, as a build for another machine does, Python reports the
+    location."""
     told = faulthandler.is_enabled()
     if not told:
         faulthandler.enable(file=2, all_threads=False)

@@ -1,9 +1,8 @@
-"""Records this process: calls as they are made, operators when a window closes.
+"""Records with ``torch.profiler``, for operators, and a function mode, for calls.
 
-A window is one run of ``torch.profiler``. It closes only between two outermost calls of
-the main thread, when nothing that the profiler has begun is open in any thread: torch
-writes the end of an open operator into freed memory if the profiler was restarted in
-between.
+A window is one run of ``torch.profiler``. It closes only between two outermost calls of the main
+thread, while no operator is open in any thread: if the profiler is restarted meanwhile, torch
+writes the end of an open operator into freed memory.
 """
 
 from __future__ import annotations
@@ -39,24 +38,24 @@ if TYPE_CHECKING:
 
 _NEVER = sys.maxsize
 _RETRY_NS = 2_000_000
-"""How long to wait after a boundary at which the window could not close."""
+"""Seconds to wait after a boundary at which the window could not close."""
 _CALLS_IN_WINDOW = 1_000
-"""Calls after which a window is due: the profiler keeps several kilobytes for each event, and the
-more memory that is, the slower."""
+"""Calls after which a window should close: the profiler keeps several kilobytes per event, and gets
+slower with memory."""
 _CALLS_IN_FIRST = 400
-"""The same for the first window, which is written with a tree of its events: the dearest kind."""
+"""The same for the first window, which is written with its costly tree of events."""
 _CALLS_AT_MOST = 400_000
 """Calls after which a window that never could close is closed for good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to record and how often to write it."""
+    """What to record, and how often to write it."""
 
     window_s: float = 1.0
     """Seconds after which a window closes at the next boundary."""
     window_calls: int = _CALLS_IN_WINDOW
-    """Calls after which it closes at the next boundary; 0 for no limit."""
+    """Calls after which the window closes at the next boundary; 0 for no limit."""
     memory: bool = False
     """Record allocations."""
 
@@ -72,31 +71,31 @@ class Recorder(Session):
         self.running = RunningCalls(self._pid)
         self._profiler = Profiler(options.memory)
         self._all_threads = threading.active_count() > 1 and not options.memory
-        """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
+        """Whether windows record every thread; a single thread needs no option."""
         self._last_window = False
         self._paused = self._stopped = False
-        """Whether a window was closed for a fork; whether windows are given up for good."""
+        """Whether a window was closed for a fork; whether there will be no more windows."""
         self._told_compiled = False
         self._aside_ns = 0
-        """Since when the program has run a profiler of its own; 0 where it runs none."""
+        """Start of the program's own profiler; 0 without one."""
         self._opened_ns = 0
         self._accelerator = False
-        """Whether the open window sees devices."""
+        """Whether the open window records devices."""
         self.awaits_device = False
-        """Whether the open window does not, and the program may come to use one."""
+        """Whether the open window does not, but the program may start to use one."""
         self.modes = ThreadModes(self)
         self._waits = False
-        """Whether the main thread's mode is to be put on or taken off as soon as that can be."""
+        """Whether the main thread's mode should change as soon as possible."""
         self._between_calls = BetweenCalls(self._put_or_take)
         self._base_ns = 0
         self.elsewhere = options.memory
-        """Whether operators may run elsewhere than on strided tensors of the CPU, which only the
-        tree of a window tells."""
+        """Whether operators may use tensors that are not strided or not on the CPU, which only a
+        window's tree shows."""
         self.notes_wrapped = options.memory
         self._tree = True
-        """Whether the open window has one."""
+        """Whether the open window has a tree."""
         self._cut_ns = _NEVER
-        """From when on nothing is wanted any more."""
+        """Time after which nothing is recorded."""
         self.stacks = Stacks(torch_folder())
         self.paths = ModulePaths()
         self.hooks = ModuleHooks(self.paths)
@@ -109,8 +108,7 @@ class Recorder(Session):
         self.next_number = itertools.count(1).__next__
         self.add_call = self._log.add
         self.plain_attributes: frozenset[Any] = frozenset()
-        """Readings and writings of attributes of tensors that run no operator: they are not
-        recorded."""
+        """Reads and writes of tensor attributes that run no operator, and are not recorded."""
 
     # -------------------------------------------------------------------- start and stop
 
@@ -139,7 +137,7 @@ class Recorder(Session):
     def _see(self) -> None:
         if torch._C._autograd._profiler_enabled():
             self._aside_ns = time_ns()
-        elif torch._C._current_graph_task_id() < 0:  # else it would see this backward pass alone
+        elif torch._C._current_graph_task_id() < 0:  # else it would only see this backward pass
             self._open_window()
         if not self.modes.leave_or_enter():
             self.note("a step began within a backward pass: its first operators are missing")
@@ -171,7 +169,7 @@ class Recorder(Session):
 
     def resume(self) -> None:
         super().resume()
-        if self._paused:  # else the next call would be in no window
+        if self._paused:  # else the next call would be outside of windows
             self._paused = False
             self._open_window()
 
@@ -187,7 +185,7 @@ class Recorder(Session):
         super()._compiles()
         if not self._told_compiled:
             self._told_compiled = True
-            self.note_elsewhere()  # tensors that are fake are of no device
+            self.note_elsewhere()  # fake tensors have no device
             self.note(
                 "compiled code ran without our function mode, as it does untraced: what it ran "
                 "between its graphs has the line that called it; --compiled records its own"
@@ -216,7 +214,7 @@ class Recorder(Session):
     # --------------------------------------------------------------------------- threads
 
     def before_thread(self, frame: FrameType | None) -> None:
-        """The program is about to start a thread: from here on every thread is recorded."""
+        """The program is about to start a thread: record every thread from now on."""
         if self._all_threads or self._last_window or self._options.memory:
             return
         self._all_threads = True
@@ -233,13 +231,13 @@ class Recorder(Session):
             )
 
     def write_backward(self, args: dict[str, int], thread: int) -> None:
-        """A backward pass that ran within a call has ended."""
+        """Called when a backward pass within a call has ended."""
         self._file.write([metadata("backward", args, self._pid, thread)])
 
     # --------------------------------------------------------------------------- windows
 
     def at_boundary(self, frame: FrameType | None, now: int) -> None:
-        """An outermost call of the main thread ended and the window is due."""
+        """Called after an outermost call of the main thread if the window should close."""
         self.due, self.full_at = now + _RETRY_NS, _NEVER
         if not self.marking:
             if not torch._C._autograd._profiler_enabled():  # else it would end the program's own
@@ -257,15 +255,15 @@ class Recorder(Session):
             self.due = _NEVER
 
     def step_aside(self) -> None:
-        """The program is about to use the profiler itself."""
+        """Called before the program starts a profiler."""
         if self.marking:
             self._close_window()
             self._aside_ns = time_ns()
         self.due = self.full_at = _NEVER
 
     def step_back(self, result: Any) -> None:
-        """The program's own profiler has ended. Operators that it had begun do not touch our
-        windows, which are of the other kind."""
+        """Called when the program's profiler has ended. Operators still open in it do not affect
+        our windows, which are of the other kind."""
         self._write_aside(result)
         if self.active and not self.marking and not self._stopped:
             if _in_main_thread():
@@ -274,7 +272,7 @@ class Recorder(Session):
                 self.due = time_ns()
 
     def _write_aside(self, result: Any) -> None:
-        """Write what ran while the program ran a profiler of its own, by what that saw."""
+        """Write what ran while the program used a profiler, from its result."""
         since, self._aside_ns = self._aside_ns, 0
         if not since:
             return
@@ -283,19 +281,19 @@ class Recorder(Session):
         self._check_limits()
 
     def _seen(self, result: Any, since: int) -> Seen | None:
-        """None where a part alone is wanted, and where devices that it saw may have worked."""
+        """None if only a part is to be recorded, or if devices may have worked."""
         if not hasattr(result, "events") or self._part() or accelerator_in_use():
             return None
         return Seen(result, since, places_in(result) if self.elsewhere else None)
 
     def _can_close(self, frame: FrameType | None) -> bool:
-        """Whether nothing that the profiler has begun can be open, seen from ``frame``."""
+        """Whether no operator can be open in the profiler, judging from ``frame``."""
         if self._last_window or self.modes.are_busy:
             return False
         return not self.stacks.has_foreign(frame)
 
     def expect_device(self, call: tuple[Any, Any, Any], frame: FrameType) -> None:
-        """A call begins: if it is about to use the first device, the profiler is told before."""
+        """Called before a call: the profiler has to know a device before its first use."""
         device = named_device(*call)
         may = self.marking and _in_main_thread() and self._can_close(frame)
         if may and (device or accelerator_in_use()):
@@ -303,7 +301,7 @@ class Recorder(Session):
             self._open_window(device)
 
     def _note_device(self) -> None:
-        """The program has used a device of which the profiler was not told."""
+        """Report a device that the profiler was not started with."""
         self.awaits_device = False
         self.due = 0
         self.note(
@@ -327,12 +325,12 @@ class Recorder(Session):
         self.marking = True
 
     def _close_window(self) -> None:
-        """Stop the profiler and write what it saw."""
+        """Stop the profiler and write its events."""
         if not self.marking:
             return
         self.marking = False
         if self.awaits_device and accelerator_in_use() and has_allocated():
-            self._note_device()  # it was used outside of calls, as by torch.load
+            self._note_device()  # used outside of calls, as by torch.load
         closed_ns = time_ns()
         with self._writing():
             try:
@@ -342,8 +340,8 @@ class Recorder(Session):
         self._check_limits()
 
     def note_elsewhere(self) -> None:
-        """An operator made a tensor that is not strided or not on the CPU: the next ones are seen
-        in a window with a tree."""
+        """An operator made a tensor that is not strided or not on the CPU: record the next
+        operators in a window with a tree."""
         if not self.elsewhere and not self._tree:
             self.due = 0
         self.elsewhere = True
@@ -351,7 +349,7 @@ class Recorder(Session):
             self._note_device()
 
     def note_wrapped(self) -> None:
-        """``torch.func`` has wrapped a tensor while memory is recorded."""
+        """Called when ``torch.func`` has wrapped a tensor while memory is recorded."""
         self.notes_wrapped = False
         self.note(
             "torch.profiler, which sees shapes, keeps the tensors that torch.func wraps until a "
@@ -359,8 +357,8 @@ class Recorder(Session):
         )
 
     def _needs_tree(self) -> bool:
-        """The first window has one; and all where a part is wanted, or where operators of several
-        threads may be running when one closes."""
+        """True for the first window, if only a part is recorded, and if operators of several
+        threads may be running at its end."""
         limits = self.limits
         part = limits.only or limits.operators or limits.size
         elsewhere = self.elsewhere or self._log.elsewhere or self._accelerator
@@ -382,7 +380,7 @@ class Recorder(Session):
         self._windows.add(Closed(path, self._log.take(), *times))
 
     def _calls_in_window(self) -> int:
-        """A call runs an operator at least: those that are still wanted limit it too."""
+        """Calls to wait for: at most the operators left, since each call runs at least one."""
         calls = self._options.window_calls
         if not self._windows.count:
             calls = min(calls, _CALLS_IN_FIRST)
@@ -390,7 +388,7 @@ class Recorder(Session):
         return min(calls, max(left, 1)) if self.limits.operators else calls
 
     def _part(self) -> Part | None:
-        """What of this window is wanted; None for all of it."""
+        """Which part of this window to write; None for all of it."""
         limits = self.limits
         if not (limits.only or limits.operators or self._cut_ns != _NEVER):
             return None
@@ -399,7 +397,7 @@ class Recorder(Session):
         return Part(until, left, limits)
 
     def _after_unfinished(self, count: int) -> None:
-        """A window of the other kind never touches the open operators; a third one might."""
+        """Windows change kind after unfinished operators, which a third one might touch."""
         self.note(
             f"{count} operators were running when a window closed; what they called "
             "after that stands without them"

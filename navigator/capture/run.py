@@ -1,4 +1,4 @@
-"""One run of a program and its processes: who is recorded, and into which file."""
+"""One run of a program and its child processes: which are recorded, and into which files."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from types import FrameType
 
 VARIABLE = "TORCHNAV_CHILDREN"
-"""Tells the Pythons that the program starts how to record themselves."""
+"""Environment variable that tells child Pythons how to record themselves."""
 _CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 _NAMED = 4
-"""How many files of children the closing line names."""
+"""Maximum number of children's files in the closing message."""
 
 
 class Run:
-    """What a process has to know to record itself beside the others of its run."""
+    """What a process needs to record itself as a part of its run."""
 
     def __init__(
         self, options: argparse.Namespace, since: float | None = None, parent: str = ""
     ) -> None:
         self.options = options
-        """Those of the recorder's command line; ``out`` is a pattern, see ``names.expand``."""
+        """Options of the recorder's command line; ``out`` is a pattern, see ``names.expand``."""
         self.since = time.time() if since is None else since
-        """When the run began, in seconds of the epoch: its files are not written over."""
+        """Start of the run, in seconds since the epoch: its files are not overwritten."""
         self.parent = parent
-        """The name of the process that started this one; empty in the first."""
+        """The parent's file name; empty in the first process."""
         self.name = expand(options.out, rank_of(), os.getpid())
-        """The path that the pattern stands for here. Processes without a rank may share it."""
+        """The path from the pattern; processes without a rank may share it."""
         self._folder = os.path.dirname(self.name) if parent else os.getcwd()
-        """Where the user is."""
+        """The user's folder."""
         self.missed = 0
-        """Processes that were started and are not recorded."""
+        """Number of started processes that are not recorded."""
         self.remark = ""
-        """What else the first process says at its end."""
+        """An additional message at the end of the first process."""
 
     @property
     def follows(self) -> bool:
@@ -55,7 +55,7 @@ class Run:
 
     @staticmethod
     def inherited() -> Run | None:
-        """The run of the process that started this one; None when it is not followed."""
+        """The run of the parent process; None if children are not recorded."""
         try:
             told = json.loads(os.environ.get(VARIABLE, ""))
             return Run(argparse.Namespace(**told["options"]), told["since"], told["parent"])
@@ -63,13 +63,13 @@ class Run:
             return None
 
     def forked(self) -> Run:
-        """The run as a forked child goes on with it."""
+        """The run for a forked child."""
         child = Run(self.options, self.since, self.name)
         child.set_child_environment()
         return child
 
     def set_child_environment(self) -> None:
-        """Put into the environment what the Pythons need that this process will start."""
+        """Set the environment variables that child Pythons need to record themselves."""
         if not self.follows:
             return
         told = {"options": vars(self.options), "since": self.since, "parent": self.name}
@@ -79,7 +79,7 @@ class Run:
         os.environ["PYTHONPATH"] = os.pathsep.join([_CHILD, *rest])
 
     def open(self, command: Sequence[str]) -> TraceFile:
-        """The file of this process, begun with what it runs. Raises OSError."""
+        """Open the file of this process and write its command. Raises OSError."""
         path = self.name
         if path == self.parent:
             path = with_suffix(path, str(os.getpid()))
@@ -91,7 +91,7 @@ class Run:
         return file
 
     def close(self, file: TraceFile) -> None:
-        """At the end: say what is not in the file, or forget a child that ran no operator."""
+        """At the end, report what is missing, or delete the file of an idle child."""
         if self.parent and not file.operators and not file.problem:
             file.remove()
         file.report()
@@ -107,7 +107,7 @@ class Run:
             file.say(f"{_processes(len(found))} recorded too: {named}{more}")
 
     def _summary(self, file: TraceFile) -> str:
-        """How much was recorded, what of the run's time that took, and how to look at it."""
+        """How much was recorded, the recorder's share of the run time, and how to view it."""
         seconds = (time.time_ns() - file.since_ns) / 1e9
         share = file.spent_ns / 1e7 / max(seconds, 1e-3)
         path = os.path.relpath(file.path, self._folder)
@@ -118,7 +118,7 @@ class Run:
         )
 
     def missing(self) -> str:
-        """How many children are not recorded, and what would change that."""
+        """How many children were not recorded, and how to record them."""
         were = "was" if self.missed == 1 else "were"
         why = "" if self.follows else ": --children"
         return f"{_processes(self.missed)} {were} not recorded{why}"
@@ -130,7 +130,7 @@ class Run:
         return sorted(one for one in found if one != file.path and _newer(one, self.since))
 
     def watch_starts(self) -> None:
-        """Count the Pythons that the program starts and that nothing will record."""
+        """Count started Pythons that will not record themselves."""
         import subprocess
         from multiprocessing.process import BaseProcess
 
@@ -140,7 +140,7 @@ class Run:
         def start_process(process: Any) -> None:
             forks = self.missed
             start(process)
-            if not self.follows and self.missed == forks:  # a fork has counted itself
+            if not self.follows and self.missed == forks:  # forks count themselves
                 self.missed += 1
 
         @functools.wraps(begin)
@@ -155,13 +155,13 @@ class Run:
         subprocess.Popen.__init__ = begin_program  # type: ignore[assignment,method-assign]
 
     def _reaches(self, environ: Any) -> bool:
-        """Whether a Python with these variables would record itself."""
+        """Whether a Python with these environment variables would record itself."""
         return self.follows and (environ is None or VARIABLE in environ)
 
 
 def is_python(arguments: Any) -> bool:
-    """Whether a command line starts a Python, be it by the first line of a script, that is the
-    program's: not one of the helpers that torch runs out of its own folder."""
+    """Whether a command line starts a Python of the program, also by a script's first line; torch's
+    own helper scripts do not count."""
     parts = arguments.split() if isinstance(arguments, str) else arguments
     try:
         words = [os.fspath(part) for part in ([parts] if isinstance(parts, os.PathLike) else parts)]
@@ -174,15 +174,15 @@ def is_python(arguments: Any) -> bool:
 
 
 def is_helper(arguments: Sequence[str]) -> bool:
-    """Whether a script of torch itself is run, such as the workers that compile for Inductor."""
+    """Whether a command line runs a script of torch itself, such as Inductor's compile workers."""
     paths = getattr(sys.modules.get("torch"), "__path__", ())
     folders = tuple(os.path.join(folder, "") for folder in paths)
     return any(one.startswith(folders) for one in arguments)
 
 
 def _is_check_of_torch(arguments: Any, frame: FrameType | None) -> bool:
-    """Whether a line of code is run from torch's own code, seen from the frame that starts it: so
-    Inductor asks which instructions the processor has."""
+    """Whether torch runs a line of code in another Python, judging from the calling frame: Inductor
+    checks the processor's instructions that way."""
     while frame is not None and frame.f_globals.get("__name__") == "subprocess":
         frame = frame.f_back
     caller = str(frame.f_globals.get("__name__")) if frame is not None else ""
@@ -196,7 +196,7 @@ def _is_interpreter(path: str) -> bool:
 
 
 def _is_script(name: str) -> bool:
-    """Whether the file begins with a line that names a Python, as ``torchrun`` does."""
+    """Whether the file's first line names a Python, as in ``torchrun``."""
     path = shutil.which(name)
     try:
         with open(path or name, "rb") as file:

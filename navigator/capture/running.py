@@ -1,4 +1,4 @@
-"""Which call is running in each thread, told to a file that outlives a crash."""
+"""Writes the running call of each thread to a file that outlives a crash."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=5qii"), struc
 _ENDED = struct.Struct("=2q")
 _ROW, _RINGS_AT = struct.Struct("=qqqqiii4x"), _TEXT_AT + _TEXT
 _FIRST_RING, _RING = 16_384, 2_048
-"""Calls that are kept of the first thread and of others: all since the file was written last."""
+"""Ring sizes of the first thread and of others: all calls since the last write."""
 _SIZE = _RINGS_AT + (_FIRST_RING + _SLOTS * _RING) * _ROW.size
 _TAIL_HEADER = struct.Struct("=8s12q")
 _SIZE_AT = 8 * 8
-"""Where the header has the size of the first part of the text."""
+"""Offset in the header of the size of the first part of the text."""
 _STOPPED_AT = _TAIL_HEADER.size - 8
 
 
 class RunningCalls:
-    """Tells the tail of a recording which call is running in each thread, and which were the last.
+    """Keeps the tail of a recording: the running call of each thread, and the last ones.
 
-    The same form as that of the compiled recorder. See ``docs/trace-format.md``.
+    Same format as the compiled recorder's; see ``docs/trace-format.md``.
     """
 
     def __init__(self, pid: int) -> None:
@@ -39,12 +39,12 @@ class RunningCalls:
         self._stacks: set[int] = set()
         self._last = self._used = 0
         self._free = [Slot(self, index) for index in range(_SLOTS + 1)]
-        """Slots of no thread; the last one, which nobody reads, is for all that come too late."""
+        """Free slots; the last one, which nobody reads, serves all further threads."""
         self._spare = self._free.pop()
         self._lock = threading.Lock()
 
     def open(self, recording: str, base_ns: int) -> None:
-        """Tell it to a file beside the recording from now on, where there can be one."""
+        """Map a file beside the recording from now on, if one can be made."""
         self.base_ns = base_ns
         descriptor = open_tail(recording, len(self.memory))
         if descriptor >= 0:
@@ -54,15 +54,15 @@ class RunningCalls:
         _TAIL_HEADER.pack_into(self.memory, 0, b"navtail1", *sizes, 0, 0, 0, 0, 0)
 
     def leave(self) -> None:
-        """In a forked child: the file is the parent's."""
+        """In a forked child: give up the parent's file."""
         self.memory = bytearray(len(self.memory))
 
     def stop(self) -> None:
-        """The recording ends here, and the program may go on."""
+        """End the recording while the program goes on."""
         _DEPTH.pack_into(self.memory, _STOPPED_AT, 1)
 
     def take_slot(self, thread: int) -> Slot:
-        """Where a function mode tells its calls: where the thread told them before, if it did."""
+        """The slot for a function mode; reuses the thread's earlier slot."""
         with self._lock:
             first = self._free[0] if self._free else self._spare
             slot = next((one for one in self._free if one.thread == thread), first)
@@ -72,20 +72,20 @@ class RunningCalls:
         return slot
 
     def give_back(self, slot: Slot) -> None:
-        """The mode has ended."""
+        """Release the slot of a mode that has ended."""
         with self._lock:
             if slot is not self._spare:
                 self._free.append(slot)
 
     def number(self, call: Any) -> int:
-        """Of a call's function, stack and module."""
+        """The number of a function, stack and module."""
         return self._numbers.get(call) or self._new(*call)
 
     def _new(self, function: Any, stack: Stack, module: str) -> int:
         with self._lock:
             self._last += 1
             lines = self._lines(self._last, function, stack, module)
-            if self._used + len(lines) > _TEXT:  # calls that were told before are told again
+            if self._used + len(lines) > _TEXT:  # earlier calls are written again
                 self._numbers.clear()
                 self._stacks.clear()
                 self._used = 0
@@ -110,7 +110,7 @@ class RunningCalls:
 
 
 class Slot:
-    """Where one thread tells its calls."""
+    """The part of the tail that belongs to one thread."""
 
     def __init__(self, running: RunningCalls, index: int) -> None:
         self._running, self.thread = running, 0
@@ -119,7 +119,7 @@ class Slot:
         self._ring, self._room = _RINGS_AT + before * _ROW.size, _RING if index else _FIRST_RING
 
     def begin_thread(self, thread: int) -> None:
-        """It is this thread's from now on."""
+        """Assign the slot to a thread."""
         if self.thread != thread:
             head = thread, 0, 0, self._ring, self._room, 0, 0, 0
             _SLOT.pack_into(self._running.memory, self._at, *head)
@@ -134,7 +134,7 @@ class Slot:
         return kind
 
     def end(self, kind: int, number: int, start_ns: int, duration_ns: int) -> None:
-        """The call that was begun has ended."""
+        """Record the end of the call that was begun."""
         running = self._running
         row = self._ring + self._made % self._room * _ROW.size
         start = start_ns - running.base_ns

@@ -1,4 +1,4 @@
-"""What both recorders have in common: the file, a thread that writes to it, begin and end."""
+"""Base of both recorders: the file, the thread that writes to it, start and finish."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _ENDING_S, _STEP_S = 0.1, 0.0002
 
 
 class Session:
-    """One recording of this process. ``start`` and ``finish`` belong to the main thread."""
+    """A recording of this process. ``start`` and ``finish`` are called in the main thread."""
 
     compile_texts = True
-    """Whether to record what torch.compile makes of the program, beside when it does."""
+    """Whether to record the results of torch.compile, and not only when it runs."""
     hooks: ModuleHooks
-    """Keep the module that each thread is in."""
+    """The hooks that track the module of each thread."""
 
     def __init__(self, file: TraceFile, limits: Limits | None = None) -> None:
         self._pid = os.getpid()
@@ -45,23 +45,23 @@ class Session:
         self._definitions = Definitions()
         self._storages = Storages()
         self._undo: list[Undo] = []
-        """Restore what was patched; empty when nothing is."""
+        """Functions that undo patches."""
         self._uncount: list[Undo] = []
-        """The same of hooks of optimizers, at the end: one may be going through its hooks."""
+        """Functions that remove optimizer hooks, called last: hooks may be running."""
         self._started = False
-        """Whether the file waits for its end."""
+        """Whether the file is still open."""
         self._told_full = False
         self._left_out = False
-        """Whether operators were left out that are too many."""
+        """Whether operators beyond the limit were dropped."""
         self._step = 0
         self._counted: weakref.ref[Any] | None = None
-        """What ends the steps: the optimizer or the profiler that was the first to do so."""
+        """The optimizer or profiler that ends steps: the first to do so."""
         self.active = False
-        """Whether calls are recorded; begins late and ends early where only a part is wanted, and
-        ends when the file cannot be written."""
+        """Whether calls are recorded: only during the requested part, until the file can't be
+        written."""
 
     def note(self, problem: str) -> None:
-        """Record something that could not be seen, for whoever reads the trace."""
+        """Record a problem for readers of the trace."""
         self._file.write_unlimited([metadata("problem", {"message": problem}, self._pid)])
 
     def start(self) -> None:
@@ -69,7 +69,7 @@ class Session:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Write what there is and stop. Does nothing the second time or in a forked child."""
+        """Write what is left and stop. Does nothing the second time or in a forked child."""
         if not self._started or os.getpid() != self._pid:
             return
         self._started = False
@@ -89,7 +89,7 @@ class Session:
         remove_tail(self._file.path)
 
     def pause(self) -> None:
-        """Before a fork: leave nothing running that the child would inherit half of."""
+        """Before a fork: stop whatever the child would inherit half of."""
         if self._is_here():
             self._announcer.stop()
 
@@ -99,16 +99,16 @@ class Session:
             self._announcer.start()
 
     def is_open(self) -> bool:
-        """Whether something was begun that a forked child could not end, so that it can't be
-        recorded."""
+        """Whether a forked child could not be recorded, because something is open that it can't
+        end."""
         return False
 
     def abandon(self) -> None:
-        """After a fork, in the child: what was begun is not its own."""
+        """After a fork, in the child: drop the parent's state."""
         raise NotImplementedError
 
     def _defined(self, last: bool = False) -> list[bytes]:
-        """What the program has defined itself since the last time, and what its memory is for."""
+        """Lines for the program's definitions and memory categories since the last call."""
         storages = [metadata("storages", one, self._pid) for one in self._storages.fresh()]
         try:
             found = self._definitions.fresh(last)
@@ -123,7 +123,7 @@ class Session:
     # ------------------------------------------------------------------------- limits
 
     def step_ended(self, source: Any) -> None:
-        """A step of the program has ended, says this optimizer, profiler or class of blocks."""
+        """Called when an optimizer, profiler or class of blocks has ended a step."""
         if not self._is_here():
             return
         counted = self._counted() if self._counted is not None else None
@@ -139,7 +139,7 @@ class Session:
             self._end_soon()
 
     def _never(self) -> str:
-        """Why nothing was recorded, where a first step was to be awaited."""
+        """Why nothing was recorded, if the first step to record never came."""
         if self._counted is not None:
             return f"nothing was recorded: the program ended in step {self._step}"
         by = f"no record_function block {self.limits.step} ended"
@@ -148,7 +148,7 @@ class Session:
         return f"nothing was recorded: no step was counted, {by}"
 
     def _check_limits(self) -> None:
-        """End the recording if nothing more can or shall be written."""
+        """End the recording if nothing more can be written, or should be."""
         file, limits = self._file, self.limits
         if self._told_full:
             return
@@ -160,7 +160,7 @@ class Session:
             self._full(f"{limits.operators:,} operators and Nodes", f"--max-ops {limits.operators}")
 
     def _full(self, what: str, option: str) -> None:
-        """A limit is reached: say so, and let the program go on as if it were not recorded."""
+        """Report that a limit is reached; the program goes on unrecorded."""
         self._told_full = True
         text = f"recording stopped at {what}: {option}"
         self.note(f"{text}; what ran after that is not in the trace")
@@ -168,7 +168,7 @@ class Session:
         self._end()
 
     def _end(self) -> None:
-        """See no more operators, and undo all that was done to see them."""
+        """Stop recording operators and remove all hooks."""
         if not self._undo:
             return
         self._stop()
@@ -178,21 +178,21 @@ class Session:
         self._undo = []
 
     def _end_soon(self) -> None:
-        """The same where something may be open that must end first."""
+        """As ``_end``, but waits for open calls."""
         self._end()
 
     def _see(self) -> None:
-        """Begin to see operators."""
+        """Start recording operators."""
         raise NotImplementedError
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will be recorded any more."""
+        """Whether the recording has ended for good."""
         return not self._undo
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Count the time that the block takes as that of writing."""
+        """Adds the duration of the block to the time spent writing."""
         started = time_ns()
         try:
             yield
@@ -226,11 +226,11 @@ class Session:
             self._uncount = follow_steps(self.step_ended, self.limits.step)
 
     def _compiles(self) -> None:
-        """torch.compile, or an export, begins to compile something."""
+        """torch.compile, or an export, starts to compile."""
         self.hooks.off()
 
     def _has_compiled(self) -> None:
-        """It has ended."""
+        """The compilation has ended."""
         self.hooks.on()
 
     def _write_now(self) -> None:
@@ -238,26 +238,26 @@ class Session:
             self._tick()
 
     def _tick(self) -> None:
-        """A few times a second, in a thread of our own."""
+        """Called a few times a second in the recorder's thread."""
         raise NotImplementedError
 
     def _stop(self) -> None:
-        """See no more operators."""
+        """Stop recording operators."""
         raise NotImplementedError
 
     def _rest(self) -> list[bytes]:
-        """Events that were not written yet."""
+        """Events that are not written yet."""
         raise NotImplementedError
 
     def _calls(self) -> int:
-        """How many calls were recorded."""
+        """Number of recorded calls."""
         return 0
 
 
 class Announcer:
-    """A thread that does something a few times a second while the program runs.
+    """A thread that calls a function a few times a second while the program runs.
 
-    Not a ``threading.Thread``, so that the program does not find it among its own.
+    Not a ``threading.Thread``, which would appear among the program's threads.
     """
 
     def __init__(self, tick: Callable[[], None]) -> None:
@@ -265,7 +265,7 @@ class Announcer:
         self._stop = _thread.allocate_lock()
         self._stopped = _thread.allocate_lock()
         self._number = 0
-        """The operating system's for the thread."""
+        """The operating system's id of the thread."""
 
     def start(self) -> None:
         self._stop.acquire()
@@ -273,7 +273,7 @@ class Announcer:
         _thread.start_new_thread(self._run, ())
 
     def stop(self) -> None:
-        """Returns when the thread has ended; it can be started again."""
+        """Stop the thread and wait for its end; it can be started again."""
         if self._stop.locked():
             self._stop.release()
             self._stopped.acquire()
@@ -291,8 +291,8 @@ class Announcer:
 
 
 def _await_end(number: int) -> None:
-    """Waits until the operating system has let go of a thread that has nothing left to do: from
-    Python 3.12 on a fork warns of every thread there is, by the system's count."""
+    """Waits until the operating system has removed a thread: from Python 3.12 on, a fork warns if
+    the system counts other threads."""
     for _ in range(int(_ENDING_S / _STEP_S)):
         if not os.path.exists(f"/proc/self/task/{number}"):
             break
@@ -300,13 +300,12 @@ def _await_end(number: int) -> None:
 
 
 def end_without_destructors() -> None:
-    """In a forked child: end as soon as Python has ended and C's streams are written.
+    """In a forked child: exit as soon as Python has finished and C's streams are flushed.
 
-    Destructors of libraries come after that, and those of the profiler's loader wait for
-    threads that a child does not have. Of the C libraries only glibc has ``on_exit``, which
-    hands on the exit status.
+    This skips destructors of libraries: those of the profiler's loader wait for threads that a
+    child lacks. Only glibc has ``on_exit``, which passes the exit status on.
     """
     with suppress(AttributeError, OSError, TypeError):
         c = ctypes.CDLL(None)
         c.on_exit(c._exit, None)
-        c.__cxa_atexit(c.fflush, None, None)  # what is registered last runs first
+        c.__cxa_atexit(c.fflush, None, None)  # the last one registered runs first

@@ -1,7 +1,7 @@
-"""What memory is for, as far as Python knows: parameters, gradients, optimizer state, inputs.
+"""What memory is used for, as far as Python knows: parameters, gradients, optimizer state, inputs.
 
-The trace tells of allocations by their addresses. Here the addresses are noted of what modules are
-called with and what optimizers hold, at the moments at which ``torch.profiler`` looks at them.
+Records the addresses of module inputs and optimizer state at the moments at which
+``torch.profiler`` does; the trace has the allocations at these addresses.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from .compat import is_compiling, register_optimizer_step_post_hook
 
 _is_lazy_copy: Callable[[Any], bool] = getattr(torch._C, "_is_cow_tensor", lambda _: False)
-"""Whether asking for its address would copy it."""
+"""Whether reading its address would copy it."""
 
 Told = dict[str, Any]
 """``time_ns``, and addresses by category."""
 
 
 class Storages:
-    """Notes addresses while it follows the program; ``fresh`` hands them over."""
+    """Collects addresses by category."""
 
     def __init__(self) -> None:
         self._told: list[Told] = []
         self._known: dict[int, tuple[int, ...]] = {}
-        """By id of a module: where its parameters were the last time."""
+        """By id of a module: the last addresses of its parameters."""
 
     def follow(self) -> list[Callable[[], None]]:
-        """Watch modules and optimizers; what is returned ends it."""
+        """Hook modules and optimizers; returns a function that unhooks them."""
         module = register_module_forward_pre_hook(self._module)
         return [module.remove, register_optimizer_step_post_hook(self._optimizer).remove]
 
     def fresh(self) -> list[Told]:
-        """What was noted since the last time."""
+        """The entries since the last call."""
         told, self._told = self._told, []
         return told
 
@@ -76,7 +76,7 @@ def _values(state: Any) -> Iterable[Any]:
 
 
 def _addresses(values: Iterable[Any]) -> Iterator[int]:
-    """Of the memory of each tensor; of what is none, or has none that can be told, nothing."""
+    """Addresses of tensors' memory; other values, and tensors without one, are skipped."""
     for value in values:
         for tensor in _plain(value):
             with suppress(RuntimeError, NotImplementedError):
@@ -85,7 +85,7 @@ def _addresses(values: Iterable[Any]) -> Iterator[int]:
 
 
 def _plain(value: Any) -> Iterator[Any]:
-    """A tensor, or those that a wrapper such as a DTensor is made of."""
+    """The tensor, or those inside a wrapper such as a DTensor."""
     if not isinstance(value, torch.Tensor):
         return
     if type(value) in (torch.Tensor, torch.nn.Parameter):

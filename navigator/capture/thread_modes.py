@@ -1,4 +1,4 @@
-"""The function mode of each thread of the program."""
+"""Manages the function mode of each of the program's threads."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class ThreadModes:
-    """Puts them on and takes them off: at begin and end, around what a backward pass calls and
-    around what torch.compile makes."""
+    """Enters and leaves modes: at start and end, around backward passes and around compiled
+    code."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -32,7 +32,7 @@ class ThreadModes:
         self._compiled_code = CompiledCode(self._leave, self._resume)
 
     def follow(self) -> Iterator[Undo]:
-        """Be told from now on of what torch tells no mode of."""
+        """Hook the functions that bypass function modes."""
         self._hidden.hide()
         yield self._hidden.end
         yield from self._compiled_code.follow()
@@ -46,8 +46,8 @@ class ThreadModes:
         return any(mode.busy or mode.annotations for mode in list(self._modes))
 
     def leave_or_enter(self) -> bool:
-        """Put the mode of this thread on while calls are recorded, and take it off when they are
-        not any more. False where that must wait for a call or a backward pass to end."""
+        """Enter or leave this thread's mode, depending on whether calls are recorded. False if an
+        open call or backward pass has to end first."""
         mode, active = self._mode_here(), self._recorder.active
         if active and mode is None and self._may_enter():
             self._here.mode = self._new_mode(top=True)
@@ -61,7 +61,7 @@ class ThreadModes:
         return torch._C._current_graph_task_id() < 0 and not self._compiled_code.inside
 
     def _mode_here(self) -> CallMode | None:
-        """The mode of this thread, which may be taken off for a while."""
+        """The mode of this thread, even while it is off."""
         mode: CallMode | None = getattr(self._here, "mode", None)
         return mode
 
@@ -76,7 +76,7 @@ class ThreadModes:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """See the calls of the current thread while the block runs."""
+        """Record calls of the current thread while the block runs."""
         outer, mode = self._mode_here(), self._new_mode()
         self._here.mode = mode
         put_over(mode)
@@ -90,7 +90,7 @@ class ThreadModes:
     # ---------------------------------------------------------------- what no mode is told of
 
     def run_backward(self, backward: Callable[[], Any]) -> Any:
-        """Run a backward pass; the user's code that it calls is seen by a mode of its own."""
+        """Run a backward pass; user code that it calls is recorded by a mode of its own."""
         outer = self._mode_here()
         if outer is None or not self._recorder.active or self._compiled_code.inside:
             return backward()
@@ -105,7 +105,7 @@ class ThreadModes:
             self._recorder.write_backward(args, outer.thread)
 
     def run_unseen(self, function: Callable[[], Any], module: str, name: str) -> Any:
-        """Run what torch tells no mode of, under the name that the user knows it by."""
+        """Run a function that torch hides from modes, under its public name."""
         mode = self._mode_here()
         if mode is None or mode.busy or not self._recorder.active:
             return function()
@@ -114,7 +114,7 @@ class ThreadModes:
     # ---------------------------------------------------------------------- torch.compile
 
     def _leave(self, frame: FrameType) -> Undo | None:
-        """Compiled code is about to run: all of it is one call of the frame."""
+        """Called before compiled code runs, which is recorded as one call of the frame."""
         mode, hooks = self._mode_here(), self._recorder.hooks
         if mode is None or not self._recorder.active or not take_off(mode):
             return None
@@ -131,7 +131,7 @@ class ThreadModes:
         return undo
 
     def _resume(self) -> Undo:
-        """It calls what is not compiled."""
+        """Called when compiled code calls other code."""
         stack, hooks = ExitStack(), self._recorder.hooks
         hooks.on()
         stack.callback(hooks.off)

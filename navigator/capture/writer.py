@@ -1,8 +1,7 @@
-"""The trace file: a Chrome trace in its array form, one event a line, only appended to.
+"""Writes the trace file: a Chrome trace in array form, one event a line, only appended to.
 
-Beside it stands its tail, a small file that outlives a crash: what was running, and what ran last.
-It is mapped into memory, so that what is written there is kept whatever ends the process, and it is
-removed when the recording ends well. ``docs/trace-format.md`` describes both.
+Its tail is a second, memory-mapped file with the running and last calls, which survives whatever
+ends the process and is removed after a normal end. See ``docs/trace-format.md``.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from typing import Any
 from .names import open_free
 
 TAIL = ".tail"
-"""What the name of the tail adds to that of the recording."""
+"""Suffix of the tail's file name."""
 _KEPT_FREE = 16_000
-"""Bytes of a limited file, at most a tenth, that are kept for how the recording ends."""
+"""Bytes of a limited file, at most a tenth, reserved for the end of the recording."""
 _ROWS = re.compile(rb'"name":"torchnav_ops",[^{]*\{"count":(\d+),"kind":\[([\d,]*)\]')
 _NAME = rb'"[A-Za-z_]\w*::(?:[^":\s]|:(?!:))*"'
-"""Of an operator, as readers tell it from Nodes and regions: one namespace, no spaces."""
+"""Operator names, which readers tell from Nodes and regions: one namespace, no spaces."""
 _EVENT = re.compile(rb'"cat": "cpu_op", "name": ' + _NAME)
 _KIND = re.compile(
     rb'"name":"torchnav_kind",[^{]*\{"kind":(\d+),"name":' + _NAME + rb'(?!,"annotation")'
@@ -33,38 +32,37 @@ _KIND = re.compile(
 
 
 class TraceFile:
-    """Appends events. Every ``write`` reaches the operating system before it returns.
+    """Appends events; each ``write`` reaches the operating system before it returns.
 
-    The array is closed when the program ends. The format does not ask for it: a program that
-    is killed leaves a file that ends in whole lines. Nothing here fails: a full disk must not stop
-    the program, which may also close our descriptor and use its number for a file of its own.
-    Of two processes that name one file the second gets another one: see ``names.open_free``.
+    The array is closed when the program ends; a killed program leaves whole lines, which the format
+    allows. Methods never raise: a full disk must not stop the program. The program may close our
+    descriptor and reuse its number. Two processes never share a file: see ``names.open_free``.
     """
 
     def __init__(self, path: str, since: float | None = None) -> None:
         self._descriptor, self.path = open_free(path, since)
-        """Where it really is: another process may be writing to the path that was asked for."""
+        """The actual path, since another process may be writing to the requested one."""
         self._file, self._stderr = _identity(self._descriptor), _identity(2)
         self._lock = Lock()
         self._owner = os.getpid()
         self._closed = False
         self.operators = 0
-        """How many were written."""
+        """Number of written operators."""
         self.rows = 0
-        """The same with Nodes, what the engine does around them, and regions."""
+        """As ``operators``, with Nodes, the engine's work, and regions."""
         self._kinds: set[bytes] = set()
-        """Numbers of kinds in which operators stand."""
+        """Numbers of the kinds that are operators."""
         self.size = 0
         """Bytes written."""
         self.since_ns = time_ns()
         self.spent_ns = 0
-        """Time that went into writing, by who measures it."""
+        """Time spent on writing, added by the callers."""
         self.limit = 0
-        """How many bytes it has at most; 0 for no limit."""
+        """Maximum size in bytes; 0 for no limit."""
         self.full = False
-        """Whether something was left out because of the limit."""
+        """Whether events were dropped because of the limit."""
         self.problem = ""
-        """Why nothing is written any more."""
+        """Why writing has stopped."""
         self._append(b"[\n")
         atexit.register(self.close)
 
@@ -78,7 +76,7 @@ class TraceFile:
         self._put(text)
 
     def write_unlimited(self, lines: Iterable[bytes]) -> None:
-        """The same for the few that say what the file lacks: a limit does not hold for them."""
+        """As ``write``, for the few events that the size limit does not apply to."""
         self._put(b",\n".join(lines) + b",\n")
 
     def _put(self, text: bytes) -> None:
@@ -88,14 +86,14 @@ class TraceFile:
                     self._append(text)
 
     def fail(self, error: OSError) -> None:
-        """There is nothing more to write: say why in the trace, if that can still be written."""
+        """Stop writing, and record the reason in the trace if possible."""
         reason = error.strerror or str(error)
         message = {"message": f"recording stopped: {reason}"}
         self.write_unlimited([metadata("problem", message, self._owner)])
         self.problem = self.problem or reason
 
     def close(self) -> None:
-        """End the array, so that the file is JSON. A no-op the second time."""
+        """End the array, so that the file is valid JSON. Does nothing the second time."""
         with self._lock:
             if not self._closed and _identity(self._descriptor) == self._file:
                 if not self.problem and os.getpid() == self._owner:
@@ -105,19 +103,19 @@ class TraceFile:
             atexit.unregister(self.close)
 
     def remove(self) -> None:
-        """There is nothing in it that anybody wants."""
+        """Delete the file: it has nothing of interest."""
         with suppress(OSError):
             os.unlink(self.path)
 
     def report(self) -> None:
-        """One line on the program's stderr if not all was recorded; only once."""
+        """Print one line on stderr if not everything was recorded; only once."""
         if self.problem:
             count = f"{self.operators} operator{'s' * (self.operators != 1)}"
             self.say(f"recording stopped: {self.problem}; the trace ends after {count}")
             self.problem = ""
 
     def say(self, words: str) -> None:
-        """One line on the program's stderr, if that is still what it was."""
+        """Print one line on the program's stderr, unless it was replaced."""
         if os.getpid() == self._owner and _identity(2) == self._stderr:
             with suppress(OSError):
                 os.write(2, f"torchnav: {words}\n".encode())
@@ -131,7 +129,7 @@ class TraceFile:
                 done += os.write(self._descriptor, memoryview(data)[done:])
         except OSError as error:
             self.problem = error.strerror or str(error)
-        whole = data.rfind(b"\n", 0, done) + 1  # of a line that is cut no reader knows
+        whole = data.rfind(b"\n", 0, done) + 1  # readers never see partial lines
         self.size += done
         self._count(data, whole)
 
@@ -154,7 +152,7 @@ def _identity(descriptor: int) -> tuple[int, int] | None:
 
 
 def metadata(name: str, args: dict[str, Any], pid: int, tid: int = 0) -> bytes:
-    """A metadata event of ours; viewers of Chrome traces ignore names they do not know."""
+    """A metadata event of torchnav; viewers of Chrome traces ignore unknown names."""
     return encode({"ph": "M", "name": f"torchnav_{name}", "pid": pid, "tid": tid, "args": args})
 
 
@@ -163,14 +161,14 @@ def encode(event: dict[str, Any]) -> bytes:
 
 
 def steps(values: Sequence[int]) -> list[int]:
-    """Each but the first as what is to be added to the one before."""
+    """The first value, then differences to the previous one."""
     return [one - before for one, before in zip(values, [0, *values], strict=False)]
 
 
 def open_tail(recording: str, size: int) -> int:
-    """A new file of ``size`` bytes beside a recording, all of which are there: a mapped file that
-    runs out of disk ends the program. Returns its descriptor, -1 where there can be none."""
-    remove_tail(recording)  # never shortened: another process may have it mapped
+    """Create a file of ``size`` allocated bytes beside a recording: writing to a mapped file on a
+    full disk would kill the program. Returns its descriptor, or -1."""
+    remove_tail(recording)  # not truncated: another process may have it mapped
     descriptor = -1
     try:
         descriptor = os.open(recording + TAIL, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
@@ -184,6 +182,6 @@ def open_tail(recording: str, size: int) -> int:
 
 
 def remove_tail(recording: str) -> None:
-    """The recording holds everything, or begins anew."""
+    """Called when the recording is complete, or starts again."""
     with suppress(OSError):
         os.unlink(recording + TAIL)

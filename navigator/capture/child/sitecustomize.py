@@ -23,7 +23,7 @@ def _import_the_other() -> None:
         if error.name != "sitecustomize":
             raise
     finally:
-        if ours is not None:  # the import that runs this module looks for it when it ends
+        if ours is not None:  # the running import looks it up at its end
             sys.modules.setdefault("sitecustomize", ours)
 
 

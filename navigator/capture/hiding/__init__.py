@@ -1,1 +1,1 @@
-"""What keeps the recorder out of what the program sees of itself."""
+"""Hides the recorder from the program."""

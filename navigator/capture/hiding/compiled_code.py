@@ -1,9 +1,8 @@
-"""What torch.compile makes runs without what follows the program, as it does untraced.
+"""Takes the recorder's hooks off while torch.compile compiles or compiled code runs.
 
-Dynamo traces a function mode and hooks of modules with the program and guards on them: other
-graphs, other breaks and other operators would come of it. So they are taken off for as long as a
-frame may be compiled or may be compiled code. For what Dynamo is told to leave alone they are on
-again.
+Dynamo traces function modes and module hooks with the program and guards on them, which would
+change graphs, graph breaks and operators. So they are off while a frame may be compiled or is
+compiled code, and on in code that Dynamo skips.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class _Turn(NamedTuple):
-    """Dynamo was switched on or off by a frame, which will switch it back."""
+    """A frame switched Dynamo on or off and will switch it back."""
 
     frame: int
     undo: Undo
     left: bool
-    """Whether what follows the program was taken off for it."""
+    """Whether the hooks were taken off for it."""
 
 
 class CompiledCode:
     """Notices when Dynamo is switched on and off in a thread.
 
     Parameters:
-        leave: Takes off what follows the program, seen from the frame that is about to run what is
-            compiled; returns what puts it on again, None where there was nothing to take off.
+        leave: Takes the hooks off, given the frame that will run compiled code; returns what puts
+            them back, or None if there were none.
         see_anew: Follows the program within that, and returns what ends it.
     """
 
@@ -48,12 +47,12 @@ class CompiledCode:
 
     @property
     def inside(self) -> bool:
-        """Whether this thread runs what was compiled, or compiles it."""
+        """Whether this thread runs or compiles code of torch.compile."""
         turns = self._open()
         return bool(turns) and turns[-1].left
 
     def follow(self) -> Iterator[Undo]:
-        """Be told of it from now on. Yields nothing where torch has no Dynamo."""
+        """Watch Dynamo from now on. Yields nothing if torch has no Dynamo."""
         home = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
         original: Callable[[Any], Any] | None = getattr(home, "set_eval_frame", None)
         if home is None or original is None:
@@ -63,7 +62,7 @@ class CompiledCode:
             prior = original(callback)
             fails = callback is None and self._is_by(sys._getframe(1))  # Dynamo switched it off
             if (prior is None) != (callback is None) or fails:
-                original(None)  # else Dynamo would compile what we do here
+                original(None)  # else Dynamo would compile this code
                 try:
                     self._turn(sys._getframe(1), callback is not None)
                 finally:
@@ -85,7 +84,7 @@ class CompiledCode:
 
     def _turn(self, frame: FrameType, compiled: bool) -> None:
         turns, running = self._open(), _identities(frame)
-        while turns and turns[-1].frame not in running:  # a frame that ended otherwise
+        while turns and turns[-1].frame not in running:  # left by an exception
             turns.pop().undo()
         if self._is_by(frame):
             turns.pop().undo()
@@ -104,7 +103,7 @@ class CompiledCode:
 
 
 def _put(old: Any, new: Any) -> None:
-    """Where it was defined, and where Dynamo has taken it from there."""
+    """Replace a function where it is defined and where Dynamo has imported it."""
     for name in ("torch._C._dynamo.eval_frame", "torch._dynamo.eval_frame"):
         names = vars(sys.modules[name]) if name in sys.modules else {}
         for key in [key for key, value in names.items() if value is old]:
@@ -112,7 +111,7 @@ def _put(old: Any, new: Any) -> None:
 
 
 def _identities(frame: FrameType | None) -> set[int]:
-    """Of a frame and of all that wait for it."""
+    """Identities of a frame and of its callers."""
     found = set()
     while frame is not None:
         found.add(id(frame))
@@ -121,4 +120,4 @@ def _identities(frame: FrameType | None) -> set[int]:
 
 
 def _nothing() -> None:
-    """Nothing was done that is to be undone."""
+    """Nothing to undo."""

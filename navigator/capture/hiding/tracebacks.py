@@ -1,4 +1,4 @@
-"""Exceptions, stacks and warnings look as they would without us: our frames are taken out."""
+"""Removes our frames from exceptions, stacks and warnings that the program sees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_ours(code: CodeType) -> bool:
 
 
 def hide_from_uncaught() -> None:
-    """Called while an exception leaves the program: ``sys.excepthook`` will show it."""
+    """Called while an exception leaves the program, for ``sys.excepthook``."""
     hook = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -42,7 +42,7 @@ def hide_from_uncaught() -> None:
 
 
 def hide_from_formatted() -> None:
-    """Also from what ``traceback`` and ``logging`` print, and from exceptions of threads."""
+    """Also for ``traceback``, ``logging`` and exceptions of threads."""
     initialise = traceback.TracebackException.__init__
 
     def init(self: Any, kind: Any, error: Any, trace: TracebackType | None, **options: Any) -> None:
@@ -61,7 +61,7 @@ def hide_from_formatted() -> None:
 
 
 def strip(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without entries of this package. Changes the links, not the entries."""
+    """The traceback without entries of this package. Relinks entries without changing them."""
     entries = list(_without_hooks(list(_entries(trace))))
     hidden = set(_hidden([entry.tb_frame.f_code for entry in entries]))
     shown = [entry for at, entry in enumerate(entries) if at not in hidden]
@@ -71,8 +71,8 @@ def strip(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _hidden(codes: list[CodeType]) -> Iterator[int]:
-    """Ours, the import machinery in front of ours, how we were started, and torch's detour to a
-    function mode."""
+    """Our frames, the import machinery in front of them, how we were started, and torch's detour to
+    a function mode."""
     for at, code in enumerate(codes):
         if not is_ours(code):
             continue
@@ -88,7 +88,7 @@ def _hidden(codes: list[CodeType]) -> Iterator[int]:
 
 
 def _without_hooks(entries: list[TracebackType]) -> Iterator[TracebackType]:
-    """As if our hooks were not there, for which torch calls modules in a longer way."""
+    """Removes the longer path by which torch calls modules that have hooks."""
     module = sys.modules.get("torch.nn.modules.module")
     call = getattr(getattr(module, "Module", None), "_call_impl", None)
     code = getattr(call, "__code__", None)
@@ -105,7 +105,7 @@ _HOOKS = ("backward_pre_hooks", "backward_hooks", "forward_hooks", "forward_pre_
 
 
 def _hooked(frame: FrameType, module: Any) -> bool:
-    """Whether the program itself has put hooks on the module that is called, or on all."""
+    """Whether the program itself has put hooks on this module or on all."""
     called = vars(frame.f_locals.get("self"))
     hooks = [called.get(f"_{kind}") for kind in _HOOKS]
     hooks += [getattr(module, f"_global_{kind}", None) for kind in _HOOKS]
@@ -114,8 +114,8 @@ def _hooked(frame: FrameType, module: Any) -> bool:
 
 
 def _direct(entry: TracebackType) -> TracebackType:
-    """The entry at the first place where its function hands all of its arguments on: there torch
-    calls ``forward`` of a module that has no hooks."""
+    """The entry at the first line of its function that passes all arguments on, where torch calls
+    ``forward`` of a module without hooks."""
     code = entry.tb_frame.f_code
     calls = (i.offset for i in dis.get_instructions(code) if i.opname == "CALL_FUNCTION_EX")
     at = next(calls, None)
@@ -126,7 +126,7 @@ def _direct(entry: TracebackType) -> TracebackType:
 
 
 def _after_launch(trace: TracebackType | None) -> TracebackType | None:
-    """What follows the first run of our entries: above it is how we were started."""
+    """What follows the first run of our entries, which started the program."""
     while trace is not None and not is_ours(trace.tb_frame.f_code):
         trace = trace.tb_next
     while trace is not None and is_ours(trace.tb_frame.f_code):
@@ -155,7 +155,7 @@ def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def hide_from_stacks() -> None:
-    """From what ``traceback``, ``logging`` and anomaly mode print of a stack, and ``inspect``."""
+    """From stacks that ``traceback``, ``logging``, anomaly mode and ``inspect`` read."""
     walk, outer = traceback.walk_stack, inspect.getouterframes
 
     @functools.wraps(walk)
@@ -172,7 +172,7 @@ def hide_from_stacks() -> None:
 
 
 def shown_stack(frame: FrameType | None) -> list[tuple[FrameType, int]]:
-    """The frames from ``frame`` outwards and their lines, innermost first, as without us."""
+    """The frames from ``frame`` outwards with their lines, innermost first, without ours."""
     trace = None
     while frame is not None:
         trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno or 0)
@@ -186,18 +186,18 @@ def _is_override(code: CodeType) -> bool:
 
 
 class _Thread(local):
-    """What is going on in this thread."""
+    """State of the current thread."""
 
     repeating = False
-    """Whether a warning is given again, at its own place."""
+    """Whether a warning is being repeated with its own location."""
 
 
 _here = _Thread()
 
 
 def hide_from_warnings() -> None:
-    """Correct every warning on its way to whatever shows or collects it."""
-    gate = "_showwarnmsg"  # the only one that warnings.catch_warnings does not go past
+    """Correct the location of each warning on its way to whatever shows or collects it."""
+    gate = "_showwarnmsg"  # the only hook that warnings.catch_warnings keeps
     original = getattr(warnings, gate)
 
     def show(warning: warnings.WarningMessage) -> None:
@@ -214,7 +214,7 @@ def hide_from_warnings() -> None:
 
 
 def _frames(frame: FrameType | None) -> list[FrameType]:
-    """From the frame that warned outwards."""
+    """The frame that warned and its callers."""
     frames: list[FrameType] = []
     while frame is not None:
         if frames or frame.f_code.co_filename != warnings.__file__:
@@ -224,14 +224,14 @@ def _frames(frame: FrameType | None) -> list[FrameType]:
 
 
 def _named(frames: list[FrameType], warning: warnings.WarningMessage) -> int | None:
-    """The number of the frame that the warning names; None for one that was named explicitly."""
+    """Index of the frame that the warning names; None if it was named explicitly."""
     place = (warning.filename, warning.lineno)
     places = ((frame.f_code.co_filename, frame.f_lineno) for frame in frames)
     return next((at for at, one in enumerate(places) if one == place), None)
 
 
 def _forget(frame: FrameType, warning: warnings.WarningMessage) -> None:
-    """As if the warning had never been shown for the frame, which is not the one meant."""
+    """Undo the registry entry of a warning for the wrong frame."""
     registry: dict[Any, Any] = frame.f_globals.get("__warningregistry__", {})
     about = (str(warning.message), warning.category)
     for key in (about, (*about, 0), (*about, warning.lineno)):
@@ -239,7 +239,7 @@ def _forget(frame: FrameType, warning: warnings.WarningMessage) -> None:
 
 
 def _repeat(warning: warnings.WarningMessage, frame: FrameType, line: int) -> None:
-    """Warn of it at another place: filters and what was shown there before decide."""
+    """Warn at another location, subject to the filters and registry there."""
     module, code = frame.f_globals, frame.f_code
     _here.repeating = True
     try:

@@ -1,1 +1,1 @@
-"""Recording a part of a run: what is asked for, and what of a window that is."""
+"""Recording a part of a run: the options, and which events of a window to keep."""

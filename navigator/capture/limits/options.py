@@ -1,6 +1,6 @@
-"""Which part of a run is recorded, and in which words a trace tells what is not.
+"""Options for the part of a run that is recorded, and the notes on what a trace lacks.
 
-Needs no torch, so that the command line can refuse a wrong value before the program starts.
+Imports no torch, so that the command line can check values before the program starts.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _MODULE = "module:"
 
 
 class Limits(NamedTuple):
-    """By default all is recorded."""
+    """What is recorded; by default, everything."""
 
     first: int = 0
     """The first step that is recorded; the program begins in step 0."""
     last: int | None = None
-    """The first step that is not recorded any more; None for as long as the program runs."""
+    """The step at which recording ends; None for the end of the program."""
     step: str = ""
-    """Name of the ``record_function`` blocks that are the steps; empty for those that
-    ``Optimizer.step`` or the ``step`` of a profiler ends."""
+    """Name of the ``record_function`` blocks that are steps; empty if ``Optimizer.step`` or a
+    profiler's ``step`` ends them."""
     only: str = ""
-    """A pattern of module paths: operators outside of such modules are not recorded."""
+    """Pattern of module paths; operators outside of these modules are not recorded."""
     operators: int = 0
-    """How many are recorded at most; 0 for all."""
+    """Maximum number of operators; 0 for no limit."""
     size: int = 0
-    """How many bytes the file has at most; 0 for no limit."""
+    """Maximum size of the file in bytes; 0 for no limit."""
 
     @property
     def steps(self) -> bool:
@@ -39,11 +39,11 @@ class Limits(NamedTuple):
         return self.first > 0 or self.last is not None
 
     def matches(self, module: str) -> bool:
-        """Whether what runs in the module of this path, ``Net.blocks.0.attn``, is recorded."""
+        """Whether to record code in the module with this path, ``Net.blocks.0.attn``."""
         return not self.only or _inside(module, self.only)
 
     def unrecorded(self) -> list[str]:
-        """What will not be in the trace, known before the program runs."""
+        """What the trace will lack, as far as known before the program runs."""
         unrecorded = []
         if self.first:
             what = f"steps 0 to {self.first - 1} are" if self.first > 1 else "step 0 is"
@@ -59,13 +59,13 @@ class Limits(NamedTuple):
 
     @property
     def option(self) -> str:
-        """The steps as they are written on a command line."""
+        """The steps in command line syntax."""
         return f"--steps {self.first}:{'' if self.last is None else self.last}"
 
 
 @lru_cache(maxsize=4096)
 def _inside(module: str, pattern: str) -> bool:
-    """Whether the module or one around it matches, with the class of the root or without."""
+    """Whether the module or an enclosing one matches, with or without the root's class name."""
     parts = module.split(".")
     around = (".".join(parts[start:end]) for start in (0, 1) for end in range(1, len(parts) + 1))
     return any(path and fnmatchcase(path, pattern) for path in around)
@@ -75,7 +75,7 @@ def steps_of(text: str) -> tuple[int, int | None]:
     """``10:13`` for steps 10, 11 and 12, ``10:`` from 10 on, ``:3`` for the first three, ``7``.
 
     Raises:
-        ValueError: It is none of these, or no step.
+        ValueError: The text has another form, or selects no step.
     """
     found = _STEPS.fullmatch(text)
     if found is None or not text.strip(":"):
@@ -102,7 +102,7 @@ def size_of(text: str) -> int:
 
 
 def pattern_of(text: str) -> str:
-    """``module:PATTERN`` without its first word. Raises ValueError."""
+    """The pattern of ``module:PATTERN``. Raises ValueError."""
     kind, pattern = text[: len(_MODULE)], text[len(_MODULE) :]
     if kind != _MODULE or not pattern:
         raise ValueError(f"not a pattern: {text}; write module:PATTERN, as in module:blocks.0.*")
@@ -110,7 +110,7 @@ def pattern_of(text: str) -> str:
 
 
 def count_of(text: str) -> int:
-    """A number above 0, digits grouped by _ or not. Raises ValueError."""
+    """A number above 0, with or without ``_`` between digits. Raises ValueError."""
     digits = text.replace("_", "").replace(",", "")
     if not (digits.isascii() and digits.isdecimal() and int(digits)):
         raise ValueError(f"not a number of operators: {text}")

@@ -1,4 +1,4 @@
-"""What of a window of the profiler is wanted, where not all of it is."""
+"""Selects the events of a profiler window if only a part is recorded."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SPAN = re.compile(rb'"tid": (?P<tid>\d+), "ts": (?P<ts>[\d.]+)(?:, "dur": (?P<d
 
 @dataclass(slots=True)
 class Part:
-    """What of a window is wanted."""
+    """Which events of a window to keep."""
 
     until: float
-    """Operators that start later, in microseconds as in the events, are not."""
+    """Time in microseconds at which to stop."""
     most: int
-    """Nor more operators than these: calls are kept or left out as a whole."""
+    """Maximum number of operators; calls are kept or dropped as a whole."""
     limits: Limits
     left_out: bool = False
-    """Whether there were more."""
+    """Whether operators were dropped because of it."""
 
     def of(self, events: list[bytes], modules: dict[int, str]) -> list[bytes]:
-        """The events that are wanted; ``modules`` are those of the calls, by number."""
+        """The events to keep; ``modules`` has the module of each call, by number."""
         spans = [Span.of(event) for event in events]
         until = cutoff_time([s for s in spans if s and s.start < self.until], self.most)
         self.left_out = until < self.until
@@ -44,19 +44,19 @@ class Part:
 
 
 class Span(NamedTuple):
-    """When an event of the host ran, in microseconds, and where."""
+    """When and where an event of the host ran, in microseconds."""
 
     thread: int
     start: float
     end: float
     operator: bool
-    """Whether it counts: neither a marker nor a block of ``record_function``."""
+    """Whether it counts as an operator: markers and ``record_function`` blocks do not."""
     marker: int
-    """Number of the call that it marks, else -1."""
+    """Number of the call that it marks, or -1."""
 
     @classmethod
     def of(cls, event: bytes) -> Span | None:
-        """None for what belongs to no moment of the host: metadata, and work of a device."""
+        """None for events without a time on the host: metadata and device work."""
         found = _SPAN.search(event)
         if found is None or b'"stream":' in event:
             return None
@@ -67,7 +67,7 @@ class Span(NamedTuple):
 
 
 class Spans:
-    """Says whether an event lies in one of some spans, of which no two of a thread overlap."""
+    """Tells whether an event lies in one of several spans; those of a thread do not overlap."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._threads: dict[int, list[tuple[float, float]]] = {}
@@ -83,8 +83,7 @@ class Spans:
 
 
 def cutoff_time(spans: Iterable[Span | None], most: int) -> float:
-    """When the first call starts that does not fit whole into so many operators; infinite where
-    all fit."""
+    """When the first call starts that would exceed the number of operators; infinite if all fit."""
     host = [span for span in spans if span and (span.operator or span.marker >= 0)]
     operators = sorted(span.start for span in host if span.operator)
     if len(operators) <= most:

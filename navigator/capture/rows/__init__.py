@@ -1,1 +1,1 @@
-"""Operators and calls of a window as columns of numbers, each thing that repeats told once."""
+"""Operators and calls of a window as columns of numbers; repeated values are written once."""

@@ -1,4 +1,4 @@
-"""What devices did in a window of the profiler, as columns: launches, kernels, copies, fills."""
+"""Device work in a profiler window as columns: launches, kernels, copies, fills."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORK = re.compile(
     rb'\s+"tid": \d+,' + _TIMES + rb'\s+"args": \{([^{}]*)\}\s+\}'
 )
 _NEEDLESS = re.compile(
-    rb'"ph": "X",\s+"cat": "(?:overhead|gpu_user_annotation|cuda_sync)"'  # of no operator
+    rb'"ph": "X",\s+"cat": "(?:overhead|gpu_user_annotation|cuda_sync)"'  # belong to no operator
 )
 _FIELDS = [
     re.compile(rb'"%b": (\d+)' % name)
@@ -29,7 +29,7 @@ _FIELDS = [
 
 
 class Names:
-    """Numbers for names of launches and of work; those that were not told yet."""
+    """Numbers for the names of launches and device work."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -37,7 +37,7 @@ class Names:
         self._fresh: list[bytes] = []
 
     def number(self, category: bytes, name: bytes) -> int:
-        """Of a name as the profile has it."""
+        """The number of a name in the profile."""
         key = category, name
         if key not in self._numbers:
             self._numbers[key] = number = len(self._numbers) + 1
@@ -46,13 +46,13 @@ class Names:
         return self._numbers[key]
 
     def fresh(self) -> list[bytes]:
-        """Lines for those that are new since the last time."""
+        """Lines for the names that are new since the last call."""
         lines, self._fresh = self._fresh, []
         return lines
 
 
 class Devices:
-    """Takes what devices did from the pieces of one window."""
+    """Collects the device events of one window."""
 
     def __init__(self, names: Names, places: Mapping[str, Sequence[int]]) -> None:
         """``places``: as in ``Window``."""
@@ -62,12 +62,12 @@ class Devices:
             for place, numbers in places.items()
             for number in numbers
         }
-        """External id -> what stands behind the inputs of its operator."""
+        """External id -> text to append to the inputs of its operator."""
         self._launches: dict[int, list[tuple[int, ...]]] = {}
         self._works: list[tuple[int, ...]] = []
 
     def take(self, piece: bytes) -> int:
-        """How many events of a piece are of devices and known."""
+        """The number of events of a piece that are device events of known form."""
         launches, works = _LAUNCH.findall(piece), _WORK.findall(piece)
         for category, name, thread, start, duration, correlation in launches:
             row = (
@@ -85,7 +85,7 @@ class Devices:
         return len(launches) + len(works) + len(_NEEDLESS.findall(piece))
 
     def lines(self, pid: int) -> list[bytes]:
-        """All of it: names first, launches by thread, work."""
+        """Everything: names first, then launches by thread, then work."""
         lines = self._names.fresh()
         for thread, rows in self._launches.items():
             lines.append(_line("launches", _LAUNCHES, rows, pid, thread))
@@ -95,7 +95,7 @@ class Devices:
 _LAUNCHES = ("work", "start", "duration", "correlation")
 _WORKS = (*_LAUNCHES[:3], "device", "stream", "correlation", "node")
 _STEPS = frozenset({"start", "correlation", "node"})
-"""Columns whose values are told as what is to be added to the one before."""
+"""Columns that hold differences to the previous row."""
 
 
 def _line(

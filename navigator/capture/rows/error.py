@@ -1,4 +1,4 @@
-"""The error with which a program ends, as a line of its recording."""
+"""Records the error that ends a program."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..frames import USER_FRAMES, Stacks
 from ..writer import metadata
 
 _MOST_TEXT = 20_000
-"""Letters of a message: the dispatcher's has a line for each key."""
+"""Maximum length of a message: the dispatcher's has a line for each key."""
 
 
 def _message(error: BaseException) -> str:
-    """Empty where the program's own class cannot say it: that is not for us to raise."""
+    """Empty if the program's own class fails to format it."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - whatever the program's code raises
@@ -23,10 +23,10 @@ def _message(error: BaseException) -> str:
 
 
 def error_line(error: BaseException, torch: Any) -> bytes:
-    """What was raised, and the program's own lines on the way, the innermost first.
+    """The exception, and the program's own lines in the traceback, innermost first.
 
     Parameters:
-        torch: The package, whose frames are not the program's.
+        torch: The torch package, whose frames are skipped.
     """
     stacks = Stacks(next(iter(torch.__path__)))
     raised = [*traceback.walk_tb(error.__traceback__)][::-1]

@@ -1,5 +1,4 @@
-"""What a profiler of the program's own saw, as columns: read from its result, which is left as it
-is."""
+"""Columns from the result of a profiler that the program ran; the result is not changed."""
 
 from __future__ import annotations
 
@@ -14,21 +13,21 @@ _Inputs = Callable[[Any, bool, str], bytes]
 
 
 class Seen(NamedTuple):
-    """What is wanted of a result."""
+    """The result and which part of it to write."""
 
     result: Any
     since_ns: int
-    """What began earlier is not."""
+    """Events that began earlier are skipped."""
     places: dict[str, list[int]] | None
-    """Where operators ran: see ``Window.places``; None where nothing but strided tensors of the
-    CPU is known, so that no inputs are needed."""
+    """As ``Window.places``; None if only strided CPU tensors are known, so that no inputs are
+    needed."""
 
 
 def columns_seen(seen: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:
-    """Operators and blocks of ``record_function``, by thread.
+    """Operators and ``record_function`` blocks, by thread.
 
     Raises:
-        AttributeError: This torch does not tell what is needed.
+        AttributeError: This torch lacks an attribute.
     """
     events = [one for one in seen.result.events() if not one.is_python_function()]
     if seen.places is not None and not any(one.dtypes() for one in events):
@@ -52,7 +51,7 @@ def columns_seen(seen: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:
 
 
 def _name(event: Any) -> tuple[bytes, bytes]:
-    """The category and the name with the overload, as torch saves them."""
+    """The category, and the name with its overload, as torch saves them."""
     name, overload = event.name(), _overload(event)
     category = b"user_annotation" if event.is_user_annotation() else b"cpu_op"
     return category, json.dumps(f"{name}.{overload}" if overload else name).encode()[1:-1]
@@ -63,7 +62,7 @@ def _overload(event: Any) -> str:
 
 
 def _inputs() -> _Inputs:
-    """Writes inputs as torch saves them; the same ones once."""
+    """A function that formats inputs as torch saves them, cached."""
     known: dict[str, bytes] = {}
 
     def write(event: Any, named: bool, place: str) -> bytes:

@@ -1,7 +1,6 @@
-"""Reads what torch saves of a window by its layout and makes columns of it.
+"""Turns saved profiler windows into columns, as long as they have kineto's present layout.
 
-The layout is kineto's of today and no format: where an event does not have it, the window is to
-be written as it is.
+The layout is no documented format: if an event deviates from it, the window is written unchanged.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ _BOOKKEEPING = re.compile(rb'"ph": "X",\s+"cat": "Trace"')
 _END, _PIECE = b"\n  },", 60_000
 _MARK = MARK.encode()
 PLACE = b'"place": '
-"""Stands behind the inputs of an operator of which is known where it ran."""
+"""Appended to the inputs of an operator with a known device."""
 
 
 class Mark(NamedTuple):
-    """One outermost call, by its number. Times in nanoseconds, counted as in the profile."""
+    """One outermost call, by number. Times in nanoseconds, with the zero of the profile."""
 
     start: int
     duration: int
@@ -44,28 +43,28 @@ class Mark(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What began in a window, in one thread, in the order in which it did."""
+    """The events of one thread that began in a window, in order of their start."""
 
     thread: int
     start: list[int]
-    """Of operators, as what follows."""
+    """Starts of operators; the next columns are of operators too."""
     duration: list[int]
     kind: list[int]
     sequence: list[int]
     forward: list[int]
     marks: list[Mark]
-    """Calls, those that ran an operator among them."""
+    """Calls, or only those that ran an operator."""
 
 
 class Kinds:
-    """Numbers for operators with the same inputs; those that were not told yet."""
+    """Numbers for operators with the same name and inputs."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._numbers: dict[tuple[bytes, ...], int] = {}
         self._fresh: list[bytes] = []
         self.elsewhere = False
-        """Whether one of them ran on a tensor that is not strided."""
+        """Whether any of them used a tensor that is not strided."""
 
     def numbers(self, keys: Any) -> list[int]:
         """For category, name and inputs, as in the profile; 0 for a marker."""
@@ -86,14 +85,14 @@ class Kinds:
         return number
 
     def fresh(self) -> list[bytes]:
-        """Lines for those that are new since the last time."""
+        """Lines for the kinds that are new since the last call."""
         lines, self._fresh = self._fresh, []
         return lines
 
 
 def _lacks_strides(inputs: bytes) -> bool:
-    """Whether one of an operator's tensors is not strided: of such a one torch tells no strides.
-    Of a nested one it tells no sizes either."""
+    """Whether a tensor is not strided: torch records no strides for it, and for a nested one no
+    sizes either."""
     try:
         told = json.loads(b"{%b}" % inputs.rstrip(b", "))
     except ValueError:
@@ -110,8 +109,8 @@ def _lacks(sizes: list[Any], strides: list[Any]) -> bool:
 def columns_of(
     data: bytes, kinds: Kinds, until: int, devices: Devices | None = None
 ) -> list[Columns] | None:
-    """What began in a saved window before a moment; None where its layout is not known.
-    ``devices``: takes what devices did, and all calls are among the marks."""
+    """The events of a saved window that began before a moment; None if its layout is not known.
+    With ``devices``, which collects device events, the marks include all calls."""
     threads: dict[int, Columns] = {}
     for piece in _pieces(data):
         found = _EVENT.findall(piece)
@@ -133,8 +132,8 @@ def columns_of(
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """The same in pieces of whole events: many small objects at once make the program's garbage
-    collector run."""
+    """The data in pieces of whole events: many small objects at once would trigger the program's
+    garbage collector."""
     at = 0
     while at < len(data):
         end = data.find(_END, at + _PIECE)
@@ -146,11 +145,11 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 def _columns(
     events: list[tuple[bytes, ...]], kinds: Kinds, until: int, places: Mapping[bytes, bytes]
 ) -> list[list[Any]]:
-    """All but the thread."""
+    """Everything except the thread."""
     category, name, _, begun, lasted, number, first, forward, second, later, inputs, rest = zip(
         *events, strict=True
     )
-    if any(rest):  # as of collectives
+    if any(rest):  # such as collectives
         told = zip(inputs, rest, strict=True)
         inputs = tuple(one + more.rstrip() + b", " if more else one for one, more in told)
     if places:
@@ -182,7 +181,7 @@ def busy(marks: list[Mark], starts: list[int]) -> list[Mark]:
 
 
 def operators_line(columns: Columns, pid: int) -> bytes:
-    """``torchnav_ops``: as the compiled recorder writes them, without places and outputs."""
+    """``torchnav_ops`` in the compiled recorder's format, without places and outputs."""
     count = len(columns.kind)
     args = {
         "count": count,

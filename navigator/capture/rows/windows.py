@@ -1,4 +1,4 @@
-"""Windows that are closed, written one after the other: what one saw, then that it was one."""
+"""Writes closed windows one after the other: the events first, then the window itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .event_columns import Seen
 
 _WAITING = 3
-"""How many closed windows wait to be written before the main thread does it."""
+"""Maximum number of closed windows in the queue; then the main thread writes them."""
 _ASIDE = "the program ran a profiler of its own, and of torch's there can be only one"
 _SEEN = (
     "operators that ran meanwhile are those that it saw (none while it warms up), joined with "
@@ -33,15 +33,15 @@ _UNSEEN = (
 
 
 class Closed(NamedTuple):
-    """A window without a tree that is closed and not written yet."""
+    """A closed window without a tree, waiting to be written."""
 
     path: str
-    """What torch saved of it."""
+    """The saved profile."""
     calls: dict[int, int]
-    """Those made in it: number -> kind."""
+    """Calls made in it: number -> kind."""
     start_ns: int
     until_ns: int
-    """What began later is not wanted."""
+    """Events that began later are skipped."""
     end_ns: int
 
 
@@ -49,23 +49,23 @@ class Windows:
     """Writes windows into a file, in the order in which they closed."""
 
     def __init__(self, file: TraceFile, log: CallLog, defined: Callable[[], list[bytes]]) -> None:
-        """``defined``: lines for what the program has defined since the last time."""
+        """``defined``: returns lines for the program's definitions since its last call."""
         self._file, self._log, self._defined = file, log, defined
         self._pid = os.getpid()
         self._waiting: deque[Closed] = deque()
         self._merging = threading.Lock()
         self._told: set[str] = set()
         self.count = 0
-        """How many were written."""
+        """Number of written windows."""
 
     def add(self, closed: Closed) -> None:
-        """Have one written soon."""
+        """Queue a window for writing."""
         self._waiting.append(closed)
         if len(self._waiting) > _WAITING:
             self.write_waiting()
 
     def write_waiting(self) -> None:
-        """Write those that wait; seldom in the main thread."""
+        """Write the queued windows; rarely called from the main thread."""
         with self._merging:
             while self._waiting:
                 try:
@@ -86,7 +86,7 @@ class Windows:
         self._file.write([*rows, *self._defined(), last])
 
     def write_tree(self, window: Window, start_ns: int, end_ns: int, part: Part | None) -> None:
-        """Write a window with a tree; of it, ``part``."""
+        """Write a window with a tree, or only ``part`` of it."""
         lines, places = self._log.window(window, part)
         devices = window.saved.header.get("deviceProperties", [])
         last = self._ended(start_ns, end_ns, places=places, devices=devices)
@@ -94,7 +94,7 @@ class Windows:
         self._file.write_unlimited([last])
 
     def write_aside(self, seen: Seen | None, since_ns: int, limits: Limits) -> None:
-        """Write what ran while the program ran a profiler of its own, by what that saw."""
+        """Write what ran while the program used a profiler, from its result."""
         self.write_waiting()
         aside = self._log.aside(seen, limits)
         last = self._ended(since_ns, time_ns(), last_call=aside.last_call)
