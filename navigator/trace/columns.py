@@ -1,4 +1,4 @@
-"""Columns of what stands beside the rows of a trace: interned values, device work, memory."""
+"""Columns for data beside the rows of a trace: interned values, device work, memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def optional(row: int) -> int | None:
 
 
 class Interned(Generic[_T]):
-    """Values seen, each once; a number stands for each."""
+    """Distinct values, each represented by a number."""
 
     def __init__(self) -> None:
         self.values: list[_T] = []
@@ -39,7 +39,7 @@ class Interned(Generic[_T]):
 
 
 class KernelTable:
-    """Device work as columns."""
+    """Device work in columns."""
 
     def __init__(self) -> None:
         self.names: Interned[str] = Interned()
@@ -53,8 +53,8 @@ class KernelTable:
         """Correlation -> name of the runtime call."""
         self.reasons: dict[int, str] = {}
         self.graph_nodes: dict[int, int] = {}
-        """Of work that the replay of a graph did: the graph in the upper 32 bits, in the lower ones
-        its node, which count in the order of the capture."""
+        """For work of a graph's replay: the graph in the upper 32 bits, its node in the lower ones,
+        numbered in capture order."""
         self.by_op: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class KernelTable:
     def append(
         self, work: int, name: str, place: tuple[str, str], start: float, duration: float, to: int
     ) -> None:
-        """``to`` is the correlation id of its launch. OverflowError: it has over 64 bits."""
+        """``to``: the correlation id of its launch. OverflowError if it exceeds 64 bits."""
         self.correlation.append(to)
         self.name.append(self.names.number(name))
         self.place.append(self.places.number(place))
@@ -73,7 +73,7 @@ class KernelTable:
         self.work.append(work)
 
     def assign(self, kernel: int, op: int) -> None:
-        """Note which operator launched it, in place of one that was known before."""
+        """Set the operator that launched it, replacing an earlier one."""
         if self.op[kernel] >= 0:
             self.by_op[self.op[kernel]].remove(kernel)
         self.op[kernel] = op
@@ -96,19 +96,19 @@ class KernelTable:
 
 
 class LaunchTable:
-    """Calls of the device's runtime on the host, those that wait too, as columns."""
+    """Calls of the device runtime on the host, including waits, in columns."""
 
     def __init__(self) -> None:
         self.names: Interned[str] = Interned()
         self.name, self.thread, self.op = (array("i") for _ in range(3))
-        """``op`` is the smallest operator around it, NONE without one."""
+        """``op`` is the innermost operator around it, or NONE."""
         self.start, self.duration = array("d"), array("d")
         self.correlation = array("q")
         self.numbers: dict[int, int] = {}
         """Correlation -> number of the call."""
         self.kernels: dict[int, str] = {}
-        """Number of the call -> name of the kernel that it launches, where the trace says so even
-        of what is only captured."""
+        """Number of the call -> name of the kernel that it launches, if recorded even for captured
+        launches."""
 
     def __len__(self) -> int:
         return len(self.correlation)
@@ -116,7 +116,7 @@ class LaunchTable:
     def append(
         self, name: str, thread: int, start: float, duration: float, correlation: int
     ) -> int:
-        self.correlation.append(correlation)  # the one that may be too large
+        self.correlation.append(correlation)  # first, since it may overflow
         self.name.append(self.names.number(name))
         self.thread.append(thread)
         self.op.append(NONE)
@@ -127,8 +127,8 @@ class LaunchTable:
 
 
 def work_launched(call: str) -> DeviceWork | None:
-    """What a call of the runtime puts on a device, or into a graph that is captured, by its name;
-    None for those that only ask, wait or allocate."""
+    """What a runtime call puts on a device or into a captured graph, by its name; None for calls
+    that query, wait or allocate."""
     if "Memcpy" in call:
         return "memcpy"
     if "Memset" in call:
@@ -137,14 +137,14 @@ def work_launched(call: str) -> DeviceWork | None:
 
 
 class VersionTable:
-    """How the versions of storages rose, or began anew with a new storage of that number."""
+    """Versions of storages over time; they restart if a new storage reuses the number."""
 
     def __init__(self) -> None:
         self._changes: dict[int, list[tuple[float, int]]] = {}
         self._sorted = True
 
     def add(self, storage: int, moment: float, version: int) -> None:
-        """``moment`` in microseconds; those of one thread come in their order."""
+        """``moment`` in microseconds; in order within a thread."""
         self._changes.setdefault(storage, []).append((moment, version))
         self._sorted = False
 
@@ -160,11 +160,11 @@ class VersionTable:
 
 
 _HALF_NS = 0.0005
-"""Moments are sums of floats."""
+"""Tolerance, since moments are sums of floats."""
 
 
 class AllocationTable:
-    """Memory that was taken and given back, as columns."""
+    """Memory allocated and freed, in columns."""
 
     def __init__(self) -> None:
         self.places: Interned[str] = Interned()
@@ -172,7 +172,7 @@ class AllocationTable:
         self.start = array("d")
         self.size, self.address, self.total, self.reserved = (array("q") for _ in range(4))
         self.by_op: dict[int, list[int]] = {}
-        """Row, NONE for those outside of any -> numbers of allocations."""
+        """Row, or NONE -> numbers of allocations."""
 
     def __len__(self) -> int:
         return len(self.total)

@@ -1,6 +1,6 @@
-"""Which of several overloads ran, where the inputs leave it open: what stands around the call.
+"""Narrows down the possible overloads of a call by the context that the trace shows.
 
-Each piece of evidence follows from how PyTorch works, and only takes candidates away:
+Each rule follows from PyTorch's mechanisms and only removes candidates:
 
 * the Node that the call made is recorded by the overloads of one derivative formula;
 * a kernel that calls an operator on every way through it leaves that call in the trace, below
@@ -33,11 +33,11 @@ from navigator.trace.program_code import RULE
 
 _DISPATCHES = "operator"
 _HELPERS = 2
-"""Functions below a kernel that are read for what they always call."""
+"""Depth of functions below a kernel that are searched for unconditional calls."""
 _WINDING = re.compile(
     r"\b(?:for|while|do|switch|goto|try|else\s+if)\b|\[[^][]*\]\s*\([^()]*\)\s*\{"
 )
-"""What may pass a call by and is no branch that the index knows: loops, lambdas."""
+"""Constructs that may skip a call but are not branches in the index: loops, lambdas."""
 _SILENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings."""
 _SHORT_CUT = re.compile(r"&&|\|\|")
@@ -47,17 +47,17 @@ class CallContext(NamedTuple):
     """What a trace shows around a call."""
 
     made_node: str
-    """The Node that the call made: ``MulBackward0``; empty where none is known."""
+    """The Node that the call made: ``MulBackward0``; empty if unknown."""
     below: frozenset[str]
-    """Names of the operators that ran below it, without ``aten::``."""
+    """Names of operators that ran below it, without ``aten::``."""
     keys: tuple[str, ...]
-    """The backend's dispatch key; several where the trace does not say on which device it ran."""
+    """The backend's dispatch key; several if the device is unknown."""
     layouts: bool
-    """Whether it may have been given tensors of any layout: its inputs were not recorded."""
+    """Whether its tensors may have any layout, since its inputs were not recorded."""
     callers: tuple[str, ...] = ()
-    """The overloads that the operator which calls it may be; empty where none is around."""
+    """Possible overloads of the operator that calls it; empty without one."""
     node: str = ""
-    """The Node whose formula calls it; empty where an operator stands between, or none does."""
+    """The Node whose formula calls it directly, or empty."""
 
 
 class Evidence:
@@ -74,7 +74,7 @@ class Evidence:
     def _narrowed(
         self, candidates: tuple[str, ...], context: CallContext
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The candidates that are left, and what took others away, one phrase each."""
+        """The remaining candidates, and what ruled out others, one phrase each."""
         rules: list[str] = []
         for holds, rule in self._tests(candidates, context):
             left = tuple(filter(holds, candidates))
@@ -94,7 +94,7 @@ class Evidence:
         )
         name = _base(candidates[0])
         if name in self._facts.called_by_signs:
-            return  # ``grad * 2`` is no call by name: what source names of these is not all
+            return  # ``grad * 2`` calls it without naming it
         if context.callers:
             called = [self._called_by(one, context.keys, name) for one in context.callers]
             names = frozenset().union(*called) if all(called) else frozenset()
@@ -106,20 +106,19 @@ class Evidence:
     # ----------------------------------------------------------- what would stand below
 
     def _lacks_a_call(self, op: str, context: CallContext) -> bool:
-        """Whether each kernel that may have served the call would have called an operator that
-        did not run."""
+        """Whether every possible kernel would have called an operator that did not run."""
         rows = [row for key in context.keys for row in self._served(op, key, context.layouts)]
         return bool(rows) and all(row and self._row_lacks(row, context.below) for row in rows)
 
     def _served(self, op: str, key: str, layouts: bool) -> list[KernelRow | None]:
-        """The kernel for a key; where tensors of all layouts may have been given, those for
-        sparse, quantized and nested ones too."""
+        """The kernel for a key and, if any layout is possible, those for sparse, quantized and
+        nested tensors."""
         of_device = [row for row in self._facts.kernels(op) if row.key.endswith(key)]
         others = [row for row in of_device if row.key != key] if layouts else []
         return [*self._serving(op, (key,)), *others]
 
     def _serving(self, op: str, keys: tuple[str, ...]) -> list[KernelRow | None]:
-        """The kernel for each key; None where none is known."""
+        """The kernel for each key, or None."""
         rows = {row.key: row for row in self._facts.kernels(op)}
         return [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
 
@@ -132,7 +131,7 @@ class Evidence:
         return bool(bodies) and all(self._always_lacks(body, below, _HELPERS) for body in bodies)
 
     def _always_lacks(self, body: Known, below: frozenset[str], deeper: int) -> bool:
-        """Whether every way through a body calls an operator that is not among ``below``."""
+        """Whether every path through a body calls an operator that is not in ``below``."""
         lacking = [e for e in self._facts.edges(body.id) if self._edge_lacks(e, below, deeper)]
         unsure = self._unsure_lines(body) if lacking else None
         if unsure is None:
@@ -141,7 +140,7 @@ class Evidence:
         return _on_every_way(0, there, self._facts.branches(body.id))
 
     def _edge_lacks(self, edge: Edge, below: frozenset[str], deeper: int) -> bool:
-        if edge.macro:  # what else the macro says is not known here
+        if edge.macro:  # the macro's other contents are unknown
             return False
         if edge.kind == _DISPATCHES:
             return _base(str(edge.target)) not in below
@@ -151,8 +150,8 @@ class Evidence:
         return helper is not None and self._always_lacks(helper, below, deeper - 1)
 
     def _find_unsure_lines(self, body: Known) -> frozenset[int] | None:
-        """The lines of a body on which a call may be passed by though no branch that the index
-        knows stands around it; None where that may be anywhere."""
+        """Lines of a body where calls may be skipped without a branch in the index; None if that
+        may be anywhere."""
         place = body.definition.location
         if body.definition.macro:
             return None
@@ -168,21 +167,21 @@ class Evidence:
     # ------------------------------------------------------------------ what calls it
 
     def _find_called(self, caller: str, keys: tuple[str, ...], name: str) -> frozenset[str]:
-        """The overloads of an operator that the kernels of another name in their source, with
-        what they call up to the next operator; none where a call's target is not known."""
+        """The overloads of an operator that another operator's kernels call directly or through
+        functions; empty if a call's target is unknown."""
         node, rows = Node("operator", caller), filter(None, self._serving(caller, keys))
         starts = [step.lower for row in rows for step in self._graph.row_steps(node, row)]
         return _overloads_named(name, self._edges_below(starts))
 
     def _find_in_formula(self, node: str, name: str) -> frozenset[str]:
-        """The same of the formulas behind a Node."""
+        """The same for the formulas behind a Node."""
         entries = self._index.node(node)
         edges = [edge for entry in entries for edge in formula_edges(-1, entry, self._facts)]
         starts = [Node("definition", edge.target) for edge in edges if edge.kind == "call"]
         return _overloads_named(name, [*edges, *self._edges_below(starts)])
 
     def _edges_below(self, starts: Sequence[Node]) -> Iterator[Edge]:
-        """What some functions lead to, with all that they call up to the next operator."""
+        """The calls of functions, followed to the next operator."""
         found = [*starts]
         for start in starts:
             if start.kind != "operator":
@@ -192,7 +191,7 @@ class Evidence:
 
 
 def _overloads_named(name: str, edges: Iterable[Edge]) -> frozenset[str]:
-    """The overloads of an operator to which calls lead; none where it is not known of each."""
+    """The overloads of an operator that calls lead to; empty if one is unknown."""
     found: set[str] = set()
     for edge in edges:
         if edge.kind in TO_OPERATORS and _base(str(edge.target)) == name:
@@ -207,12 +206,12 @@ def _base(full_name: str) -> str:
 
 
 def _blank(silent: re.Match[str]) -> str:
-    """Nothing in the place of a comment or a string, on as many lines."""
+    """Replaces a comment or string by as many empty lines."""
     return " " + "\n" * silent[0].count("\n")
 
 
 def _short_cut_lines(text: str) -> Iterator[int]:
-    """The lines, from 0, of statements of which ``&&`` or ``||`` may leave out a part."""
+    """Lines, from 0, of statements that ``&&`` or ``||`` may evaluate in part."""
     for statement in re.finditer(r"[^;{}]+", text):
         if _SHORT_CUT.search(statement[0]):
             first = text.count("\n", 0, statement.start())
@@ -220,7 +219,7 @@ def _short_cut_lines(text: str) -> Iterator[int]:
 
 
 def _is_flat(text: str) -> bool:
-    """Whether no block of a body stands in another but the body itself."""
+    """Whether a body contains no inner block."""
     depth = 0
     for bracket in re.findall(r"[{}]", text):
         depth += 1 if bracket == "{" else -1
@@ -230,7 +229,7 @@ def _is_flat(text: str) -> bool:
 
 
 def _on_every_way(branch: int, there: set[int], branches: Sequence[Branch]) -> bool:
-    """Whether each way through a branch, 0 for the whole body, passes a branch of ``there``."""
+    """Whether each path through a branch, 0 for the whole body, passes a branch in ``there``."""
     if branch in there:
         return True
     inner = [one for one in branches if one.parent == branch]
@@ -247,8 +246,8 @@ _BACKENDS = {
     name.lower(): name
     for name in "CPU CUDA HIP XPU MPS Meta XLA HPU MTIA Vulkan Lazy IPU MAIA VE".split()
 }
-"""``c10::DeviceType`` to the backend's part of a dispatch key (c10/core/Backend.h). A device of
-another name is that of a plug-in, which has the key PrivateUse1."""
+"""``c10::DeviceType`` to the backend's part of a dispatch key (c10/core/Backend.h). Devices with
+other names are plug-ins with the key PrivateUse1."""
 _LAYOUTS = {
     "sparse_coo": "Sparse",
     **dict.fromkeys(("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"), "SparseCsr"),
@@ -262,7 +261,7 @@ _LAYOUT_NUMBERS = {
         "strided sparse_coo sparse_csr _mkldnn sparse_csc sparse_bsr sparse_bsc jagged".split()
     )
 }
-"""c10::Layout, as profiles have its values (c10/core/Layout.h)."""
+"""c10::Layout as numbered in profiles (c10/core/Layout.h)."""
 _MAKES = "Layout? layout"
 _NESTED = "CompositeImplicitAutogradNestedTensor"
 _OF_BACKEND = re.compile(
@@ -272,14 +271,14 @@ _OF_BACKEND = re.compile(
 
 
 def devices_needed(ran: Iterable[Iterable[str]]) -> frozenset[str]:
-    """``cuda`` where an operator ran that no CPU has: the kinds of device that have all such, or
-    some of them. Of each that ran the dispatch keys of its kernels are given."""
+    """Device types that the operators in ``ran`` require, beyond the CPU: those that support all of
+    them, else some. ``ran`` has the dispatch keys of each operator's kernels."""
     each = [found for keys in ran if (found := _devices_of(set(keys)))]
     return frozenset.intersection(*each) or frozenset.union(*each) if each else frozenset()
 
 
 def _devices_of(keys: set[str]) -> frozenset[str]:
-    """None where a CPU can run it, be it by a composite kernel."""
+    """None if a CPU can run it, also by a composite kernel."""
     if any(key.startswith("Composite") or key.endswith(_BACKENDS["cpu"]) for key in keys):
         return frozenset()
     kinds = _BACKENDS.keys() - {"meta"}
@@ -287,10 +286,10 @@ def _devices_of(keys: set[str]) -> frozenset[str]:
 
 
 def backend_keys(op: TraceOp, device_types: Sequence[str]) -> tuple[str, ...]:
-    """``("CUDA",)``, ``("SparseCPU",)``, ``("QuantizedCPU",)``: the keys its inputs select.
+    """``("CUDA",)``, ``("SparseCPU",)``, ``("QuantizedCPU",)``: the keys selected by its inputs.
 
-    Where the trace does not say on which device it ran, one for each of ``device_types``; none
-    where it shows tensors of an unknown layout.
+    If its device is unknown, one key for each of ``device_types``; none for tensors of unknown
+    layout.
     """
     recorded = next(filter(_OF_BACKEND.fullmatch, op.keys), None)
     if recorded is not None:
@@ -313,7 +312,7 @@ def _functionality(layout: str, inputs: Sequence[Input]) -> str | None:
 
 
 def _is_unknown(value: Input) -> bool:
-    """A tensor with sizes and no strides among inputs that have them: sparse or blocked."""
+    """Whether a tensor has sizes but no strides, unlike other inputs: sparse or blocked."""
     return value.kind == "tensor" and bool(value.shape) and value.strides == ()
 
 
@@ -324,9 +323,9 @@ def keys_of_call(
     types: Sequence[str],
     told: bool,
 ) -> tuple[str, ...]:
-    """The backend's keys with which a call may have been made: it ran, so they have kernels.
+    """Possible backend keys of a call; only keys with kernels, since it ran.
 
-    ``told``: whether the trace says where it ran; else that is assumed.
+    ``told``: whether the trace has its device; else one is assumed.
     """
     keys = backend_keys(_with_requested_layout(op, schema) if schema else op, types)
     if schema is None or not keys or any(row.rule == RULE for row in rows.values()):
@@ -343,8 +342,8 @@ def keys_of_call(
 
 
 def _with_requested_layout(op: TraceOp, schema: OperatorSummary) -> TraceOp:
-    """An operator that makes a tensor, with the layout that it was asked for: BackendSelect adds
-    its key to those of the tensors (torchgen's needs_backend_select)."""
+    """The key of a factory operator for its requested layout: BackendSelect adds it to those of the
+    tensors (torchgen's needs_backend_select)."""
     parsed = parse_schema(schema.schema)
     if _MAKES not in schema.schema or parsed.name.endswith("_like") or parsed.name[:4] == "new_":
         return op
@@ -355,12 +354,12 @@ def _with_requested_layout(op: TraceOp, schema: OperatorSummary) -> TraceOp:
 
 
 def _other_layouts(rows: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys that tensors of other layouts have on the devices of some keys."""
+    """The keys of other layouts on the same devices."""
     return tuple(k for k in rows if (k not in keys and k.endswith(keys)) or k == _NESTED)
 
 
 def serving_keys(key: str) -> tuple[str, ...]:
-    """The dispatch keys and aliases a kernel for ``key`` is looked for under, in the order of
+    """The dispatch keys and aliases in which a kernel for ``key`` is looked up, in the order of
     ``OperatorEntry::computeDispatchTableEntryWithDebug``."""
     nested = ("CompositeImplicitAutogradNestedTensor",) if key.startswith("NestedTensor") else ()
     functional = () if key.startswith("Sparse") else ("CompositeExplicitAutogradNonFunctional",)

@@ -1,4 +1,4 @@
-"""Which rows of a trace a reader wants: words and terms such as ``phase:backward``."""
+"""Filters for rows of a trace: words and terms such as ``phase:backward``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DURATION = re.compile(r"([<>]=?)?(\d+(?:\.\d+)?)(us|ms|s)?")
 _UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6, None: 1.0}
 
 Test = Callable[[int], bool]
-"""Whether a row is wanted."""
+"""Whether a row passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Filter:
 
 
 TERMS = ("op", "phase", "node", "kind", "device", "module", "line", "dur", "origin", "no", "thread")
-"""Terms a filter knows; ``dur:>1ms`` compares, the others look for text."""
+"""The supported terms; ``dur:>1ms`` compares, the others search text."""
 
 
 def parse_filter(text: str) -> Filter:
-    """Words are looked for in names, modules and lines; a term in what it names."""
+    """Words are searched in names, modules and lines; a term in the field it names."""
     words: list[str] = []
     terms: list[tuple[str, str]] = []
     for part in text.split():
@@ -47,7 +47,7 @@ def parse_filter(text: str) -> Filter:
 
 
 def matching(trace: Trace, wanted: Filter, stop: Callable[[], bool]) -> Iterator[int]:
-    """Rows that fit, by id. ``stop`` is asked now and then and ends it."""
+    """Ids of the rows that pass. ``stop`` is polled and ends the search."""
     table = trace.table
     tests = [_word(table, word) for word in wanted.words]
     tests += [_term(trace, name, value) for name, value in wanted.terms]
@@ -89,7 +89,7 @@ def _term(trace: Trace, name: str, value: str) -> Test:
 
 
 def _by_number(column: Sequence[int], test: Callable[[int], bool]) -> Test:
-    """A test of a column's value, done once for each value."""
+    """A test of a column's value, evaluated once per value."""
     known = cache(test)
     return lambda row: column[row] >= 0 and known(column[row])
 

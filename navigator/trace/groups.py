@@ -1,4 +1,4 @@
-"""Where time goes: rows gathered by operator, module, line, Node or device kernel."""
+"""Totals of rows by operator, module, line, Node or device kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from navigator.trace.table import COMPILE, NODE, OP, REGION, Table
 
-if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+if TYPE_CHECKING:  # else a circular import
     from navigator.trace.trace import Trace
 
 GroupBy = Literal["operator", "module", "line", "node", "kernel"]
@@ -19,24 +19,23 @@ _TIMED = (OP, NODE, REGION)
 
 @dataclass(slots=True)
 class Group:
-    """Rows with something in common."""
+    """Rows with a common key."""
 
     name: str
     count: int = 0
     total_us: float = 0.0
-    """Time inside of them, what they call included; what is inside of itself counts once."""
+    """Total time, including calls; nested rows of the group count once."""
     own_us: float = 0.0
-    """Self time: what they call is left out."""
+    """Self time, without calls."""
     kernel_us: float = 0.0
-    """Device work that they launched themselves."""
+    """Time of the device work that they launched themselves."""
     term: str = ""
-    """The filter that leaves just these rows."""
+    """The filter that selects these rows."""
 
 
 def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
-    """Groups of operators, most device time first, and then most self time. ``rows`` limits it to
-    some rows. All that compiling takes is one group, and by operator all that printing tensors
-    takes."""
+    """Groups of operators, by device time, then self time, descending. ``rows`` restricts them.
+    Compilation is one group, and by operator so is printing of tensors."""
     if by == "kernel":
         return _kernels(trace)
     table = trace.table
@@ -56,7 +55,7 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
 
 
 def line_totals(trace: Trace, path: str) -> dict[int, Group]:
-    """Operators by the line of a file of the user's that led to them, with their self time."""
+    """Operators by the line that led to them in a user's file, with their self time."""
     table = trace.table
     lines = {
         number: stack.location.line
@@ -82,14 +81,14 @@ def own_time(trace: Trace, row: int) -> float:
 
 
 def kernel_time(table: Table, row: int) -> float:
-    """How long devices worked on what a row itself launched, in microseconds."""
+    """Device time of the work that a row itself launched, in microseconds."""
     return sum(table.kernels.duration[number] for number in table.kernels.by_op.get(row, ()))
 
 
 def hottest(trace: Trace) -> int | None:
-    """The longest call of the operator that takes most in all: of the devices' time, or where
-    they have none by self time. None without operators. Those of other libraries, of printing and
-    of compilation only count where ATen's did not run."""
+    """The longest call of the operator with most device time or, without any, self time; None
+    without operators. Other libraries, printing and compilation only count if no ATen operator
+    ran."""
     own = _work_times(trace.table)
     rows = [row for row in range(len(own)) if trace.table.kind[row] == OP]
     for chosen in (list(filter(partial(_is_programs, trace.table), rows)), rows):
@@ -106,7 +105,7 @@ def hottest(trace: Trace) -> int | None:
 
 
 def _work_times(table: Table) -> list[float]:
-    """What every row takes in microseconds: device time if any of them has some, else its own."""
+    """The time of every row in microseconds: device time if any row has some, else self time."""
     if table.kernels.by_op:
         return [kernel_time(table, row) for row in range(len(table))]
     return _own_times(table)
@@ -122,19 +121,19 @@ def _own_times(table: Table) -> list[float]:
 
 
 def _is_programs(table: Table, row: int) -> bool:
-    """Whether a row is an operator of ATen that the program itself asked for."""
+    """Whether a row is an ATen operator that the program itself called."""
     is_run = table.phase[row] != COMPILE
     return is_run and table.name_of(row).startswith("aten::") and table.enclosing_print(row) < 0
 
 
 Key = Callable[[int], tuple[str, str]]
-"""The group of a row: its name and the term that filters for it."""
+"""The name of a row's group and the filter term for it."""
 
 _COMPILING = ("(compiling)", "phase:compile")
 
 
 def group_key(trace: Trace, by: GroupBy) -> Key:
-    """What the group of a row is called; not of device kernels."""
+    """Maps a row to its group; not for device kernels."""
     table = trace.table
 
     def operator(row: int) -> tuple[str, str]:
@@ -162,7 +161,7 @@ def group_key(trace: Trace, by: GroupBy) -> Key:
 
 
 def _is_inside(trace: Trace, row: int, name: str, key: Key) -> bool:
-    """Whether a row stands under another of its group."""
+    """Whether a row is nested in another one of its group."""
     parent = trace.table.parent[row]
     while parent >= 0:
         if trace.table.kind[parent] in _TIMED and key(parent)[0] == name:

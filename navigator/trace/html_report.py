@@ -1,4 +1,4 @@
-"""A trace as HTML: a file that needs nothing else, and a fragment for notebooks.
+"""A trace as HTML: a self-contained file, and a fragment for notebooks.
 
 Everything from the trace and the source is escaped.
 """
@@ -17,7 +17,7 @@ from navigator.trace.model import TraceMeta, TraceOp
 from navigator.trace.timeline import Timeline, timeline
 from navigator.trace.wording import duration
 
-if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+if TYPE_CHECKING:  # else a circular import
     from navigator.trace.link import Linker
     from navigator.trace.trace import Trace
 
@@ -74,7 +74,7 @@ def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
 
 
 def _examples(trace: Trace) -> dict[str, TraceOp]:
-    """The first call of each operator: what it leads to stands for the others."""
+    """The first call of each operator, which represents the others."""
     table, first = trace.table, dict[int, int]()
     for at in table.operators():
         first.setdefault(table.name[at], at)
@@ -82,7 +82,7 @@ def _examples(trace: Trace) -> dict[str, TraceOp]:
 
 
 def _operator(op: TraceOp, linker: Linker) -> Iterator[str]:
-    """Where one call of an operator leads."""
+    """The source of an operator call."""
     found = linker.link(op)
     if found.schema is not None:
         yield f'<br><code class="dim">{escaped(found.schema.schema)}</code>'
@@ -134,7 +134,7 @@ def _kernels(trace: Trace, linker: Linker) -> Iterator[str]:
 
 
 def notebook_html(trace: Trace) -> str:
-    """A fragment that stands alone: what ran, when, and what took the time."""
+    """A self-contained fragment: what ran, when, and what took the time."""
     return "".join(_fragment(trace))
 
 

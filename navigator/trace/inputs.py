@@ -1,4 +1,4 @@
-"""The arguments of an operator, from the fields a profiler writes them in."""
+"""The arguments of an operator from the profiler's fields."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _DTYPES = {
     "c10::complex<float>": "complex64",
     "c10::complex<double>": "complex128",
 }
-"""C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
-as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
+"""C++ type names from kineto and torch's names for them. Other spellings are converted:
+``c10::Float8_e4m3fn`` loses its namespace and its capital."""
 
 _BITS = re.compile(r"[a-z]+(\d+)")
-"""``float8_e4m3fn``, ``bfloat16``, ``qint8``: how many bits an element has."""
+"""``float8_e4m3fn``, ``bfloat16``, ``qint8``: the bits of an element."""
 
 _SCALARS = frozenset("Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble Enum".split())
 _SCALAR_LISTS = frozenset("ScalarList IntList SymIntList DoubleList BoolList".split())
 _TENSOR_LIST = "TensorList"
 _ANY_LIST = "GenericList"
-"""A list of whatever kind, in profiles of 2021: of tensors where it has shapes."""
+"""A list of any kind, in profiles of 2021: of tensors if it has shapes."""
 _OTHERS = frozenset(
     (
         "None GenericDict Tuple Object PyObject Generator Stream Quantizer Storage Future Capsule "
         "String Device"
     ).split()
 )
-"""Tags of ``c10::IValue``, as profiles print them for what is no tensor."""
+"""Tags of ``c10::IValue`` that profiles print for values other than tensors."""
 
 
 def dtype_name(cpp: str) -> str:
@@ -56,20 +56,20 @@ def dtype_name(cpp: str) -> str:
 
 
 def item_size(dtype: str) -> int | None:
-    """Bytes of one element of a type by torch's name for it; None for a name that says none."""
+    """Bytes per element of a dtype by torch's name; None if the name does not say."""
     bits = _BITS.match(dtype)
     return 1 if dtype == "bool" else int(bits[1]) // 8 if bits else None
 
 
 def parse_inputs(types: bytes, dims: bytes, strides: bytes, values: bytes) -> tuple[Input, ...]:
-    """From the JSON texts of ``Input type``, ``Input Dims``, ``Input Strides`` and
-    ``Concrete Inputs``; any may be empty. Garbage gives as many inputs as can be read."""
+    """From the JSON texts of ``Input type``, ``Input Dims``, ``Input Strides`` and ``Concrete
+    Inputs``, any of which may be empty. Skips what can't be parsed."""
     columns = [_array(text) for text in (types, dims, strides, values)]
     return tuple(_input(*row) for row in zip_longest(*columns))
 
 
 def output_text(types: bytes, dims: bytes) -> str:
-    """``float32[2, 8], int64[3]`` of the tensors that an operator returned."""
+    """``float32[2, 8], int64[3]`` for the tensors that an operator returned."""
     pairs = zip(_array(types), _array(dims), strict=False)
     return ", ".join(f"{dtype_name(str(kind))}{list(_ints(shape))}" for kind, shape in pairs)
 

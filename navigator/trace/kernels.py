@@ -1,4 +1,4 @@
-"""Which kernel of an operator ran, by the keys of its inputs, or why that is not known."""
+"""Finds the kernel of an operator that ran, by the dispatch keys of its inputs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from navigator.trace.program_code import RULE, ProgramCode
 
 
 class Kernels:
-    """The kernels that operators of a trace may run: those of the tree, those that the torch that
-    recorded it has besides, and the program's own."""
+    """The kernels of operators in a trace: from the tree, from the torch that recorded it, and from
+    the program."""
 
     def __init__(self, index: Index, schemas: Index, code: ProgramCode) -> None:
         self._index = index
@@ -23,11 +23,11 @@ class Kernels:
         self._code = code
 
     def of(self, full_name: str) -> dict[str, KernelRow]:
-        """Those of one operator, by dispatch key."""
+        """The kernels of an operator, by dispatch key."""
         return self.rows.get(full_name, {})
 
     def possible(self, full_name: str, keys: tuple[str, ...]) -> Iterator[KernelRow]:
-        """Those that serve a key; all of them where the key is not known."""
+        """The kernels that serve a key; all of them if the key is unknown."""
         rows = self.of(full_name)
         if not keys:
             yield from rows.values()
@@ -37,7 +37,7 @@ class Kernels:
     def that_ran(
         self, full_name: str, keys: tuple[str, ...], reasons: list[str]
     ) -> KernelRow | None:
-        """The kernel that serves the keys of a call; without one the reason joins ``reasons``."""
+        """The kernel for the keys of a call, or None with a reason added to ``reasons``."""
         rows = self.rows.get(full_name)
         if rows is None:
             version = self._index.info.version
@@ -59,9 +59,9 @@ class Kernels:
     def _serving(
         self, rows: dict[str, KernelRow], keys: tuple[str, ...], reasons: list[str]
     ) -> KernelRow | None:
-        """The kernel that serves the key; for several keys, the one that serves them all."""
+        """The kernel for the key; with several keys, the one that serves all of them."""
         found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
-        found = [row for row in found if row] or found  # it ran: not where there is no kernel
+        found = [row for row in found if row] or found  # since it ran, there is a kernel
         first = found[0]
         if first is None and any(row.rule == RULE for row in rows.values()):
             reasons.append(f"no kernel for {keys[0]}: there are those for {', '.join(rows)}")

@@ -1,4 +1,4 @@
-"""Joins a trace with an index: each operator's schema, formula and kernel, or why there is none."""
+"""Links a trace with an index: the schema, formula and kernel of each operator."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ _NO_KEYS = (
     "thread includes and excludes"
 )
 _LEVELS = 64
-"""Of operators, one in the other, that are looked through: real ones are ten at most."""
+"""Maximum nesting of operators to follow; real ones have ten at most."""
 
 Overload = tuple[tuple[str, ...], str]
-"""The full names that an operator can be, and by which rule."""
+"""The possible full names of an operator, and the rule."""
 
 
 class Linker:
-    """Answers for one trace.
+    """Links the rows of one trace.
 
     Parameters:
         trace: What ran.
         index: The tree whose kernels are shown.
-        schemas: The index of the torch that recorded the trace, where that is at hand and
-            differs from the tree: names and formulas come from it. See ``schema_index``.
+        schemas: The index of the torch that recorded the trace, if available and different from the
+            tree: names and formulas come from it. See ``schema_index``.
     """
 
     def __init__(self, trace: Trace, index: Index, schemas: Index | None = None) -> None:
@@ -70,17 +70,17 @@ class Linker:
         self.schemas = schemas or index
         self._links: dict[tuple[object, ...], OpLink] = {}
         self._narrowed: dict[int, Overload] = {}
-        """By row, where the inputs leave several overloads."""
+        """By row, if the inputs fit several overloads."""
         self._node = cache(self._new_node)
         self._device_name = cache(index.kernel_name)
         self._compiler = cache(self._new_compiler_places)
         self.note = version_note(trace, index, self.schemas)
-        """How the source differs from the torch that ran; empty when it does not."""
+        """How the source differs from the torch that ran, or empty."""
         if trace.table.default_place and trace.meta.format != "torchnav":
             trace.learn_devices(devices_needed(self._keys_of_operators()))
 
     def link(self, op: TraceOp) -> OpLink:
-        """Where this call leads. Calls with the same inputs on the same device share it."""
+        """The source of a call. Calls with the same inputs on the same device share a link."""
         node = op.node if not op.origin else f"{op.origin} {op.node}"
         overload = self._overload(op)
         ran = self._trace.answered_by(op)
@@ -91,12 +91,12 @@ class Linker:
         return found
 
     def _given(self, op: TraceOp) -> tuple[object, ...]:
-        """What chooses the kernel of a call."""
+        """The facts that decide a call's kernel."""
         table = self._trace.table
         return table.inputs[op.id], table.place[op.id], op.device, op.keys
 
     def _keys_of_operators(self) -> Iterator[Iterable[str]]:
-        """Of each operator that ran the keys that it has kernels for, by any overload."""
+        """For each operator that ran, the keys of all of its overloads' kernels."""
         table = self._trace.table
         ran = {table.name_of(row).removeprefix("aten::") for row in table.operators()}
         keys: defaultdict[str, set[str]] = defaultdict(set)
@@ -105,16 +105,16 @@ class Linker:
         return (keys[name] for name in ran & keys.keys())
 
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
-        """The source of a device kernel's name."""
+        """The source for a device kernel's name."""
         return self._device_name(kernel.name)
 
     def compiler_places(self, full_name: str) -> Object | None:
-        """What Inductor does with an operator, by the sources of the torch that compiled it, and
-        its decompositions; None where it is in no tree."""
+        """Inductor's lowering of an operator by the sources of the torch that compiled it, and its
+        decompositions; None if no tree has it."""
         return self._compiler(full_name) if full_name else None
 
     def possible(self, link: OpLink) -> Possible:
-        """The schemas and kernels that a call may be; one of each where it is resolved."""
+        """The possible schemas and kernels of a call; one of each if it is resolved."""
         names = (link.full_name,) if link.full_name else link.candidates
         schemas = (self._summaries[name] for name in names if name in self._summaries)
         kernels = (self._kernels.possible(name, link.keys) for name in names)
@@ -125,7 +125,7 @@ class Linker:
         return next(filter(None, found), None)
 
     def path(self, op: TraceOp) -> DispatchPath | None:
-        """The keys that this call went through; None for rows that were not dispatched."""
+        """The dispatch keys that this call went through; None for rows that are not dispatched."""
         if op.kind != "op":
             return None
         return self._path(op, None if op.keys else self._is_below(op))
@@ -146,7 +146,7 @@ class Linker:
         return replace(self._paths.path(link.full_name, keys, backend), assumed=_ASSUMED)
 
     def _is_below(self, op: TraceOp, levels: int = _LEVELS) -> bool | None:
-        """Whether a kernel below autograd made the call; None where that is not known."""
+        """Whether a kernel below autograd made the call; None if unknown."""
         parent = op.parent
         while parent is not None and levels:
             above = self._trace.op(parent)
@@ -160,8 +160,8 @@ class Linker:
         return None
 
     def _is_called_plainly(self, call: TraceOp, op: TraceOp) -> bool:
-        """Whether Python's binding calls just this operator. Those that make tensors exclude
-        autograd first (torch/csrc/autograd/generated/variable_factories.h)."""
+        """Whether Python's binding calls just this operator. Factory functions exclude autograd
+        first (torch/csrc/autograd/generated/variable_factories.h)."""
         schema = self.link(op).schema
         makes = schema is None or "Layout? layout" in schema.schema
         return not makes and call.name.rpartition(".")[2] == op.name.removeprefix("aten::")
@@ -206,7 +206,7 @@ class Linker:
         )
 
     def _overload(self, op: TraceOp, levels: int = _LEVELS) -> Overload:
-        """Full names the operator can be, and by which rule."""
+        """The possible full names of the operator, and the rule."""
         if op.id in self._narrowed:
             return self._narrowed[op.id]
         names, rule = self._fitting(op)
@@ -217,7 +217,7 @@ class Linker:
         return names, rule
 
     def _context(self, op: TraceOp, levels: int) -> CallContext:
-        """What stands around a call in the trace."""
+        """The context of a call in the trace."""
         table = self._trace.table
         made = self._trace.backward_of(op.id)
         below = (table.name_of(row) for row in table.descendants(op.id) if table.kind[row] == OP)
@@ -231,13 +231,13 @@ class Linker:
         )
 
     def _enclosing_formula(self, op: TraceOp) -> str:
-        """The Node whose formula makes the call itself."""
+        """The Node whose formula makes the call directly."""
         above = self._trace.op(op.parent) if op.parent is not None else None
         return above.name if above and above.kind == "node" and not op.origin else ""
 
     def _callers(self, op: TraceOp, levels: int) -> tuple[str, ...]:
-        """The overloads that the operator above may be. None where that calls itself again, as
-        autocast and transforms make it: what they call stands in no kernel."""
+        """The possible overloads of the operator above; None if that re-dispatches to itself, as
+        for autocast and transforms, whose calls are in no kernel."""
         above = self._trace.op(op.parent) if op.parent is not None else None
         if above is None or above.kind != "op" or above.thread != op.thread or not levels:
             return ()
@@ -248,7 +248,7 @@ class Linker:
         return names
 
     def _fitting(self, op: TraceOp) -> Overload:
-        """Full names whose arguments fit, and by which rule."""
+        """Full names whose arguments fit, and the rule."""
         if op.kind != "op" or "::" not in op.name:
             return (), ""
         base = op.name.removeprefix("aten::")
@@ -271,7 +271,7 @@ class Linker:
         return None
 
     def _forward(self, op: TraceOp, reasons: list[str]) -> KernelRow | None:
-        """The forward of an autograd.Function, which is timed under the name of its class."""
+        """The forward of an autograd.Function, which is recorded under its class's name."""
         found = self._code.methods("forward", op.name) if op.kind == "region" else ()
         if len(found) == 1:
             return KernelRow("", "", found[0].qualified, "plain", found, "exact", RULE)
@@ -302,7 +302,7 @@ class Linker:
 
     @property
     def _not_recorded(self) -> str:
-        """Why the recording does not know a definition."""
+        """Why the recording lacks a definition."""
         meta = self._trace.meta
         if not meta.definitions:
             return "this trace does not say what the program defines (torchnav trace records it)"
@@ -312,14 +312,14 @@ class Linker:
 
     @property
     def _trees(self) -> str:
-        """The versions in which operators were looked for."""
+        """The versions in which operators were searched."""
         versions = (self.index.info.version, self.schemas.info.version)
         return " and ".join(dict.fromkeys(versions))
 
     # -------------------------------------------------------------------------- nodes
 
     def _node_of(self, op: TraceOp) -> NodeLink | None:
-        """The Node whose formula this operator is part of; None for the engine's own work."""
+        """The Node whose formula contains this operator; None for work of the engine."""
         if op.node is None or op.origin:
             return None
         return self._node(op.node)
@@ -351,8 +351,8 @@ class Linker:
 
     @cached_property
     def _summaries(self) -> dict[str, OperatorSummary]:
-        """The operators that the torch has which ran; of those without a YAML entry, which C++
-        may define, those of the tree too."""
+        """Operators of the torch that ran; also the tree's for operators without a YAML entry,
+        which C++ may define."""
         own = {op.full_name: op for op in self.schemas.operators()}
         entries = {str(op.full_name) for op in self.index.library_operators()}
         others = (op for op in self.index.operators() if op.full_name in entries)

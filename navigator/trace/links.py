@@ -1,4 +1,4 @@
-"""Where one operator call of a trace leads: what ``Linker`` answers."""
+"""The link of an operator call: the answer of ``Linker``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from indexes.model.vocabulary import (
 )
 
 GENERATED = "GeneratedBackwardFor_"
-"""How the Nodes begin that torch.library makes for custom operators."""
+"""Prefix of the Nodes that torch.library makes for custom operators."""
 
 IN_PYTHON = (
     "a __torch_dispatch__ answered it in Python: what that ran stands below, no kernel of its own"
@@ -22,36 +22,36 @@ IN_PYTHON = (
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:
-    """The autograd Node an operator of a backward pass runs in, and where it is defined."""
+    """The autograd Node of an operator in a backward pass, and its definition."""
 
     grad_fn: str
     entry: DerivativeEntry | None
-    """Its entry in derivatives.yaml; None for a Node that is written by hand."""
+    """Its entry in derivatives.yaml; None for a hand-written Node."""
     formulas: tuple[Formula, ...]
     definition: Definition | None
-    """The class of a Node that is written by hand in C++, or the function of the program."""
+    """The C++ class of a hand-written Node, or the program's function."""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OpLink:
-    """Where one operator call leads."""
+    """The link of one operator call."""
 
     full_name: str
-    """``add.Tensor``; empty when the overload is not certain."""
+    """``add.Tensor``; empty if the overload is uncertain."""
     candidates: tuple[str, ...]
-    """Full names it could be, when the trace does not decide."""
+    """Possible full names, if the trace does not decide."""
     overload_rule: str
     schema: OperatorSummary | None
     keys: tuple[str, ...]
-    """The backend's dispatch key; several when the trace does not say on which device it ran."""
+    """The backend's dispatch key; several if the device is unknown."""
     kernel: KernelRow | None
     derivative: DerivativeEntry | None
-    """Of the operator itself: how its gradient is computed."""
+    """For the operator itself: how its gradient is computed."""
     node: NodeLink | None
-    """In a backward pass: the Node it is part of."""
+    """In a backward pass: the Node that it belongs to."""
     reasons: tuple[str, ...]
-    """Why something above is missing, one line each; empty when all is resolved."""
+    """Why a field above is empty, one line each; empty if everything is resolved."""
     note: str = ""
 
     @property
@@ -61,14 +61,14 @@ class OpLink:
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """What an operator call may be, by all that is known of it."""
+    """The possible links of an operator call."""
 
     schemas: tuple[OperatorSummary, ...]
     kernels: tuple[KernelRow, ...]
 
 
 def one_of_several(name: str, found: tuple[Definition, ...]) -> str:
-    """Why it is not certain which class of a program a Node is."""
+    """Why it is uncertain which of the program's classes a Node belongs to."""
     places = ", ".join(str(one.location) for one in found)
     return f"the program has several classes of the name {name}: {places}"
 

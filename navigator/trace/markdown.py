@@ -1,4 +1,4 @@
-"""One operator call of a trace as Markdown, for pasting into an issue."""
+"""An operator call of a trace as Markdown, for issues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navigator.trace.wording import duration
 
 
 def op_markdown(trace: Trace, op: TraceOp, linker: Linker) -> str:
-    """What ran, on what, from which line, and where its source is."""
+    """The operator, its inputs, its line, and its source."""
     lines = [f"### {code(op.label)}", ""]
     lines += [f"- {name}: {text}" for name, text in _facts(trace, op, linker) if text]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""The vocabulary of traces: what an operator call, a device kernel and a run are.
+"""The vocabulary of traces: operator calls, device kernels, runs.
 
-Times are microseconds from the start of the trace. Ids count from 0 and are positions in
-the trace's table; a parent always exists and its row is complete before its children's.
+Times are microseconds from the start of the trace. Ids are positions in the trace's table, from 0.
+A parent always exists and is complete before its children.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ Phase = Literal["forward", "backward", "optimizer", "compile"]
 """``compile``: run by torch.compile while it compiles, on tensors without data."""
 
 Origin = Literal["", "engine", "hook", "recompute"]
-"""Why an operator runs in a backward pass: empty for the formula itself; ``engine`` for what
-the engine adds (summing gradients, reducing them to an input's shape), ``hook`` for a hook
-of the user, ``recompute`` for a forward that checkpointing runs again."""
+"""Why an operator runs in a backward pass: empty for the formula itself; ``engine`` for the
+engine's own work (summing gradients, reducing them to an input's shape), ``hook`` for a user's
+hook, ``recompute`` for a forward that checkpointing repeats."""
 
 DeviceWork = Literal["kernel", "memcpy", "memset"]
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One argument of an operator as the profiler saw it."""
+    """An argument of an operator as recorded by the profiler."""
 
     kind: Literal["tensor", "tensors", "scalar", "scalars", "list", "other"]
-    """``list``: of what is not known. ``other``: None, or a value of a kind that the profiler does
-    not record."""
+    """``list``: of unknown content. ``other``: None, or a value that the profiler does not
+    record."""
     dtype: str = ""
-    """Of a tensor, torch's name: ``float32``."""
+    """A tensor's dtype: ``float32``."""
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] | None = None
-    """None when not recorded; empty for a tensor that has none, such as a sparse one."""
+    """None if not recorded; empty for a tensor without strides, such as a sparse one."""
     value: str = ""
-    """Of a scalar or a list of scalars, as text."""
+    """The text of a scalar or a list of scalars."""
     elements: tuple[tuple[int, ...], ...] = ()
-    """Shapes of the members of a list of tensors."""
+    """Shapes of a list of tensors."""
 
     def __str__(self) -> str:
         if self.kind == "tensor":
@@ -63,7 +63,7 @@ class StackFrame:
 
 @dataclass(frozen=True, slots=True)
 class TraceOp:
-    """One row of a trace: a call, an operator, a Node ... with everything known about it."""
+    """A row of a trace (call, operator, Node ...) with everything known about it."""
 
     id: int
     parent: int | None
@@ -71,46 +71,46 @@ class TraceOp:
     name: str
     """``aten::add``, ``torch.nn.functional.linear``, ``AddmmBackward0``."""
     overload: str | None
-    """``Tensor``; empty for the default overload; None when the trace does not say."""
+    """``Tensor``; empty for the default overload; None if not recorded."""
     phase: Phase
     origin: Origin
     node: str | None
     """The autograd Node that ran it: ``AddmmBackward0``."""
     node_id: int | None
-    """The row of that Node; of what the engine does around it, the engine's row."""
+    """The row of that Node; for the engine's work, the engine's row."""
     forward_id: int | None
-    """In a backward pass: the row of the operator whose gradient is computed. For
-    AccumulateGrad one that has used the leaf."""
+    """In a backward pass: the row of the operator whose gradient is computed; for AccumulateGrad,
+    one that used the leaf."""
     sequence: int
-    """The autograd sequence number; -1 for none."""
+    """The autograd sequence number, or -1."""
     thread: int
     """The operating system's thread id."""
     start_us: float
     duration_us: float
     inputs: tuple[Input, ...]
     output: str
-    """Of a call that returned one tensor: ``float32[2, 8] cpu``."""
+    """Result of a call that returned one tensor: ``float32[2, 8] cpu``."""
     user: Location | None
     """The user's line that led here: absolute path, line."""
     user_exact: bool
-    """False when the trace knows only the first line of the function."""
+    """False if only the first line of the function is known."""
     stack: tuple[StackFrame, ...]
     """A short Python stack, innermost first."""
     module: str
     """Path of the ``nn.Module``: ``Net.blocks.0.attn``."""
     device: str | None
-    """``cpu``, ``cuda:0``; None when the trace does not say."""
+    """``cpu``, ``cuda:0``; None if not recorded."""
     layout: str
-    """``strided``, ``sparse_coo`` ..., of its inputs."""
+    """Layout of its inputs: ``strided``, ``sparse_coo`` ..."""
     keys: tuple[str, ...] = ()
-    """The dispatch keys that it was called with, the first one first, where they were
-    recorded: of its tensors and of the thread, less those that the thread excludes."""
+    """The dispatch keys of the call, highest priority first, if recorded: those of its tensors and
+    of the thread, without excluded ones."""
     unfinished: bool = False
     """Whether it was running when the program died."""
 
     @property
     def full_name(self) -> str:
-        """``add.Tensor`` for ``aten::add`` with overload ``Tensor``; as it is for other kinds."""
+        """``add.Tensor`` for ``aten::add`` with overload ``Tensor``; the name for other kinds."""
         base = self.name.removeprefix("aten::")
         return f"{base}.{self.overload}" if self.overload else base
 
@@ -122,7 +122,7 @@ class TraceOp:
 
 @dataclass(frozen=True, slots=True)
 class ProgramDefinition:
-    """What a recorded program defines itself, in a file of its own."""
+    """A definition of the recorded program itself."""
 
     kind: str
     """``operator``, ``kernel``, ``fake``; ``forward`` or ``backward`` of an autograd.Function."""
@@ -130,7 +130,7 @@ class ProgramDefinition:
     """``mylib::scale``; ``SquareBackward``, as the trace shows it."""
     location: Location
     function: str
-    """``scale_cpu``, ``Square.backward``; empty where only the line that registers is known."""
+    """``scale_cpu``, ``Square.backward``; empty if only the registering line is known."""
     key: str
     """The dispatch key of a kernel."""
     schema: str
@@ -142,13 +142,13 @@ class DeviceKernel:
 
     id: int
     op_id: int | None
-    """The operator that launched it; None with the reason in ``reason``."""
+    """The operator that launched it; if None, ``reason`` says why."""
     kind: DeviceWork
     name: str
     start_us: float
     duration_us: float
     device: str
-    """``0``, as the trace numbers devices."""
+    """The trace's number of the device."""
     stream: str
     launch: str = ""
     """The runtime call that launched it: ``cudaLaunchKernel``."""
@@ -157,45 +157,45 @@ class DeviceKernel:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Memory that was taken or given back."""
+    """A memory event: allocation or release."""
 
     id: int
     op_id: int | None
-    """The row that was running; None outside of any."""
+    """The running row, or None."""
     start_us: float
     bytes: int
-    """Negative where it was given back."""
+    """Negative for a release."""
     device: str
     """``cpu``, ``cuda:0``"""
     address: int
-    """Of the memory: what is given back has the address of what was taken."""
+    """The address, the same at allocation and release."""
     total_bytes: int
-    """What the allocator of the device holds from then on."""
+    """Bytes that the device's allocator has allocated afterwards."""
     reserved_bytes: int = 0
-    """What it has of the device from then on, in use or not; 0 where it was not recorded."""
+    """Bytes that it has reserved afterwards, used or not; 0 if not recorded."""
 
 
 class TensorState(NamedTuple):
-    """A tensor that an operator took or made, as it was then."""
+    """The state of a tensor when an operator took or made it."""
 
     storage: int
-    """Its storage: a number that another one may get when this one is freed."""
+    """Number of its storage, which can be reused when this one is freed."""
     offset: int
-    """Elements from the storage's begin to its first."""
+    """Storage offset in elements."""
     version: int
-    """How often was written to it or to what shares its counter; -1 for none (inference mode)."""
+    """Version counter, shared with views; -1 for none (inference mode)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramError:
-    """The error with which a program ended."""
+    """The error that ended a program."""
 
     type: str
     message: str
     frames: tuple[StackFrame, ...]
-    """The program's own lines on the way, the innermost first."""
+    """The program's own lines in the traceback, innermost first."""
     raised_in: str = ""
-    """The Python file that raised it, or that called the C++ which did."""
+    """The Python file that raised it, or that called the C++ code that did."""
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"
@@ -203,7 +203,7 @@ class ProgramError:
 
 @dataclass(slots=True)
 class TraceMeta:
-    """What a trace says about its run."""
+    """Facts about the run of a trace."""
 
     path: str = ""
     format: str = ""
@@ -214,75 +214,74 @@ class TraceMeta:
     command: tuple[str, ...] = ()
     cwd: str = ""
     devices: tuple[str, ...] = ()
-    """Names of the devices it ran on."""
+    """Names of the devices."""
     torch_root: str = ""
-    """The folder that held the ``torch`` package of the run; empty where the trace doesn't say."""
+    """The folder that contained the ``torch`` package; empty if unknown."""
     rank: int | None = None
-    """Of a distributed run, where the trace says which."""
+    """The rank in a distributed run, if known."""
     base_ns: int = 0
-    """Nanoseconds since the epoch from which the file counts times; 0 where it does not say."""
+    """Zero of the file's times in nanoseconds since the epoch; 0 if unknown."""
     overloads: bool = False
-    """Whether operators carry their overload."""
+    """Whether overloads were recorded."""
     definitions: bool = False
-    """Whether it says what the program defines itself."""
+    """Whether the program's own definitions were recorded."""
     error: ProgramError | None = None
-    """What the program ended with, where it was recorded."""
+    """The error that ended the program, if recorded."""
     complete: bool = False
-    """Whether the trace was written to its end."""
+    """Whether the trace is complete."""
     lacks: list[str] = field(default_factory=list)
-    """What is not in it, each with what would have recorded it."""
+    """What the trace lacks, and what would record it."""
     problems: list[str] = field(default_factory=list)
-    """What could not be read or was not seen."""
+    """Problems while recording or reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameTotal:
-    """What one rank spent under one name."""
+    """The time of one rank under one name."""
 
     kind: str
     """``operator``, ``kernel``, ``phase`` or ``device phase``."""
     name: str
     count: int
     own_us: float
-    """Self time: without what they call."""
+    """Self time, without calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One collective of a rank. Times in microseconds since the epoch, where the trace says what
-    its times count from."""
+    """A collective of a rank. Times in microseconds since the epoch, if the trace has its zero."""
 
     name: str
-    """The operator and what it moves, ``c10d::allreduce_ float32[212]``: the ranks that call the
-    n-th of a name call it together."""
+    """The operator and its data, ``c10d::allreduce_ float32[212]``: the n-th call of this name is
+    one collective on all ranks."""
     number: int
-    """Which of this name on this rank, from 0."""
+    """Index among this rank's collectives of this name, from 0."""
     start_us: float
     """When the rank called it."""
     end_us: float
-    """When its backend was done with it; of a backend without spans, when the call returned."""
+    """When its backend had finished; without spans of the backend, when the call returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One rank, reduced. Times in microseconds; of devices the union of all streams."""
+    """The summary of a rank. Times in microseconds; device times are unions of all streams."""
 
     number: int | None
-    """None where neither the trace nor its name tells."""
+    """None if neither the trace nor its file name says."""
     path: str
     rows: int
-    """Operators, calls and annotations, and kernels."""
+    """Totals of operators, calls, annotations and kernels."""
     span_us: float
     compute_us: float = 0.0
-    """Kernels other than collectives."""
+    """Time in kernels other than collectives."""
     communication_us: float = 0.0
-    """Collectives."""
+    """Time in collectives."""
     exposed_us: float = 0.0
-    """Collectives during which nothing was computed."""
+    """Time in collectives without simultaneous computation."""
     busy_us: float = 0.0
-    """Anything at all, copies and fills too."""
+    """Time in device work of any kind."""
     on_device: bool = False
-    """Whether the four above are of devices; else of operators on the CPU."""
+    """Whether the four times above are of devices; else of operators on the CPU."""
     problems: tuple[str, ...] = ()
     totals: tuple[NameTotal, ...] = field(default=(), repr=False)
     arrivals: tuple[Arrival, ...] = field(default=(), repr=False)
@@ -290,7 +289,7 @@ class Rank:
 
     @property
     def overlap(self) -> float | None:
-        """Part of the communication that ran beside computation, 0 to 1; None without any."""
+        """The part of communication that overlaps computation, 0 to 1; None without any."""
         if not self.communication_us:
             return None
         return 1 - self.exposed_us / self.communication_us
@@ -303,7 +302,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class BadRank:
-    """A file of the folder that could not be read, or is a rank that another one is too."""
+    """A file that could not be read, or that has the same rank as another one."""
 
     path: str
     reason: str

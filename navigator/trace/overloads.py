@@ -1,7 +1,7 @@
-"""Which overload a recorded operator is, worked out from its inputs where it was not recorded.
+"""Determines the overload of a recorded operator from its inputs, if it was not recorded.
 
-The profiler records every argument in schema order, so an overload fits when it has as
-many arguments and each recorded input can be a value of its type.
+The profiler records every argument in schema order, so an overload fits if it has as many arguments
+and each recorded input can have the argument's type.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from indexes.model.schema import Argument, Schema, parse_schema
 from navigator.trace.model import Input
 
 _WHOLE = frozenset("int SymInt ScalarType Layout MemoryFormat QScheme DeviceIndex".split())
-"""Types whose values are whole numbers when the dispatcher boxes them (ATen/core/ivalue.h)."""
+"""Types whose values the dispatcher boxes as integers (ATen/core/ivalue.h)."""
 _NUMBER = frozenset({"float", "double", "Scalar", "complex"})
 _UNRECORDED = frozenset(
     ("str Device Dimname Generator Storage Stream ConstQuantizerPtr DimnameList Quantizer").split()
 )
-"""Types whose values the profiler leaves empty."""
+"""Types whose values the profiler does not record."""
 _LISTS = frozenset({"int", "SymInt", "float", "bool", "Scalar", "double"})
 
 
@@ -38,10 +38,10 @@ class Overloads:
         return name in self._schemas
 
     def fitting(self, name: str, inputs: Sequence[Input]) -> tuple[str, ...]:
-        """Overload names (empty for the default one) of ``add`` that fit; best first. A name
-        outside aten has its namespace: ``quantized::add``.
+        """Overload names (empty for the default one) of ``add`` that fit, best first. Names outside
+        aten include the namespace: ``quantized::add``.
 
-        Without recorded inputs: all of them.
+        Without recorded inputs, all overloads.
         """
         return self._names(name, tuple(inputs))
 
@@ -54,15 +54,15 @@ class Overloads:
             return schemas
         half = len(inputs) // 2
         fits = _closest([s for s in schemas if _fits(s, inputs)], inputs)
-        if inputs[:half] == inputs[half:]:  # under functorch every argument is recorded twice
+        if inputs[:half] == inputs[half:]:  # functorch records every argument twice
             fits += _closest([s for s in schemas if _fits(s, inputs[:half])], inputs[:half])
         fits = fits or [s for s in schemas if _fitted_once(s, inputs)]
         return fits or [s for s in schemas if _fits_the_end(s, inputs)]
 
 
 def common_form(schemas: Sequence[Schema]) -> str | None:
-    """What several overloads of an operator have in common: the name, their first arguments and
-    their returns. ``mul(Tensor self, ...) -> Tensor``; None without any."""
+    """What several overloads of an operator have in common: the name, first arguments and returns,
+    ``mul(Tensor self, ...) -> Tensor``; None without schemas."""
     if not schemas:
         return None
     shared = takewhile(_are_alike, zip(*(schema.arguments for schema in schemas), strict=False))
@@ -73,7 +73,7 @@ def common_form(schemas: Sequence[Schema]) -> str | None:
 
 
 def takes_tensor(schema: str) -> bool:
-    """Whether it can't be called without a tensor."""
+    """Whether it has a mandatory tensor argument."""
     return any(one.type == "Tensor" for one in parse_schema(schema).arguments)
 
 
@@ -86,7 +86,7 @@ def _are_alike(arguments: Sequence[Argument]) -> bool:
 
 
 def _written(type_: str) -> str:
-    """A type as C++ callers write it: a SymInt stands for an int."""
+    """A type in C++ callers' terms: int for SymInt."""
     return type_.replace("SymInt", "int")
 
 
@@ -96,7 +96,7 @@ def _fits(schema: Schema, inputs: Sequence[Input]) -> bool:
 
 
 def _fitted_once(schema: Schema, inputs: Sequence[Input]) -> bool:
-    """Whether it fits but for arguments at its end that an older torch did not have."""
+    """Whether it fits apart from trailing arguments that an older torch did not have."""
     new = schema.arguments[len(inputs) :]
     return (
         bool(new)
@@ -106,15 +106,15 @@ def _fitted_once(schema: Schema, inputs: Sequence[Input]) -> bool:
 
 
 def _fits_the_end(schema: Schema, inputs: Sequence[Input]) -> bool:
-    """Whether it fits the last inputs: an older torch recorded the whole stack of the
-    interpreter of TorchScript, on which an operator's arguments lie last."""
+    """Whether it fits the last inputs: older versions recorded TorchScript's whole stack, which
+    ends with the operator's arguments."""
     count = len(schema.arguments)
     return 0 < count < len(inputs) and _fits(schema, inputs[-count:])
 
 
 def _closest(schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
-    """Only those that leave least unexplained: an absent value for an optional argument is
-    explained, one for a required argument is not."""
+    """Only those that leave fewest inputs unexplained: a missing value is explained for an optional
+    argument, but not for a required one."""
     if len(schemas) < 2:
         return schemas
     cost = {id(s): sum(map(_unexplained, s.arguments, inputs)) for s in schemas}
@@ -128,7 +128,7 @@ def _unexplained(argument: Argument, value: Input) -> int:
 
 def _accepts(argument: Argument, value: Input) -> bool:
     if value.kind == "other":
-        # None, or what the profiler does not record: nor does it record an undefined tensor.
+        # None, an undefined tensor, or a value that the profiler does not record.
         return _may_be_none(argument) or argument.base_type == "Tensor"
     kind = argument.type.rstrip("?")
     base = argument.base_type
@@ -145,7 +145,7 @@ def _accepts(argument: Argument, value: Input) -> bool:
 
 
 def _may_be_none(argument: Argument) -> bool:
-    """Profiles before 2023 record no list of numbers, later ones none that is long."""
+    """Profiles before 2023 record no lists of numbers, later ones no long lists."""
     optional = argument.type.endswith("?") or "?[" in argument.type
     numbers = "[" in argument.type and argument.base_type in _LISTS
     return optional or numbers or argument.base_type in _UNRECORDED

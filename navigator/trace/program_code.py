@@ -1,6 +1,6 @@
-"""What a recorded program defines itself: its operators, kernels and ``autograd.Function``s.
+"""A recorded program's own operators, kernels and ``autograd.Function``s.
 
-The recording has them from the running process, so that no source needs to be read for them.
+The recorder took them from the running process, so no source is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RULE = "recorded from the running program"
 
 
 class ProgramCode:
-    """Answers from the definitions of one recording; of two of one name the last one counts."""
+    """Looks up the definitions of one recording; the last one of a name counts."""
 
     def __init__(self, definitions: Iterable[ProgramDefinition]) -> None:
         self.kernels: defaultdict[str, dict[str, KernelRow]] = defaultdict(dict)
@@ -32,7 +32,7 @@ class ProgramCode:
                 self._methods[one.kind, one.name].append(one)
 
     def operators(self) -> dict[str, OperatorSummary]:
-        """By full name: ``mylib::scale``."""
+        """The program's operators by full name: ``mylib::scale``."""
         return {
             name: OperatorSummary(
                 full_name=name,
@@ -48,9 +48,9 @@ class ProgramCode:
         }
 
     def methods(self, kind: str, name: str) -> tuple[Definition, ...]:
-        """``forward`` of ``Square`` or ``backward`` of ``SquareBackward``: several where the
-        program has several classes of one name. For ``SquareGenerated``, which torch.func makes of
-        it for each transform (torch/_functorch/autograd_function.py), the same."""
+        """``forward`` of ``Square`` or ``backward`` of ``SquareBackward``; several if classes share
+        a name. Also for ``SquareGenerated``, made by torch.func for each transform
+        (torch/_functorch/autograd_function.py)."""
         found = self._methods.get((kind, name)) or self._methods.get((kind, _written(name)), [])
         return tuple(map(_definition, found))
 

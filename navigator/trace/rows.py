@@ -1,4 +1,4 @@
-"""A linked trace as rows of JSON, by the contract of ``torchnav export trace``."""
+"""Rows of a linked trace as JSON, as described in docs/json.md."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ shape(StackFrame, "path line function")
 
 
 def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
-    """Every row by id, each followed by the device work that it launched and the memory that it
-    took or gave back; then the device work and the memory of none."""
+    """Every row by id, followed by its device work and memory events; then those of no row."""
     for op in trace.ops():
         yield op_row(trace, op, linker)
         yield from (kernel_row(one, linker, trace) for one in trace.kernels_of(op.id))
@@ -37,7 +36,7 @@ def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
 
 
 def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
-    """One row: an operator, a Node, a call of the program or another region."""
+    """A row: an operator, a Node, a call of the program or a region."""
     link = linker.link(op)
     status = _status(op, link, linker)
     made = trace.backward_of(op.id)
@@ -82,7 +81,7 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
 
 
 def _states(states: States) -> list[list[Object | None]] | None:
-    """The storages of what a call took or made, an empty list for what is no tensor."""
+    """The storages of a call's inputs or results, with empty lists for other values."""
     told = [[one and to_object(one, "storage offset version") for one in some] for some in states]
     return told if any(told) else None
 
@@ -91,7 +90,7 @@ _KINDS = {"op": "op", "node": "node", "call": "call"}
 
 
 def _status(op: TraceOp, link: OpLink, linker: Linker) -> str | None:
-    """Whether what ran is known: the function of an operator, the formula of a Node."""
+    """Whether the function of an operator, or the formula of a Node, is known."""
     if op.kind not in ("op", "node", "region"):
         return None
     if op.kind == "node":
@@ -103,7 +102,7 @@ def _status(op: TraceOp, link: OpLink, linker: Linker) -> str | None:
 
 
 def _shared(link: OpLink, linker: Linker) -> Object:
-    """What is true whichever of the candidates ran."""
+    """The common values of all candidates."""
     possible = linker.possible(link)
     places = [one.location for row in possible.kernels for one in row.definitions]
     makers = {_grad_fn(linker.schemas.derivative(one.full_name)) for one in possible.schemas}
@@ -117,7 +116,7 @@ def _shared(link: OpLink, linker: Linker) -> Object:
 
 
 def _only(values: Iterable[str | None]) -> str | None:
-    """The value that all of them have; None where they differ."""
+    """The common value, or None if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 
@@ -181,7 +180,7 @@ def _kernel(row: KernelRow | None) -> Object | None:
 
 
 def _derivative(op: TraceOp, link: OpLink) -> Object | None:
-    """In a backward pass the Node that ran; else how the operator would be differentiated."""
+    """In a backward pass the Node that ran; else the operator's derivative."""
     node, entry = link.node, link.derivative
     if node is not None and node.entry is not None:
         return _entry(node.entry, node.grad_fn, node.formulas)

@@ -1,4 +1,4 @@
-"""A program that runs beside us on a terminal of its own: what it prints, what it is told."""
+"""Runs a program on a pseudo-terminal: reads its output and types its input."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from queue import SimpleQueue
 from indexes.source.files import read_text
 
 _READ = {"x86_64": "0", "aarch64": "63", "riscv64": "63", "ppc64le": "3", "s390x": "3"}
-"""Linux's number of the system call ``read`` on each machine."""
+"""Linux's system call number of ``read``, by machine."""
 _END_OF_FILE = "\x04"
-"""What a terminal takes for the end of its input, unless the program has changed that."""
+"""The end-of-input character, unless the program has changed it."""
 
 
 class RunningProgram:
-    """Started at once. ``read`` blocks, so it belongs in a thread."""
+    """Starts immediately. ``read`` blocks, so call it in a thread."""
 
     def __init__(self, command: Sequence[str], columns: int = 80, rows: int = 24) -> None:
         self._terminal, theirs = _terminal(columns, rows)
@@ -37,16 +37,16 @@ class RunningProgram:
         threading.Thread(target=self._type, daemon=True).start()
 
     def read(self) -> bytes:
-        """What it printed since; empty when it has ended and all of it was read."""
+        """Output since the last call; empty after the end."""
         try:
             return os.read(self._terminal, 65536)
-        except OSError:  # its end of the terminal is closed
+        except OSError:  # the program closed its end
             self._typed.put(None)
             return b""
 
     def type(self, text: str) -> None:
-        """Type something on its terminal: a line ends in ``\\r``, as with the enter key. Does not
-        wait for the program to read it."""
+        """Type text on its terminal; a line ends in ``\r``, as with the enter key. Does not wait
+        for the program to read it."""
         self._typed.put(text)
 
     def end_input(self) -> None:
@@ -54,7 +54,7 @@ class RunningProgram:
         self._typed.put(_END_OF_FILE)
 
     def _type(self) -> None:
-        """In a thread, since a terminal takes only so much that nobody reads."""
+        """In a thread, since a terminal's buffer is limited."""
         while (text := self._typed.get()) is not None:
             rest = text.encode()
             with contextlib.suppress(OSError):
@@ -65,7 +65,7 @@ class RunningProgram:
 
     @property
     def is_reading(self) -> bool | None:
-        """Whether it waits for something to be typed; None where the system does not tell."""
+        """Whether it waits for input; None if the system does not say."""
         if self._reads_keys():
             return True
         number = _READ.get(platform.machine())
@@ -75,13 +75,13 @@ class RunningProgram:
 
     @property
     def hides_input(self) -> bool:
-        """Whether the terminal does not show what is typed, as for a password."""
+        """Whether the terminal hides typed text, as for a password."""
         import termios
 
         return not self._modes() & termios.ECHO and bool(self._modes() & termios.ICANON)
 
     def _reads_keys(self) -> bool:
-        """Whether it takes keys one by one, as a line that can be edited does."""
+        """Whether it reads single keys, as line editors do."""
         import termios
 
         return self.is_running and not self._modes() & termios.ICANON
@@ -91,11 +91,11 @@ class RunningProgram:
 
         try:
             return int(termios.tcgetattr(self._terminal)[3])
-        except (termios.error, ValueError):  # its end is closed, or ours
+        except (termios.error, ValueError):  # one of the ends is closed
             return termios.ECHO | termios.ICANON
 
     def _waits_in_read(self, process: int, number: str) -> bool:
-        """Whether a thread of a process is inside of ``read`` from the terminal."""
+        """Whether a thread of a process is in ``read`` on the terminal."""
         for thread in _names(f"/proc/{process}/task"):
             call, _, rest = _text(f"/proc/{process}/task/{thread}/syscall").partition(" ")
             if call == number:
@@ -110,11 +110,11 @@ class RunningProgram:
         self._signal(signal.SIGINT)
 
     def stop(self) -> None:
-        """End it so that it can still write its trace."""
+        """Terminate it so that it can still write its trace."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         self._signal(signal.SIGKILL)
 
     def wait(self) -> int:
@@ -132,7 +132,7 @@ class RunningProgram:
 
 
 def _family(process: int) -> Iterator[int]:
-    """A process and all that it has started."""
+    """A process and all its descendants."""
     yield process
     for thread in _names(f"/proc/{process}/task"):
         for child in _text(f"/proc/{process}/task/{thread}/children").split():
@@ -140,7 +140,7 @@ def _family(process: int) -> Iterator[int]:
 
 
 def _names(folder: str) -> list[str]:
-    """What is in a folder of ``/proc``; nothing once its process has ended."""
+    """Names in a folder of ``/proc``; none once its process has ended."""
     try:
         return os.listdir(folder)
     except OSError:
@@ -155,7 +155,7 @@ def _text(file: str) -> str:
 
 
 def _terminal(columns: int, rows: int) -> tuple[int, int]:
-    """Our end and the program's end of a new terminal of this size."""
+    """Our end and the program's end of a new terminal with this size."""
     if sys.platform == "win32":
         raise OSError("there are no pseudo-terminals on Windows: record with -o FILE")
     import fcntl

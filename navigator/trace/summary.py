@@ -1,4 +1,4 @@
-"""A trace in a few lines of text."""
+"""A summary of a trace in a few lines of text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from navigator.trace.wording import duration
 
 _SHOWN = 20
 _DEEPEST = 9
-"""Deeper rows are left out."""
+"""Maximum depth of rows."""
 
 
 def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
-    """What ran, how often, what the trace lacks, and with which ``sources`` it is linked."""
+    """What ran, how often, what the trace lacks, and the ``sources`` it is linked with."""
     meta = trace.meta
     table = trace.table
     rows = list(table.operators())
@@ -48,7 +48,7 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
 
 
 def _kernels(trace: Trace) -> str:
-    """How many, those that the compiler ran apart, and the time of those of no operator."""
+    """Counts of kernels, the compiler's separately, and the time of those of no operator."""
     table = trace.table
     rows = table.kernels.op
     compiling = [row >= 0 and table.phase[row] == COMPILE for row in rows]
@@ -78,7 +78,7 @@ def _torch(trace: Trace) -> str:
 
 
 def _busiest(trace: Trace, rows: list[int]) -> Iterator[str]:
-    """The operators by device and self time: what they call is left out."""
+    """Operators by device time and self time."""
     if not rows and len(trace.table.kernels):
         yield from _busiest_kernels(trace)
         return
@@ -103,7 +103,7 @@ def _busiest_kernels(trace: Trace) -> Iterator[str]:
 
 
 def _compiled(trace: Trace) -> Iterator[str]:
-    """What the compiler says, its graphs and their kernels, each with its operators."""
+    """The compiler's messages, graphs and kernels, each with its operators."""
     depth: dict[int, int] = {}
     operators: dict[int | None, list[str]] = {}
     for op in trace.ops():
@@ -112,7 +112,7 @@ def _compiled(trace: Trace) -> Iterator[str]:
     for op in trace.ops():
         above = -1 if op.parent is None else depth.get(op.parent, _DEEPEST)
         if op.kind != "op" and above < _DEEPEST:
-            # of guards the number will do
+            # for guards, the number suffices
             depth[op.id] = _DEEPEST if op.label.startswith("guards: ") else above + 1
             indent = "  " * (above + 1)
             yield f"{indent}{op.label}" + (f"  {op.user}" if op.user else "")

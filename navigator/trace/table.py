@@ -1,4 +1,4 @@
-"""The rows of a trace as columns: a million operators in about a hundred megabytes."""
+"""The rows of a trace in columns: a million operators in about a hundred megabytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from navigator.trace.model import (
 KINDS: tuple[str, ...] = ("call", "op", "node", "engine", "annotation", "region")
 CALL, OP, NODE, ENGINE, ANNOTATION, REGION = range(6)
 GONE = 6
-"""Kind of a call that turned out to run no operator."""
+"""Kind of calls that ran no operator."""
 PHASES: tuple[str, ...] = ("forward", "backward", "optimizer", "compile")
 FORWARD, BACKWARD, OPTIMIZER, COMPILE = range(4)
 ORIGINS: tuple[str, ...] = ("", "engine", "hook", "recompute")
@@ -42,7 +42,7 @@ FORMULA, BY_ENGINE, BY_HOOK, RECOMPUTE = range(4)
 
 
 class Stack:
-    """Frames innermost first, the index of the user's, and whether lines are exact."""
+    """Frames, innermost first, the index of the user's, and whether lines are exact."""
 
     __slots__ = ("exact", "frames", "user")
 
@@ -58,7 +58,7 @@ RawInputs = tuple[bytes, bytes, bytes, bytes]
 
 
 class Table:
-    """Columns of rows, and of device kernels. Only builders write to it; rows never move."""
+    """Columns of rows and of device kernels. Only builders write to it; rows never move."""
 
     def __init__(self) -> None:
         self.names: Interned[tuple[str, str | None]] = Interned()
@@ -68,74 +68,74 @@ class Table:
         self.raw_inputs: Interned[RawInputs] = Interned()
         self.modules: Interned[str] = Interned()
         self.key_sets: Interned[tuple[str, ...]] = Interned()
-        """Dispatch keys, the first one first."""
+        """Dispatch keys, highest priority first."""
         self.storage_places: dict[int, tuple[int, int]] = {}
-        """A storage and an offset into it, by the number that stands for them."""
+        """Number -> storage and offset into it."""
         self.placed = array("i")
-        """Of each row that says so: how many tensors it took, how many it made, and the number of
-        each; 0 for one without a storage. ``tensors`` says where that begins."""
+        """For each row with storages: the number of its inputs, of its results, and a storage
+        number for each; 0 for one without a storage. ``tensors`` has the start index."""
         self.versions = VersionTable()
         self.places: Interned[str] = Interned()
         """``cuda:0``, ``cpu/sparse_coo``"""
         self.zero: float | None = None
-        """Time of the earliest row, from which all times are counted."""
+        """Time of the earliest row, the zero of all times."""
         self.default_place = ""
-        """Where operators run that say nothing: ``cpu`` as long as nothing else was seen."""
+        """Device of operators without a recorded one: ``cpu`` unless other devices were seen."""
         self.stacks: list[Stack] = []
         self.outputs: dict[int, str] = {}
         self.allocated: dict[int, int] = {}
-        """Bytes that a row itself allocated, where allocations were recorded."""
+        """Bytes allocated by a row itself, if allocations were recorded."""
         self.forward: dict[int, int] = {}
         """Row of a Node, or of the engine around it -> row of its forward operator."""
         self.forward_notes: dict[int, str] = {}
-        """The same rows -> why there is no such operator, or by which rule it was found, where
-        that is not the sequence number."""
+        """The same rows -> why there is no such operator, or the rule by which it was found if that
+        is not the sequence number."""
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
         self.forward_threads: dict[int, int] = {}
-        """Row of a Node, or of the engine around it -> the profiler's number of the thread on which
-        it was made."""
+        """Row of a Node, or of the engine around it -> the profiler's number of its forward
+        thread."""
         self.prints: set[int] = set()
-        """Calls that print a tensor, which takes many operators."""
+        """Calls that print a tensor, which runs many operators."""
         self.compilations: dict[int, str] = {}
-        """Rows within which a compiler ran -> the number of the compilation, ``0/1``, where told;
-        all below them is of the phase ``compile``."""
+        """Rows in which a compiler ran -> the number of the compilation, ``0/1``, if recorded; all
+        rows below have the phase ``compile``."""
         self.compiled: list[Compilation] = []
-        """What torch.compile said of each compilation."""
+        """Each compilation's results."""
         self.unreal_places: set[str] = set()
-        """Those where nothing but a compiler's tensors without data were: ``meta``."""
+        """Places with only a compiler's fake tensors: ``meta``."""
         self.untimed: set[int] = set()
-        """Rows of what was told without a time: what a compiler says of itself."""
+        """Rows without a time: the compiler's messages."""
         self.graphs: dict[int, Graph] = {}
-        """The graphs among them, by their rows."""
+        """Graphs by row."""
         self.graphs_of: dict[tuple[str, bool], list[int]] = {}
-        """Number of a compilation and whether it is a backward graph -> rows of graphs that run."""
+        """(number of a compilation, whether of a backward graph) -> rows of graphs that run."""
         self.compilation_of: dict[int, str] = {}
         """Row of a graph -> number of its compilation."""
         self.unfinished: set[int] = set()
-        """Rows that were running when the program died: they end when the recording does."""
+        """Rows that were running when the program died; they end with the recording."""
         self.unnamed: set[int] = set()
-        """Operators without an overload in a trace whose other operators have one."""
+        """Operators without an overload in a trace with overloads."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")
         self.sequence = array("q")
         self._unset = tuple(array("i") for _ in range(10))
-        """Columns that begin as NONE; rows, and numbers of what is interned above."""
+        """Columns initialised to NONE: rows, and numbers of the interned values above."""
         self.parent, self.first_child, self.last_child, self.next_sibling, *rest = self._unset
         self.node, self.stack, self.module, self.place, self.keys, self.tensors = rest
         self.roots: list[int] = []
         self.definitions: list[ProgramDefinition] = []
-        """What the program defines itself, in the order of the file."""
+        """The program's own definitions, in file order."""
         self.storages: list[tuple[float, str, tuple[int, ...]]] = []
-        """When, what for and where: memory that Python knew, such as that of parameters."""
+        """(time, category, address) of memory known from Python, such as parameters."""
         self.kernels = KernelTable()
         self.launches = LaunchTable()
         self.allocations = AllocationTable()
         self._parsed = cache(lambda number: parse_inputs(*self.raw_inputs[number]))
 
     def __len__(self) -> int:
-        return len(self.origin)  # the column that a new row reaches last
+        return len(self.origin)  # the last column that ``append`` extends
 
     def append(
         self,
@@ -147,7 +147,7 @@ class Table:
         inputs: int = NONE,
         sequence: int = NONE,
     ) -> int:
-        """A new row: numbers of ``names``, ``threads`` and ``raw_inputs``; microseconds."""
+        """Add a row: numbers of ``names``, ``threads`` and ``raw_inputs``; microseconds."""
         row = len(self.kind)
         self.kind.append(kind)
         self.name.append(name)
@@ -173,7 +173,7 @@ class Table:
         self.last_child[parent] = row
 
     def adopt_first(self, parent: int, rows: Sequence[int]) -> None:
-        """Make rows, which have no parent yet, the first children of ``parent``."""
+        """Make rows without parents the first children of ``parent``."""
         for row in reversed(rows):
             self.parent[row] = parent
             self.next_sibling[row] = self.first_child[parent]
@@ -182,9 +182,9 @@ class Table:
                 self.last_child[parent] = row
 
     def add_graphs(self, one: Compilation) -> None:
-        """Take in the graphs of a compilation that have rows by now. A backward graph is compiled
-        when it first runs, which may be long after it was made: then the one that was made has a
-        row too, and what ran is of the later one."""
+        """Add the graphs of a compilation that have rows by now. A backward graph is compiled at
+        its first run, possibly long after the forward: the earlier version then has a row too, and
+        runs belong to the later one."""
         kept = [graph for graph in one.kept_graphs() if graph.row >= 0]
         self.graphs |= {graph.row: graph for graph in kept}
         self.compilation_of |= dict.fromkeys((graph.row for graph in kept), one.id)
@@ -210,24 +210,24 @@ class Table:
             waiting += list(self.children(child))[::-1]
 
     def operators(self) -> Iterator[int]:
-        """The operators of the program: those that its compiler runs are none."""
+        """Operators of the program, without those run by its compiler."""
         kinds, phases = self.kind, self.phase
         return (row for row in range(len(self)) if kinds[row] == OP and phases[row] != COMPILE)
 
     def compiler_rows(self) -> list[int]:
-        """The rows of compilations, but for threads that help in them, which have no number; older
-        versions tell none at all."""
+        """The rows of compilations, except helper threads, which have no number; older versions
+        record none."""
         numbered = [row for row, number in self.compilations.items() if number]
         return numbered or list(self.compilations)
 
     def enclosing_print(self, row: int) -> int:
-        """The call that prints a tensor in which a row stands, NONE where it stands in none."""
+        """The call around a row that prints a tensor, or NONE."""
         while self.prints and row >= 0 and row not in self.prints:
             row = self.parent[row]
         return row if self.prints else NONE
 
     def op(self, row: int) -> TraceOp:
-        """The row in full. Raises IndexError for a row that is not there."""
+        """The row in full. Raises IndexError for an unknown id."""
         name, overload = self.names[self.name[row]]
         node = self.node[row]
         stack = self.stacks[self.stack[row]] if self.stack[row] >= 0 else _NO_STACK
@@ -260,7 +260,7 @@ class Table:
         )
 
     def label(self, number: int) -> str:
-        """A name by its number, with the overload: ``aten::add.Tensor``."""
+        """A name by number, with the overload: ``aten::add.Tensor``."""
         name, overload = self.names[number]
         return f"{name}.{overload}" if overload else name
 
@@ -277,7 +277,7 @@ class Table:
         return self.places[self.place[row]] if self.place[row] >= 0 else self.default_place
 
     def has_tensors(self, row: int) -> bool:
-        """Whether any of its recorded inputs is a tensor."""
+        """Whether any recorded input is a tensor."""
         return any(value.kind in ("tensor", "tensors") for value in self.inputs_of(row))
 
     def inputs_of(self, row: int) -> tuple[Input, ...]:
@@ -285,8 +285,8 @@ class Table:
         return self._parsed(number) if number >= 0 else ()
 
     def states_of(self, row: int) -> tuple[States, States]:
-        """The storages of what a row took, by argument, when it began, and of what it made, when it
-        ended; empty where they were not recorded."""
+        """The storages of a row's inputs at its start, by argument, and of its results at its end;
+        empty if not recorded."""
         at = self.tensors[row]
         if at < 0:
             return (), ()
@@ -312,7 +312,7 @@ class Table:
 
 
 States = tuple[tuple[TensorState | None, ...], ...]
-"""For each argument its tensors, or those of a list; None for one without a storage."""
+"""Each argument's tensors, several for a list; None for arguments without a storage."""
 _TENSORS = {"tensor": 1, "scalar": 0, "scalars": 0, "list": 0, "other": 0}
 _NO_STACK = Stack((), -1)
 

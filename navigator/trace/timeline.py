@@ -1,4 +1,4 @@
-"""Where time goes: how busy each part of a run was, in which phase, on the CPU and on devices."""
+"""How busy each part of a run was, by phase, on the CPU and on devices."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, OP, PHASES, REGION
 
-if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+if TYPE_CHECKING:  # else a circular import
     from navigator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A run cut into parts of equal length. Times in microseconds."""
+    """A run cut into equal parts. Times in microseconds."""
 
     start_us: float
     span_us: float
     cpu: tuple[tuple[float, ...], ...]
-    """Time in operators by part, one for each phase; more than the part is long where several
-    threads run operators."""
+    """Time in operators by part and phase; can exceed the part's length with several threads."""
     device: tuple[float, ...]
-    """Time by part in which a device was busy, its streams counted once; empty without any."""
+    """Device time by part, overlapping streams counted once; empty without devices."""
 
     @property
     def part_us(self) -> float:
@@ -31,7 +30,7 @@ class Timeline:
 
     @property
     def totals(self) -> tuple[tuple[str, float], ...]:
-        """Time in each phase, and on devices, where there is any."""
+        """Time in each phase, and on devices if there are any."""
         sums = zip(PHASES, map(sum, zip(*self.cpu, strict=True)), strict=False)
         found = (*sums, ("device", sum(self.device)))
         return tuple((name, time) for name, time in found if time)
@@ -42,7 +41,7 @@ Span = tuple[float, float, int]
 
 
 def timeline(trace: Trace, parts: int) -> Timeline:
-    """The run of a trace in so many parts."""
+    """A trace's run in this number of parts."""
     operators, kernels = list(_operators(trace)), list(_kernels(trace))
     both = (*operators, *kernels)
     if not both or parts < 1:
@@ -60,7 +59,7 @@ def timeline(trace: Trace, parts: int) -> Timeline:
 
 
 def _operators(trace: Trace) -> Iterator[Span]:
-    """Operators and Nodes that no other one has called."""
+    """Operators and Nodes not called by others."""
     table = trace.table
     for row, kind in enumerate(table.kind[: len(table)]):
         if kind not in (OP, NODE, ENGINE, REGION):
@@ -78,7 +77,7 @@ def _kernels(trace: Trace) -> Iterator[Span]:
 
 
 def _merged(spans: list[Span]) -> Iterator[Span]:
-    """Spans that overlap made one."""
+    """The union of spans."""
     begin = end = float("-inf")
     for start, stop, _ in sorted(spans):
         if start > end:

@@ -1,4 +1,4 @@
-"""A trace: what every screen and command asks."""
+"""The trace: what screens and commands query."""
 
 from __future__ import annotations
 
@@ -15,73 +15,73 @@ from navigator.trace.table import BACKWARD, CALL, ENGINE, GONE, NODE, Table
 
 @dataclass(slots=True)
 class Trace:
-    """Rows, device kernels, and what the trace says about itself.
+    """Rows, device kernels, and facts about the trace.
 
-    While a reader still feeds it, rows are only added and completed.
+    While it is being read, rows are only added and completed.
     """
 
     meta: TraceMeta = field(default_factory=TraceMeta)
     table: Table = field(default_factory=Table)
 
     def __len__(self) -> int:
-        """How many ids there are; a few may be calls that ran no operator, which are gone."""
+        """The number of ids, some of which may be calls that ran no operator and were removed."""
         return len(self.table)
 
     def op(self, row: int) -> TraceOp:
-        """One row in full: times in microseconds from the start of the trace.
+        """A row in full: times in microseconds from the start of the trace.
 
         Raises:
-            IndexError: There is no row of this id.
+            IndexError: There is no row with this id.
         """
         return self.table.op(row)
 
     def ops(self) -> Iterator[TraceOp]:
-        """Every row that is there, by id."""
+        """Every row by id."""
         return (self.op(row) for row in range(len(self)) if self.table.kind[row] != GONE)
 
     def roots(self) -> tuple[int, ...]:
-        """Ids of the rows that stand under nothing, by time."""
+        """Ids of the top-level rows, by time."""
         return tuple(self.table.roots)
 
     def children(self, row: int) -> tuple[int, ...]:
-        """Ids of the rows that stand directly under a row, by time."""
+        """Ids of a row's direct children, by time."""
         return tuple(self.table.children(row))
 
     def kernels(self) -> Iterator[DeviceKernel]:
-        """Every kernel, copy and fill that ran on a device, in the order of the file."""
+        """Every kernel, copy and fill on a device, in file order."""
         return (self.kernel(number) for number in range(len(self.table.kernels)))
 
     def kernel(self, number: int) -> DeviceKernel:
-        """One kernel, copy or fill by its id. Raises IndexError for another."""
+        """A kernel, copy or fill by id. Raises IndexError for an unknown one."""
         return self.table.kernels.kernel(number, self.table.zero or 0.0)
 
     def kernels_of(self, row: int) -> tuple[DeviceKernel, ...]:
-        """Device work that this row itself launched, not what it calls."""
+        """Device work that this row itself launched, without that of its callees."""
         numbers = self.table.kernels.by_op.get(row, ())
         return tuple(self.kernel(number) for number in numbers)
 
     def allocations_of(self, row: int | None) -> tuple[Allocation, ...]:
-        """Memory that a row itself took or gave back; for None, that of no row."""
+        """Memory events of a row itself; for None, those of no row."""
         allocations, zero = self.table.allocations, self.table.zero or 0.0
         numbers = allocations.by_op.get(NONE if row is None else row, ())
         return tuple(allocations.allocation(number, zero) for number in numbers)
 
     def device_types(self) -> tuple[str, ...]:
-        """Kinds of device that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
+        """Types of devices that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
         places = set(self.table.places.values) - self.table.unreal_places
         seen = {place.partition("/")[0].partition(":")[0] for place in places}
         return ("cpu", *sorted(seen - {"cpu", ""}))
 
     def learn_devices(self, kinds: Iterable[str]) -> None:
-        """Some of it ran on devices of these kinds, too, of which no row says so: what says
-        nothing may have run there."""
+        """Add device types that something in the trace ran on: rows without a recorded device may
+        have run there."""
         for kind in kinds:
             self.table.places.number(kind)
             self.table.default_place = ""
 
     def answered_by(self, op: TraceOp) -> TraceOp | None:
-        """The call that reached a kernel: this one, or, where a ``__torch_dispatch__`` answered it,
-        the same operator below; None where that ran others."""
+        """The call that reached a kernel: this one or, if a ``__torch_dispatch__`` handled it, the
+        same operator below; None if that ran others."""
         table = self.table
         names = map(table.name_of, table.children(op.id) if op.kind == "op" else ())
         if PYTHON_KEYS.isdisjoint(names):
@@ -95,15 +95,15 @@ class Trace:
         return self.table.reverse.get(row)
 
     def forward_note(self, row: int) -> str | None:
-        """In a backward pass: the rule by which the forward operator of a row is known, or why
-        it is not. None elsewhere."""
+        """In a backward pass: how the forward operator of a row was found, or why it is unknown.
+        None elsewhere."""
         if self.table.phase[row] != BACKWARD:
             return None
         node = self.table.node[row]
         return self.table.forward_notes.get(node, BY_NUMBER if node >= 0 else NO_NODE)
 
     def node_of(self, row: int) -> int | None:
-        """The row of the Node that ran it, or that the engine ran when it ran this."""
+        """The row of the Node that ran it, or of the Node that the engine was running."""
         table, node = self.table, self.table.node[row]
         if node >= 0 and table.kind[node] == ENGINE:
             inside = (child for child in table.children(node) if table.kind[child] == NODE)
@@ -111,7 +111,7 @@ class Trace:
         return node if node >= 0 else None
 
     def call_of(self, row: int) -> int | None:
-        """The call of the program that a row stands in."""
+        """The program's call around a row."""
         parent = self.table.parent[row]
         while parent >= 0 and self.table.kind[parent] != CALL:
             parent = self.table.parent[parent]
@@ -125,14 +125,14 @@ class Trace:
 
 
 class BadTrace(TorchnavError):
-    """The file is not a trace that can be read: the message says why in one line."""
+    """The file is not a readable trace; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who follows the reading of a trace. A reader that is done at once need not ask."""
+    """Callbacks while a trace is read. Fast readers need not call them."""
 
     progress: Callable[[int], bool] | None = None
     """Called with the number of rows so far; returns False to stop."""
     early: Callable[[Trace], None] | None = None
-    """Called once with the first rows, in a trace of their own, where more take a while."""
+    """Called once with the first rows of a large trace, as a separate trace."""

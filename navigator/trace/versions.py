@@ -1,4 +1,4 @@
-"""Whether a source is that of the torch that recorded a trace."""
+"""Compares the version of a source with that of the torch that recorded a trace."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def schema_index(
     cache: Path | None,
     opened: Callable[[Source, Path | None], Index] = Index.open,
 ) -> Index | None:
-    """The index of the torch that recorded a trace, where its source is here.
+    """The index of the torch that recorded the trace, if its source is available.
 
     Returns:
-        None when the tree of ``index`` is of that version itself, or that source is not here.
+        None if ``index`` is of that version, or that source is not available.
 
     Raises:
         SourceError: It cannot be indexed.
@@ -36,8 +36,8 @@ def schema_index(
 
 
 def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None:
-    """The source of the torch that recorded: a clone at its commit, the package that it was, or
-    the installed one; None where none of them is here."""
+    """The source of the torch that recorded the trace: a clone of its commit, its package, or the
+    installed torch; None if unavailable."""
     if not meta.torch_git:
         return None
     if clone := clone_of(meta.torch_git, cache or cache_folder()):
@@ -50,7 +50,7 @@ def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None
 
 
 def source_line(meta: TraceMeta, info: SourceInfo) -> str:
-    """Whether the source is that of the torch that ran, for a summary."""
+    """Whether the source matches the torch that ran, for a summary."""
     here = f"PyTorch {info.version} in {info.root}"
     if not meta.torch:
         return f"{here}; the trace does not say which torch ran"
@@ -61,7 +61,7 @@ def source_line(meta: TraceMeta, info: SourceInfo) -> str:
 
 
 def version_note(trace: Trace, index: Index, schemas: Index) -> str:
-    """What a reader must know when the source is not that of the torch that ran."""
+    """A warning if the source does not match the torch that ran."""
     meta = trace.meta
     if not meta.torch or meta.torch_git == index.info.commit:
         return ""

@@ -1,4 +1,4 @@
-"""Why the program of a recording ended with an error, from the recording alone."""
+"""Explains the error that ended a recorded program, from the recording alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from navigator.trace.table import NODE, OP
 from navigator.trace.trace import Trace
 
 _SHAPE = re.compile(r"\[[\w.]+ (\[[\d, ]*\])\]")
-"""Of the tensor that a node refuses: ``[torch.FloatTensor [3, 4]]``."""
+"""In errors about a tensor that a node rejects: ``[torch.FloatTensor [3, 4]]``."""
 _NO_STORAGES = (
     "the line that wrote to the value is unknown, as only the compiled recorder records storages; "
     "torchnav why SCRIPT runs the program again and finds it"
@@ -36,19 +36,19 @@ _NO_STORAGES = (
 
 
 class Saved(NamedTuple):
-    """A tensor that the forward operator of a node took or made."""
+    """A tensor that a node's forward operator took or made."""
 
     name: str
-    """In the formulas: the argument's name, or ``result``."""
+    """Its name in formulas: the argument's name, or ``result``."""
     state: TensorState
     shape: tuple[int, ...]
 
 
 def explain_trace(trace: Trace, linker: Linker) -> Explanation:
-    """The cause of the error with which a recorded program ended.
+    """The cause of the error that ended a recorded program.
 
     Raises:
-        NotFound: The recording holds none.
+        NotFound: The recording has no error.
     """
     error, index = trace.meta.error, linker.index
     if error is None:
@@ -68,7 +68,7 @@ def explain_trace(trace: Trace, linker: Linker) -> Explanation:
 
 
 def _without_error(trace: Trace) -> str:
-    """Why there is no error to be explained."""
+    """Why there is no error to explain."""
     meta = trace.meta
     if meta.format != "torchnav":
         return "traces of this format have no error of the program: torchnav trace records it"
@@ -86,7 +86,7 @@ class _Teller:
     # ------------------------------------------------------------------ in-place writes
 
     def in_place(self, found: Explanation, current: int, expected: int) -> Explanation:
-        """After a node refused a value of one version where it had saved another."""
+        """For a node that rejected a value because its version is not the saved one."""
         node = self._last(NODE)
         forward = self._trace.table.forward.get(node) if node is not None else None
         if node is None or forward is None:
@@ -113,7 +113,7 @@ class _Teller:
     def _causes(
         self, node: int, forward: int, current: int, expected: int, shape: tuple[int, ...] | None
     ) -> Iterator[Cause]:
-        """One for each storage that was written to up to the version that was refused."""
+        """One for each storage written to until the rejected version."""
         by_storage: dict[int, list[Saved]] = {}
         for one in self._saved(forward):
             if one.state.version == expected and shape in (None, one.shape):
@@ -143,7 +143,7 @@ class _Teller:
         )
 
     def _saved(self, forward: int) -> Iterator[Saved]:
-        """The tensors that a node can have saved, by the names in its formulas."""
+        """The tensors that a node may have saved, with their names in its formulas."""
         op = self._trace.op(forward)
         given, made = self._trace.table.states_of(forward)
         schema = self._schema(op)
@@ -173,7 +173,7 @@ class _Teller:
     # -------------------------------------------------------------------- other errors
 
     def stack(self, raised: Place | None) -> str:
-        """The operators that were running when the line raised, as a C++ stack names them."""
+        """The operators that were running when the line raised, named as in a C++ stack."""
         row, called = self._last(OP), []
         outermost = self._outermost(row)
         if row is None or outermost is None or self._line(outermost) != raised:
@@ -186,7 +186,7 @@ class _Teller:
         return f"\nC++ CapturedTraceback:{frames}"
 
     def of_call(self, found: Explanation) -> Explanation:
-        """With the operator that ran last, where the line that raised called it."""
+        """Adds the operator that ran last, if the failing line called it."""
         row = self._outermost(self._last(OP))
         if row is None or self._line(row) != found.raised_at:
             return found
@@ -206,7 +206,7 @@ class _Teller:
         return f"{schema.arguments[argument].name}: " if schema and known else ""
 
     def _makers(self, op: TraceOp) -> Iterator[tuple[str, Place]]:
-        """The lines that made what an operator was given."""
+        """The lines that made an operator's inputs."""
         given, _ = self._trace.table.states_of(op.id)
         begun = self._trace.table.start[op.id]
         for at, some in enumerate(given):
@@ -219,13 +219,13 @@ class _Teller:
     # ------------------------------------------------------------------------ the table
 
     def _last(self, kind: int) -> int | None:
-        """The row of a kind that began last."""
+        """The last row of a kind to begin."""
         table = self._trace.table
         rows = (row for row in range(len(table)) if table.kind[row] == kind)
         return max(rows, key=lambda row: (table.start[row], -table.duration[row]), default=None)
 
     def _outermost(self, row: int | None) -> int | None:
-        """The operator of the program's own call around a row."""
+        """The outermost operator around a row, called by the program."""
         table = self._trace.table
         while row is not None and table.parent[row] >= 0 and table.kind[table.parent[row]] == OP:
             row = table.parent[row]
@@ -240,6 +240,6 @@ _SHAPES = re.compile(r"\[[\d, ]*\]")
 
 
 def _shapes(op: TraceOp, argument: int) -> tuple[tuple[int, ...], ...]:
-    """Of the tensors of an argument that were recorded."""
+    """Shapes of the recorded tensors of an argument."""
     one = op.inputs[argument] if NONE < argument < len(op.inputs) else Input("other")
     return (one.shape,) if one.kind == "tensor" else one.elements

@@ -1,10 +1,10 @@
-"""Numbers of a trace as people read them."""
+"""Formats the numbers of a trace."""
 
 from __future__ import annotations
 
 
 def duration(microseconds: float) -> str:
-    """``12.3us``, ``4.56ms``, ``7.89s``: four significant places at most; less than nothing has a
+    """``12.3us``, ``4.56ms``, ``7.89s``: at most four significant digits; negative values have a
     minus."""
     if microseconds < 0:
         return f"-{duration(-microseconds)}"
@@ -26,7 +26,7 @@ def size(count: int) -> str:
 
 
 def with_prefix(value: float) -> str:
-    """``512``, ``3.40 M``, ``989 T``: three significant places."""
+    """``512``, ``3.40 M``, ``989 T``: three significant digits."""
     for prefix in ("", " k", " M", " G", " T"):
         if value < 999.5:
             return f"{value:.3g}{prefix}"

@@ -1,9 +1,9 @@
-"""From timed events to a tree: nesting, backward passes, forward links, device work.
+"""Builds the tree of rows from timed events: nesting, backward passes, forward links, device work.
 
-Events of one window may come in any order; ``close_window`` sorts them and builds. The
-rules are those of the profiler: events of one thread nest by time; an operator under
-``autograd::engine::evaluate_function: X`` but not under ``X`` is work of the engine; a
-Node's forward operator is the last one that started with the Node's sequence number.
+Events of a window may come in any order; ``close_window`` sorts them. The profiler's rules apply:
+events of one thread nest by time; an operator under ``autograd::engine::evaluate_function: X`` but
+not under ``X`` is work of the engine; a Node's forward operator is the last one started with the
+Node's sequence number.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _PRINT = "torch._tensor.Tensor.__repr__"
 
 
 class _Side(NamedTuple):
-    """A timed event that is no row."""
+    """A timed event that is not a row."""
 
     kind: str
-    """``frame`` of Python, ``launch`` by the device runtime, ``memory`` taken or given back."""
+    """``frame`` of Python, ``launch`` by the device runtime, or ``memory`` event."""
     thread: int
     start: float
     duration: float
     first: int
-    """Of a frame its stack or NONE; the number of a launch or of an allocation."""
+    """A frame's stack or NONE; the number of a launch or an allocation."""
     second: int
-    """Of a frame its module or NONE."""
+    """A frame's module, or NONE."""
 
 
 class _Open(NamedTuple):
@@ -45,7 +45,7 @@ class _Open(NamedTuple):
     stack: int = NONE
     module: int = NONE
     depth: int = 0
-    """Rows around what it holds."""
+    """Number of enclosing rows, including this one."""
 
 
 _OUTSIDE = _Open(0.0)
@@ -65,21 +65,21 @@ class Builder:
         self.links = self.settling.links
         self.places = Places(table)
         self.left_out = 0
-        """Rows that stand too deep."""
+        """Number of rows that are nested too deeply."""
         self._roots_done = 0
         self._is_printing = cache(lambda stack: goes_through(table, stack, _PRINTER))
         self._print: dict[int, int] = {}
-        """Thread -> the call that prints a tensor, while nothing else runs there."""
+        """Thread -> the call that prints a tensor, until something else runs there."""
         self._endless: dict[int, int] = {}
-        """Thread -> the row that it is in and of which the end is not known yet."""
+        """Thread -> its open row, whose end is not known yet."""
         self._carried: dict[int, int] = {}
-        """The same of rows of earlier windows, until a window after their end."""
+        """The same for rows of earlier windows, until a window after their end."""
 
     # ---------------------------------------------------------------------- feeding
 
     def add(self, row: int, external: int = 0, forward_thread: int = 0) -> None:
-        """A row of the table is part of the open window. The kind of an operator (OP) is
-        worked out from its name and place."""
+        """Add a row of the table to the open window. The kind of an operator (OP) is derived from
+        its name and place."""
         self._rows.append(row)
         self._external.append(external)
         if forward_thread:
@@ -88,36 +88,36 @@ class Builder:
     def add_frame(
         self, thread: int, start: float, duration: float, stack: int, module: int
     ) -> None:
-        """A Python frame of a profile with stacks."""
+        """Add a Python frame of a profile with stacks."""
         self._sides.append(_Side("frame", thread, start, duration, stack, module))
 
     def add_allocation(self, thread: int, number: int) -> None:
-        """Memory that was taken or given back by whatever was running."""
+        """Add a memory event of whatever was running."""
         start = self.table.allocations.start[number]
         self._sides.append(_Side("memory", thread, start, 0.0, number, NONE))
 
     def add_launch(
         self, thread: int, start: float, duration: float, correlation: int, name: str
     ) -> int:
-        """A call of the device runtime. Returns its number."""
+        """Add a call of the device runtime. Returns its number."""
         number = self.table.launches.append(name, thread, start, duration, correlation)
         self._sides.append(_Side("launch", thread, start, duration, number, NONE))
         return number
 
     def begin(self, row: int) -> None:
-        """What comes in the thread of this row from now on is inside of it, until its ``end``."""
+        """Later rows of this thread are inside this row, until its ``end``."""
         self.add(row)
         self._endless[self.table.thread[row]] = row
 
     def end(self, row: int, moment: float) -> None:
-        """A row that was begun has ended."""
+        """End a row that was begun."""
         self.table.duration[row] = max(moment - self.table.start[row], 0.0)
         self._endless.pop(self.table.thread[row], None)
 
     # ---------------------------------------------------------------------- building
 
     def close_window(self, places: dict[int, str] | None = None) -> None:
-        """Build what was fed since the last time. ``places``: External id -> device."""
+        """Build the rows added since the last call. ``places``: External id -> device."""
         self.links.learn_threads(self.table.forward_threads.items())
         self._nest()
         self.places.settle(self._rows, self._external, places)
@@ -129,12 +129,12 @@ class Builder:
         self._carried = dict(self._endless)
 
     def drop(self, rows: Iterable[int]) -> None:
-        """Announced calls that ran no operator."""
+        """Remove announced calls that ran no operator."""
         for row in rows:
             self.table.kind[row] = GONE
 
     def _nest(self) -> None:
-        """Open events by start; of those that start together the longer first."""
+        """Open events by start; of events with the same start, the longest first."""
         table, count = self.table, len(self._rows)
         starts = [table.start[row] for row in self._rows] + [side.start for side in self._sides]
         lengths = [table.duration[row] for row in self._rows]
@@ -150,7 +150,7 @@ class Builder:
                 self._open_side(self._sides[index - count])
 
     def _resume(self, latest: float) -> None:
-        """Go on in rows of earlier windows; those without an end last to the latest one so far."""
+        """Reopen rows of earlier windows; rows without an end last until the latest event."""
         table = self.table
         for row in self._endless.values():
             table.duration[row] = max(table.duration[row], latest - table.start[row])
@@ -165,7 +165,7 @@ class Builder:
         return table.start[row] + table.duration[row]
 
     def _enclosing(self, thread: int, start: float) -> _Open:
-        """The innermost interval of a thread at a moment; those that have ended are forgotten."""
+        """The innermost interval of a thread at a moment; removes those that have ended."""
         open_ = self._open[thread]
         while open_ and open_[-1].end <= start:
             open_.pop()
@@ -190,13 +190,13 @@ class Builder:
         if table.kind[row] == CALL and table.name_of(row) == _PRINT:
             table.prints.add(row)
         if table.kind[row] == ANNOTATION and around.row >= 0:
-            end = min(end, around.end)  # work that goes on when its caller returned
+            end = min(end, around.end)  # work that outlasts its caller
         self._open[thread].append(_Open(end, row, table.stack[row], table.module[row], depth + 1))
         if inner is not None:
             self._take_in(row, inner)
 
     def _carried_within(self, row: int, end: float) -> _Open | None:
-        """What an earlier window has, and this row of a call that has ended since is around of."""
+        """The open row of an earlier window, if this row, a call that ended since, encloses it."""
         open_ = self._open[self.table.thread[row]]
         carried = self._carried.get(self.table.thread[row])
         if not open_ or open_[-1].row != carried or open_[-1].end > end:
@@ -212,8 +212,8 @@ class Builder:
             table.roots.remove(inner.row)
 
     def _within_print(self, row: int, parent: int, end: float) -> int:
-        """Where nothing recorded the call that prints a tensor, its operators tell of it by their
-        stacks: one row for all of them, with this parent."""
+        """The parent of an operator that prints a tensor, recognised by its stack: if the print
+        call was not recorded, a new row for all of its operators."""
         table, thread = self.table, self.table.thread[row]
         stack, above = table.stack[row], table.stack[parent] if parent >= 0 else NONE
         if above >= 0 and self._is_printing(above):
@@ -232,7 +232,7 @@ class Builder:
         return call
 
     def _new_print(self, first: int, parent: int) -> int:
-        """A call around the first operator of a print."""
+        """Creates a call around the first operator of a print."""
         table = self.table
         name, start = table.names.number((_PRINT, None)), table.start[first]
         call = table.append(CALL, name, table.thread[first], start, table.duration[first])
@@ -246,9 +246,9 @@ class Builder:
         return call
 
     def _parallel(self, start: float, end: float) -> int:
-        """The operator that ran this one in a thread of its pool: the only operator of ATen
-        that was running all the while, where this thread runs nothing else then. What Python itself
-        has called is not asked for."""
+        """The operator that ran this one in a pool thread: the only ATen operator running
+        throughout, while nothing else runs in this thread. Not used for operators called from
+        Python."""
         found, ended = NONE, []
         for thread in self._open:
             inner = self._enclosing(thread, start)
@@ -259,7 +259,7 @@ class Builder:
                     found = NONE
                     break
                 found = inner.row
-        for thread in ended:  # of thousands of threads most have
+        for thread in ended:  # most of thousands of threads
             del self._open[thread]
         return found
 
@@ -279,7 +279,7 @@ class Builder:
             self._open[side.thread].append(_Open(end, row, frame, module, depth))
 
     def _allocate(self, row: int, number: int) -> None:
-        """An operator that makes a tensor from nothing runs where the memory is."""
+        """Sets the device of an operator without tensor inputs to that of its allocation."""
         table, size = self.table, self.table.allocations.size[number]
         table.allocations.assign(number, row)
         if row >= 0 and size > 0:
@@ -289,13 +289,13 @@ class Builder:
                 table.place[row] = table.places.number(place)
 
     def _launcher(self, row: int) -> int:
-        """The smallest operator around a launch; an annotation launches nothing."""
+        """The innermost operator around a launch; annotations launch nothing."""
         while row >= 0 and self.table.kind[row] == ANNOTATION:
             row = self.table.parent[row]
         return row
 
     def _settle_roots(self) -> None:
-        """Roots of this window by time; calls announced since may stand among them."""
+        """Sorts this window's roots by time, including calls announced since the last window."""
         table = self.table
         fresh = {*table.roots[self._roots_done :], *self._rows}
         kept = (row for row in fresh if table.kind[row] != GONE and table.parent[row] < 0)
@@ -303,7 +303,7 @@ class Builder:
         self._roots_done = len(table.roots)
 
     def problems(self) -> list[str]:
-        """What was not built."""
+        """What was left out."""
         said = f"{self.left_out:,} rows in more than {TRACE_NESTING:,} others are left out"
         return [said] * bool(self.left_out)
 

@@ -1,7 +1,7 @@
-"""Which operator made an autograd Node: its forward operator.
+"""Finds the forward operator that made each autograd Node.
 
-Sequence numbers count Nodes per thread, and every operator shows the number that the next Node
-will get: the last operator to show it is the one that made the Node.
+Sequence numbers count Nodes per thread. Every operator records the number of the next Node, so the
+last operator with a number made the Node that has it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from navigator.trace.columns import NONE
 from navigator.trace.table import NODE, Table
 
 _REMEMBERED = 1_000_000
-"""Sequence numbers whose operators are remembered: graphs of long ago are gone."""
+"""Number of sequence numbers to remember; older graphs are gone."""
 _THREADS = 20
-"""Bits of a key that are the thread's."""
+"""Bits of a key that hold the thread."""
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 BY_NUMBER = "the last operator that started with the Node's sequence number"
@@ -31,44 +31,44 @@ _FIRST = "AccumulateGrad of a tensor that the backward pass began with, or of an
 
 
 class ForwardLinks:
-    """Remembers the last started operator of every sequence number, by thread."""
+    """Remembers the last operator that started with each sequence number, by thread."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._last: dict[int, int] = {}
-        """Sequence number and thread, in one number -> row."""
+        """Sequence number and thread, packed into one number -> row."""
         self._showing: set[int] = set()
-        """Threads that have shown sequence numbers."""
+        """Threads with sequence numbers."""
         self._threads: dict[int, int] = {}
-        """The profiler's number of a forward thread -> ours, once something has shown it."""
+        """The profiler's number of a forward thread -> thread, once known."""
         self._before: dict[tuple[int, int], int] = {}
-        """Thread and parent -> the Node that ran last there, AccumulateGrad left out."""
+        """Thread and parent -> the last Node there, except AccumulateGrad."""
         self._arrows: dict[tuple[str, int | str], list[tuple[int, float]]] = {}
-        """End of an arrow -> (thread, moment) of those of the open window."""
+        """End of an arrow -> (thread, moment), in the open window."""
 
     # ---------------------------------------------------------------------- forward
 
     def started(self, row: int) -> None:
-        """An operator with a sequence number started. Call in order of time."""
+        """Add an operator with a sequence number. Call in order of time."""
         sequence, thread = self._table.sequence[row], self._table.thread[row]
         self._showing.add(thread)
         self._last[_key(sequence, thread)] = row
-        if len(self._last) > _REMEMBERED:  # numbers only grow
+        if len(self._last) > _REMEMBERED:  # numbers never decrease
             for old in sorted(self._last)[: _REMEMBERED // 2]:
                 del self._last[old]
 
     def add_arrow(
         self, end: Literal["s", "f"], number: int | str, thread: int, moment: float
     ) -> None:
-        """The start or the end of one of the profiler's arrows from an operator to its Node."""
+        """Add the start or the end of one of the profiler's arrows from an operator to its Node."""
         self._arrows.setdefault((end, number), []).append((thread, moment))
 
     def know_thread(self, number: int, thread: int) -> None:
-        """Nodes that a thread made name it by this number of the profiler's."""
+        """Map the profiler's number of a thread, which Nodes refer to, to the thread."""
         self._threads[number] = thread
 
     def learn_threads(self, nodes: Iterable[tuple[int, int]]) -> None:
-        """From the arrows of a window: (row, number of its forward thread) of its Nodes."""
+        """Learn thread numbers from a window's arrows; ``nodes``: (row, forward thread)."""
         table = self._table
         found = {(table.thread[row], table.start[row]): number for row, number in nodes}
         for (end, arrow), places in self._arrows.items():
@@ -80,12 +80,11 @@ class ForwardLinks:
     # ------------------------------------------------------------------------ Nodes
 
     def link(self, node: int, engine: int, name: str, forward_thread: int) -> int:
-        """Note in the table the forward operator of a Node that starts now, or why it is not
-        known. ``engine`` is the row of the engine around it, which starts before it and may know
-        less: the Node's own word counts for both.
+        """Note in the table the forward operator of a Node that starts now, or why it is unknown.
+        ``engine`` is the engine's row around it, which starts earlier and may know less.
 
         Returns:
-            The operator whose gradient the Node computes; NONE when it is not known.
+            The operator whose gradient the Node computes, or NONE.
         """
         place = (self._table.thread[engine], self._table.parent[engine])
         if name.startswith(_ACCUMULATE):
@@ -110,7 +109,7 @@ class ForwardLinks:
                 table.forward_notes[node] = why
 
     def _of_leaf(self, engine: int, before: int) -> tuple[int, str]:
-        """No operator made AccumulateGrad: it is for one that has used the leaf."""
+        """For AccumulateGrad, which no operator made: an operator that used the leaf."""
         table = self._table
         if before >= 0 and table.stack[before] == table.stack[engine] and before in table.forward:
             return table.forward[before], BY_ORDER
@@ -131,7 +130,7 @@ class ForwardLinks:
         return row, "" if row >= 0 else _UNKNOWN
 
     def _possible(self, sequence: int) -> list[int]:
-        """Threads that have shown a number and are not known to be another one's."""
+        """Threads that used a number and are not known under another number."""
         free = self._showing.difference(self._threads.values())
         return [thread for thread in free if _key(sequence, thread) in self._last]
 

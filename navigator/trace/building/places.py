@@ -1,4 +1,4 @@
-"""On which device each row ran, and which operator launched which device work."""
+"""Determines the device of each row, and the operator that launched each device kernel."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from navigator.trace.columns import NONE, work_launched
 from navigator.trace.table import ANNOTATION, CALL, COMPILE, OP, Table
 
 PYTHON_KEYS = frozenset({"PythonDispatchMode", "PythonSubclass"})
-"""Regions that torch records where it asks a ``__torch_dispatch__``."""
+"""Regions in which torch calls a ``__torch_dispatch__``."""
 
 
 class Places:
-    """Settles the rows and device kernels of one window after the other."""
+    """Determines devices and launchers window by window."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.device_kind = "cuda"
-        """Of devices that the trace only numbers."""
+        """The type of devices that the trace only numbers."""
         self._kernels_done = self._launches_done = 0
         self._seen: tuple[set[int], set[int]] = (set(), set())
-        """Where the program ran, and where the compiler did."""
+        """Places where the program ran, and where the compiler did."""
 
     def settle(
         self, rows: Sequence[int], external: Sequence[int], places: dict[int, str] | None
     ) -> None:
-        """``external``: of each row its External id, by which ``places`` tells devices."""
+        """``external``: the External id of each row, by which ``places`` has devices."""
         if places is not None:
             self._place(rows, external, places)
         self._assign_kernels()
@@ -48,8 +48,8 @@ class Places:
                 table.place[row] = self._place_of_caller(row)
 
     def _place_of_caller(self, row: int) -> int:
-        """Of an operator that makes a tensor from none: where its caller runs, if that was given
-        nothing that may name a device, or else where the next operator takes what was made."""
+        """The device of an operator that makes a tensor from none: its caller's, if the caller was
+        given nothing that may name a device, else that of the next operator to use the tensor."""
         table, above = self.table, self.table.parent[row]
         if self._may_be_fake(row):
             return NONE
@@ -59,7 +59,7 @@ class Places:
                 return self._device(self._one_place(above))
         made = next((one.value for one in table.inputs_of(row) if one.kind == "scalars"), None)
         while row >= 0 and table.next_sibling[row] < 0 and table.kind[row] == OP:
-            row = table.parent[row]  # which returns what was made
+            row = table.parent[row]  # the caller that returns the tensor
         user = table.next_sibling[row] if row >= 0 else NONE
         taken = table.inputs_of(user) if user >= 0 and table.kind[user] == OP else ()
         if any(one.kind == "tensor" and str([*one.shape]) == made for one in taken):
@@ -67,25 +67,25 @@ class Places:
         return NONE
 
     def _may_be_fake(self, row: int) -> bool:
-        """Whether Python answers for the dispatcher around a row: what it takes for a tensor of
-        the CPU may be one without memory."""
+        """Whether a ``__torch_dispatch__`` runs around a row: tensors that seem to be on the CPU
+        may then be fake."""
         while row >= 0 and self.table.name_of(row) not in PYTHON_KEYS:
             row = self.table.parent[row]
         return row >= 0
 
     def _one_place(self, row: int) -> int:
-        """NONE where the tensors of a row are on several devices."""
+        """NONE if the tensors of a row are on several devices."""
         place = self.table.place[row]
         return NONE if place >= 0 and "+" in self.table.places[place] else place
 
     def _device(self, place: int) -> int:
-        """A place of any layout as one of a tensor that is made there."""
+        """The device of a place, without the layout."""
         places = self.table.places
         return place if place < 0 else places.number(places[place].partition("/")[0])
 
     def _place_factory(self, row: int, place: str) -> None:
-        """An operator that makes the result of a call from no tensor ran where that is, and so did
-        those of its kind that it called."""
+        """If a call's result is made from no tensor, its operator and the factory operators below
+        it ran on the result's device."""
         table, waiting = self.table, [row] if row >= 0 and place else []
         while waiting:
             row = waiting.pop()
@@ -122,7 +122,7 @@ class Places:
         self._kernels_done = len(kernels)
 
     def _place_launches(self) -> None:
-        """What launches device work of which the trace says nothing runs on some device."""
+        """Rows whose device work was not recorded run on a device of unknown number."""
         launches = self.table.launches
         for number in range(self._launches_done, len(launches)):
             if work_launched(launches.names[launches.name[number]]):
@@ -130,7 +130,7 @@ class Places:
         self._launches_done = len(launches)
 
     def _on_device(self, row: int, device: str) -> None:
-        """What launches device work runs on that device, and so does what called it."""
+        """Rows that launch device work run on its device, and so do their callers."""
         place = self.table.places.number(
             f"{self.device_kind}:{device}" if device.isdecimal() else device
         )

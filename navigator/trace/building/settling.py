@@ -1,4 +1,4 @@
-"""What a row is, once it is known what it stands in: kind, phase, Node, origin, line and module."""
+"""Determines the kind, phase, Node, origin, line and module of a row from its parent."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from navigator.trace.table import (
 
 ENGINE_PREFIX = "autograd::engine::evaluate_function: "
 _NODES = "torch::autograd::"
-"""Names of Nodes that torchgen did not write: ``torch::autograd::AccumulateGrad``."""
+"""Names of Nodes not written by torchgen: ``torch::autograd::AccumulateGrad``."""
 _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
 _COMPILER_STEP = " (dynamo_timed)"
-"""How torch/_dynamo/utils.py names what it times while it compiles."""
+"""Names of the regions that torch/_dynamo/utils.py times while compiling."""
 _COMPILER_FACTS = re.compile(r"(?P<step>.+)_data: .*?compile_id=(?P<id>[^,\s]+)")
-"""And what it says of it, in a block inside of it."""
+"""Names of blocks inside these regions."""
 
 
 class Settling:
-    """Settles the rows of one trace, each after the one around it."""
+    """Completes the rows of a trace, parents first."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -48,7 +48,7 @@ class Settling:
         self._is_recomputing = cache(lambda stack: goes_through(table, stack, _CHECKPOINT))
 
     def settle(self, row: int, parent: int, frame: int, module: int) -> None:
-        """Kind, phase, Node, origin, line and module of a row whose parent is settled."""
+        """Sets kind, phase, Node, origin, line and module of a row whose parent is complete."""
         table = self.table
         kind = table.kind[row]
         if kind == OP:
@@ -83,7 +83,7 @@ class Settling:
             table.phase[row] = COMPILE
 
     def _compile(self, row: int, parent: int, number: str = "") -> None:
-        """A row within which the compiler runs; the outermost one stands for the compilation."""
+        """A row within which the compiler runs; the outermost one represents the compilation."""
         table = self.table
         table.phase[row] = COMPILE
         if parent >= 0 and table.phase[parent] == COMPILE:
@@ -97,7 +97,7 @@ class Settling:
         if under_engine and table.name_of(parent) == ENGINE_PREFIX + table.name_of(row):
             return NODE
         kind = self._kind_of_name(table.name[row])
-        # before 1.10 the engine told of Nodes alone, and nothing else has a forward thread
+        # before 1.10 only Nodes were recorded, which alone have a forward thread
         return NODE if kind == REGION and table.forward_threads.get(row) else kind
 
     def _new_kind(self, number: int) -> int:
@@ -125,10 +125,10 @@ class Settling:
         forward = self.links.link(row, engine, name, self.table.forward_threads.get(row, 0))
         if forward >= 0:
             table.module[row] = table.module[forward]
-            table.module[engine] = table.module[forward]  # what it does next is for it too
+            table.module[engine] = table.module[forward]  # its following work is for this Node too
 
     def _under_backward(self, row: int) -> None:
-        """A Node on a thread of the engine: the call that started this backward pass, if one."""
+        """Gives a Node on an engine thread the stack of the call that began its backward pass."""
         start = self.table.start[row]
         calls = {call for begin, end, call in self.backward if begin <= start <= end}
         if len(calls) == 1:
@@ -145,6 +145,6 @@ class Settling:
 
 
 def goes_through(table: Table, stack: int, file: str) -> bool:
-    """Whether one of the frames is of a file, which is given by the end of its path."""
+    """Whether one of the frames is in a file, given by the end of its path."""
     paths = (frame.location.path for frame in table.stacks[stack].frames)
     return any(path.replace("\\", "/").endswith(file) for path in paths)

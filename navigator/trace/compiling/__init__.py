@@ -1,1 +1,1 @@
-"""Programs that torch.compile has compiled: their graphs, and which of their rows ran them."""
+"""Programs compiled by torch.compile: their graphs, and the rows that ran them."""

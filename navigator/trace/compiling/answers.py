@@ -1,4 +1,4 @@
-"""What is known of a compiled program, as JSON: of rows of graphs, and of those that ran them."""
+"""Facts about compiled programs as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navigator.trace.table import OP, Table
 
 
 def compiled_row(table: Table, row: int) -> Object | None:
-    """What torch.compile has to do with a row; None where that is nothing."""
+    """The graph and kernel of a row, or None."""
     if row in table.compilations:
         return {"role": "compilation", "compilation": table.compilations[row] or None}
     graph = graph_of(table, row)
@@ -27,8 +27,8 @@ def compiled_row(table: Table, row: int) -> Object | None:
 
 
 def kernel_row_of(table: Table, op: int | None, name: str) -> int | None:
-    """The row of the generated kernel that a device ran under this name, for an operator or region
-    of a compiled graph."""
+    """The row of the generated kernel with this name that an operator or region of a compiled graph
+    ran on a device."""
     graph = graph_of(table, op) if op is not None else None
     kernel = kernel_named(graph, name) if graph else None
     return kernel.row if kernel else None
@@ -46,7 +46,7 @@ def _graph(table: Table, graph: Graph) -> Object:
 
 
 def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
-    """A kernel with the user's lines that it comes from, and its operators."""
+    """A kernel with its operators and the user's lines they come from."""
     fed = graph.fed_by(kernel)
     lines: list[Object] = [
         {"path": one.location.path, "line": one.location.line, "function": one.function}
@@ -64,8 +64,8 @@ def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
 
 
 def compiler_places(index: Index, full_name: str) -> Object | None:
-    """What Inductor does with an operator, and its decompositions; None where there is no such
-    operator in the tree."""
+    """Inductor's lowering of an operator, and its decompositions; None if the tree does not have
+    the operator."""
     try:
         around = index.surroundings(full_name)
     except TorchnavError:

@@ -1,4 +1,4 @@
-"""Which graph of torch.compile a row of a trace ran, and which of its generated kernels."""
+"""Maps rows of a trace to the graphs and generated kernels of torch.compile that they ran."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from navigator.trace.compiling.model import Graph, Kernel
 from navigator.trace.table import ENGINE, NODE, OP, Table
 
 _REGION = "Torch-Compiled Region: "
-"""How torch/_dynamo/convert_frame.py names a run of what it compiled, before its number."""
+"""How torch/_dynamo/convert_frame.py names runs of compiled code, before the number."""
 _BACKWARD = "CompiledFunctionBackward"
 """The Node of torch/_functorch/_aot_autograd whose formula is a compiled backward graph."""
 
 
 def is_region(name: str) -> bool:
-    """Whether rows of this name are runs of compiled functions."""
+    """Whether a name is that of a run of a compiled function."""
     return name.startswith(_REGION)
 
 
 def region_number(table: Table, row: int) -> str:
-    """``0/1`` of a row that is a run of a compiled function; empty for another."""
+    """``0/1`` for a run of a compiled function; empty for another row."""
     name = table.name_of(row)
     return name.removeprefix(_REGION).strip() if is_region(name) else ""
 
 
 def graph_of(table: Table, row: int) -> Graph | None:
-    """The graph that a row runs or is a part of; None outside of compiled functions, and where
-    several graphs of one compilation may be meant."""
+    """The graph that a row runs or belongs to. None outside of compiled functions, and if several
+    graphs of one compilation are possible."""
     if not table.graphs:
         return None
     backward = False
@@ -46,8 +46,8 @@ def graph_of(table: Table, row: int) -> Graph | None:
 
 
 def is_from_log(table: Table, row: int) -> bool:
-    """Whether a row is a graph, or a kernel or operator of it, as the compiler tells them: nothing
-    that ran."""
+    """Whether a row comes from the compiler's log (a graph, a kernel, an operator) and did not
+    run."""
     for _ in range(3):  # operator, kernel, graph
         if row in table.graphs:
             return True
@@ -56,7 +56,7 @@ def is_from_log(table: Table, row: int) -> bool:
 
 
 def compiled_from(table: Table, row: int) -> int | None:
-    """The row of the kernel that a row ran, or else of the graph; None for what ran neither."""
+    """The log's row for the kernel or, failing that, the graph that a row ran; None for neither."""
     if is_from_log(table, row):
         return None
     compiled = kernel_of(table, row) or graph_of(table, row)
@@ -64,7 +64,7 @@ def compiled_from(table: Table, row: int) -> int | None:
 
 
 def kernel_of(table: Table, row: int) -> Kernel | None:
-    """The kernel that a row runs, by its name, or that it is a part of."""
+    """The kernel that a row runs, by name, or belongs to."""
     graph = graph_of(table, row)
     if graph is None:
         return None
@@ -75,8 +75,8 @@ def kernel_of(table: Table, row: int) -> Kernel | None:
 
 
 def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
-    """The call of a library's function, ``extern_kernels.mm``, that an operator is: of several of
-    one name by their order, where as many ran as there are in the graph."""
+    """The call of a library function, ``extern_kernels.mm``, that an operator is. Calls of one name
+    are matched in order, if as many ran as the graph has."""
     wanted = table.name_of(row).rpartition("::")[2]
     kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{wanted}")]
     if table.kind[row] != OP or not kernels:
@@ -87,14 +87,14 @@ def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
 
 
 def _enclosing_run(table: Table, row: int) -> int:
-    """The run of the graph in which an operator stands: the region, or the Node of a backward."""
+    """The run of the graph around an operator: the region, or the backward's Node."""
     while table.parent[row] >= 0 and table.kind[row] != NODE and not region_number(table, row):
         row = table.parent[row]
     return row
 
 
 def _outermost(table: Table, run: int) -> Iterator[int]:
-    """The operators of a run that no other operator of it calls, by time."""
+    """The operators of a run without those that they call, by time."""
     for row in table.children(run):
         if table.kind[row] == OP:
             yield row
@@ -103,8 +103,8 @@ def _outermost(table: Table, run: int) -> Iterator[int]:
 
 
 def kernel_named(graph: Graph, name: str) -> Kernel | None:
-    """The generated kernel of this name, be it with the number of its graph in front, as
-    Inductor's C++ kernels are timed; None where several have it."""
+    """The generated kernel with this name, which may have the graph's number in front, as timings
+    of Inductor's C++ kernels do; None if several match."""
     found = [one for one in graph.kernels.values() if name == one.name or _is_timed(one, name)]
     return found[0] if len(found) == 1 else None
 

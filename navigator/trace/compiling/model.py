@@ -1,4 +1,4 @@
-"""What torch.compile made of a function: its graphs, their operators, the generated kernels."""
+"""Results of torch.compile: graphs, their operators, the generated kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from navigator.trace.model import StackFrame
 
 NO_ROW = -1
-"""Of what has no row in the table yet."""
+"""The row of anything that is not in the table yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Node:
     """An operator of a graph."""
 
     name: str
-    """Of its result in the graph: ``mul_1``."""
+    """Name of its result in the graph: ``mul_1``."""
     operator: str
     """``aten::mul``"""
     overload: str
@@ -29,32 +29,32 @@ class Node:
 
 @dataclass(slots=True)
 class Kernel:
-    """A generated kernel, or a call of a library's, of one graph."""
+    """A generated kernel of a graph, or a call of a library function."""
 
     name: str
     frames: tuple[StackFrame, ...] = ()
     """The user's lines."""
     nodes: tuple[str, ...] | None = None
-    """The nodes it computes; None where the log does not tell."""
+    """The nodes that it computes; None if the log does not say."""
     feeds: str = ""
-    """The handle of the next kernel that is given a buffer which this one writes."""
+    """The handle of the next kernel that takes a buffer written by this one."""
     row: int = NO_ROW
 
 
 @dataclass(slots=True)
 class Graph:
-    """A graph of operators, as the compiler left it."""
+    """A graph of operators in the compiler's last version."""
 
     name: str
-    """``0_forward``, as the generated code calls it, or the kind of the entry."""
+    """``0_forward``, as in the generated code, or the kind of the log entry."""
     nodes: list[Node] = field(default_factory=list)
     kernels: dict[str, Kernel] = field(default_factory=dict)
-    """By their handles, ``cpp_fused_add_0:1``, in the order in which they run."""
+    """By handle, ``cpp_fused_add_0:1``, in execution order."""
     is_lowered: bool = False
     """Whether it is Inductor's, after its last passes."""
     has_code: bool = False
     path: str = ""
-    """The module that was generated."""
+    """The generated module."""
     row: int = NO_ROW
 
     @property
@@ -62,20 +62,20 @@ class Graph:
         return "backward" in self.name
 
     def fed_by(self, kernel: Kernel) -> Kernel | None:
-        """The kernel that another, of no operator of the graph, is made for: it copies what that
-        one reads into the layout that it wants. None for a kernel of operators of its own."""
+        """The kernel whose input ``kernel`` copies into the required layout; None if ``kernel``
+        computes operators."""
         computes = any(node.name in (kernel.nodes or ()) for node in self.nodes)
         return None if computes or kernel.frames else self.kernels.get(kernel.feeds)
 
     @property
     def frame(self) -> StackFrame | None:
-        """The user's line that its first operator comes from."""
+        """The user's line of its first operator."""
         return next((node.frame for node in self.nodes if node.frame), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that the compiler says, and the line that it says it of."""
+    """A message of the compiler, and the line that it concerns."""
 
     text: str
     frame: StackFrame | None = None
@@ -91,11 +91,11 @@ class Compilation:
     function: str = ""
     frame: StackFrame | None = None
     notes: list[Note] = field(default_factory=list)
-    """Graph breaks, reasons to compile anew, failures."""
+    """Graph breaks, reasons for recompilations, failures."""
     guards: list[Note] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
     noted: int = 0
-    """How many of the notes have rows."""
+    """Number of notes that have rows."""
     noted_guards: bool = False
 
     @property
@@ -104,7 +104,7 @@ class Compilation:
         return f"compile {function or 'a function'} [{self.id}]"
 
     def kept_graphs(self) -> Iterator[Graph]:
-        """All but those before Inductor where the same is there after its passes."""
+        """All graphs, except pre-Inductor ones whose final version exists."""
         lowered = {graph.is_backward for graph in self.graphs if graph.is_lowered}
         for graph in self.graphs:
             if graph.is_lowered or graph.is_backward not in lowered:
@@ -112,7 +112,7 @@ class Compilation:
 
 
 def compilation_facts(one: Compilation) -> dict[str, Any]:
-    """A compilation for a file that is read again: without its rows, which it will get anew."""
+    """A compilation for export, without row numbers, which readers assign anew."""
     graphs = [replace(graph, row=NO_ROW, kernels=_without_rows(graph)) for graph in one.graphs]
     return asdict(replace(one, noted=0, noted_guards=False, graphs=graphs))
 
@@ -125,10 +125,10 @@ def _without_rows(graph: Graph) -> dict[str, Kernel]:
 
 
 def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
-    """The handles of the kernels that may compute each node of a graph: one where the log tells,
-    or where only one is of that user's line; none for what needs no kernel, as views.
+    """The handles of the kernels that may compute each node of a graph: one if the log says so, or
+    if only one comes from that user's line; none for nodes without a kernel, such as views.
 
-    A call of a library's function (``extern_kernels.mm``) computes the only node of that name.
+    A library call (``extern_kernels.mm``) computes the only node of that name.
     """
     told: dict[str, tuple[str, ...]] = {}
     for handle, kernel in graph.kernels.items():
@@ -144,7 +144,7 @@ def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
 
 
 def _of_library(kernel: Kernel, graph: Graph) -> Sequence[str]:
-    """The one node of the name of a library's function, if there is just one."""
+    """The single node named like a library function, or None."""
     space, _, name = kernel.name.rpartition(".")
     same = [node.name for node in graph.nodes if node.operator.rpartition("::")[2] == name]
     return same if space and len(same) == 1 else ()

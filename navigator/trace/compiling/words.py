@@ -1,4 +1,4 @@
-"""What torch.compile has to do with a row, in a line or two for people."""
+"""Texts about torch.compile for a row."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from navigator.trace.table import Table
 
 
 def compiled_words(table: Table, row: int, linker: Linker) -> Iterator[str]:
-    """The graph and the kernel that a row runs or is of; of an operator of a graph also what
-    Inductor does with it."""
+    """The graph and kernel of a row; for an operator of a graph also Inductor's treatment of it."""
     graph = graph_of(table, row)
     if graph is None:
         return

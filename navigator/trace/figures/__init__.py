@@ -1,1 +1,1 @@
-"""Figures of a trace: its steps, the work of its operators, where it waits, its critical path."""
+"""Figures calculated from a trace: steps, work, waiting times, memory, the critical path."""

@@ -1,4 +1,4 @@
-"""Memory from when it was taken to when it was given back, and how much there was when."""
+"""Blocks of memory from allocation to release, and the amount in use over time."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from navigator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Memory that was taken while it was recorded. Moments are positions in the ledger."""
+    """Memory allocated during the recording. Moments are indexes of ledger entries."""
 
     taken: int
     freed: int
-    """NONE where it was not given back."""
+    """NONE if it was not freed."""
     row: int
-    """What was running when it was taken, NONE for nothing."""
+    """The row that was running at the allocation, or NONE."""
     bytes: int
 
     def is_alive(self, moment: int) -> bool:
-        """Whether it was there just after a moment."""
+        """Whether it is allocated just after a moment."""
         return self.taken <= moment and not 0 <= self.freed <= moment
 
 
 @dataclass
 class Ledger:
-    """What one device's allocator did, by time."""
+    """The events of one device's allocator, by time."""
 
     device: str
-    """``cpu``, ``cuda:0``; ``cpu shared`` for what processes share."""
+    """``cpu``, ``cuda:0``; ``cpu shared`` for memory shared between processes."""
     moments: list[int]
-    """Numbers of the events in the trace's allocations."""
+    """Indexes into the trace's allocations."""
     totals: list[int]
-    """Bytes that the allocator held after each moment."""
+    """Bytes held by the allocator after each moment."""
     are_recorded: bool
-    """Whether the totals are the allocator's; else they are sums of what was recorded."""
+    """Whether the totals come from the allocator; else they are sums of recorded events."""
     blocks: list[Block] = field(default_factory=list)
     earlier: list[int] = field(default_factory=list)
-    """Moments at which memory was given back that was taken before the recording."""
+    """Moments at which memory was freed that was allocated before the recording."""
     unseen: int = 0
-    """Blocks whose memory was taken again without having been given back in the recording."""
+    """Blocks whose address was allocated again without a recorded release."""
 
     @cached_property
     def peak(self) -> int:
-        """The first moment at which the allocator held most."""
+        """The first moment with the most memory."""
         return max(range(len(self.totals)), key=self.totals.__getitem__)
 
     def alive(self, moment: int) -> Iterator[Block]:
@@ -55,7 +55,7 @@ class Ledger:
 
 
 def ledgers(trace: Trace) -> list[Ledger]:
-    """One for each device that took memory or gave it back."""
+    """One for each device with memory events."""
     table = trace.table.allocations
     by_device: dict[str, list[int]] = {}
     for number in sorted(range(len(table)), key=table.start.__getitem__):
@@ -69,8 +69,8 @@ def ledgers(trace: Trace) -> list[Ledger]:
 
 
 def _apart(trace: Trace, moments: list[int]) -> tuple[list[int], list[int]]:
-    """What the device's allocator did, and what was mapped past it, as memory that processes
-    share is: that is told without a total."""
+    """The allocator's events, and those of memory mapped past it (shared between processes), which
+    have no total."""
     table = trace.table.allocations
     held, kept, mapped = 0, [], []
     recorded = any(table.total[number] for number in moments)
@@ -95,7 +95,7 @@ def _ledger(trace: Trace, device: str, moments: list[int]) -> Ledger:
 
 
 def _pair(trace: Trace, ledger: Ledger) -> None:
-    """Each block with what gives it back: the next event of its address."""
+    """Pairs each block with its release, the next event of its address."""
     table = trace.table.allocations
     open_: dict[int, int] = {}
     freed: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""What memory is for: from who took it, when, and when it was given back.
+"""What memory is used for, from who allocated it, when, and when it was freed.
 
-The words are those of ``torch.profiler``'s memory profile. Recordings of ours say, as it does,
-where parameters, gradients, state of optimizers and inputs of modules were. It also follows the
-storage of each operator's inputs; a trace does not have them, so that the other rules go by the
-operator, Node or optimizer step that was running, and what no rule decides is unknown.
+Categories are those of ``torch.profiler``'s memory profile. torchnav's recordings have the
+addresses of parameters, gradients, optimizer state and module inputs. The storages of all
+operators' inputs, which the profiler follows too, are missing, so other rules use the running
+operator, Node or optimizer step; the rest is unknown.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Category = Literal[
     "optimizer state",
     "unknown",
 ]
-"""``temporary``: given back by the operator or optimizer step that took it. ``activation``: made
-in the forward pass for the backward pass, or by a module. ``gradient``: made in a backward pass
-and outlives it. ``autograd``: made in a backward pass and gone at its end. ``input``: what a module
-is called with, made outside of any and without a Node."""
+"""``temporary``: freed by the operator or optimizer step that allocated it. ``activation``: made in
+the forward pass for the backward pass, or by a module. ``gradient``: made in a backward pass and
+outlives it. ``autograd``: made in a backward pass and freed by its end. ``input``: passed to a
+module, made outside of any and without a Node."""
 
 _TOLD: tuple[Category, ...] = ("input", "gradient", "optimizer state", "parameter")
-"""What Python tells of, the strongest last."""
+"""Categories known from Python; later ones override earlier ones."""
 
 RULES = (
     "temporary: given back by the operator or optimizer step that took it",
@@ -45,15 +45,15 @@ RULES = (
 
 
 class Categories:
-    """Answers for one trace."""
+    """Categories of blocks of one trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._by_device: dict[str, dict[int, Category]] = {}
         self._outside: defaultdict[int, list[float]] = defaultdict(list)
-        """By thread: when what is no part of a backward pass began."""
+        """By thread: starts of rows outside of backward passes."""
         self._last: defaultdict[int, float] = defaultdict(float)
-        """By thread: when the last backward pass ended."""
+        """By thread: end of the last backward pass."""
         table = trace.table
         for row, kind in enumerate(table.kind):
             thread = table.thread[row]
@@ -66,7 +66,7 @@ class Categories:
             starts.sort()
 
     def category(self, ledger: Ledger, block: Block) -> Category:
-        """What a block of a ledger is for."""
+        """The category of a block of a ledger."""
         told = self._told(ledger).get(block.taken)
         if told is not None:
             return told
@@ -117,7 +117,7 @@ class Categories:
         return "autograd" if until <= self._end_of_pass(row) else "gradient"
 
     def _end_of_pass(self, row: int) -> float:
-        """When the thread that waits for the backward pass goes on."""
+        """When the thread that waits for the backward pass continues."""
         table = self._trace.table
         thread, node = table.thread[row], table.node[row]
         if thread not in self._outside and node in table.forward:
@@ -135,20 +135,20 @@ class Categories:
         return "activation" if self._is_within_model(block.row) else "unknown"
 
     def _is_within_model(self, row: int) -> bool:
-        """Whether it was made in a module or by what has a Node."""
+        """Whether it was allocated in a module or by an operator with a Node."""
         table = self._trace.table
         return table.module[row] >= 0 or any(one in table.reverse for one in self._above(row))
 
     # ------------------------------------------------------------------ what Python knew
 
     def _told(self, ledger: Ledger) -> dict[int, Category]:
-        """By the moment at which a block was taken."""
+        """By the moment of the block's allocation."""
         if ledger.device not in self._by_device:
             self._by_device[ledger.device] = dict(self._find(ledger))
         return self._by_device[ledger.device]
 
     def _find(self, ledger: Ledger) -> Iterator[tuple[int, Category]]:
-        """The last one of a block counts, so that the strongest comes last."""
+        """Later entries override earlier ones, so categories are in order of strength."""
         blocks: defaultdict[int, list[Block]] = defaultdict(list)
         allocations = self._trace.table.allocations
         for block in ledger.blocks:
@@ -164,7 +164,7 @@ class Categories:
         return block.row >= 0 and self._is_within_model(block.row)
 
     def _at(self, ledger: Ledger, blocks: list[Block], moment: float) -> Block | None:
-        """The block that was at an address at a moment."""
+        """The block at an address at a moment."""
         for block in reversed(blocks):
             if self._taken(ledger, block) <= moment:
                 return block if moment < self._freed(ledger, block) else None

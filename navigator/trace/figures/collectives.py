@@ -1,5 +1,5 @@
-"""The collectives of one rank: what each moves, which region asked for it, and when it ran; and how
-far apart the ranks of a run come to one and leave it."""
+"""The collectives of a rank: size, the region that asked for each, and times; and the skew between
+ranks at each collective."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, OP,
 from navigator.trace.trace import Trace
 
 _NAMESPACE = "c10d::"
-"""Of the operators that hand a collective to a process group: all others call these."""
+"""Operators that pass a collective to a process group; all others call these."""
 _WORK = re.compile(r"[a-z]*(?:gloo|ccl|mpi|ucc):\w+")
-"""Spans of the backends of process groups: ``gloo:all_reduce``, ``nccl:all_gather``."""
+"""Spans of process groups' backends: ``gloo:all_reduce``, ``nccl:all_gather``."""
 _STEP = "ProfilerStep#"
 _ACCUMULATE = "AccumulateGrad"
 NO_CAUSE = "unknown: neither a region nor a line was recorded (--compiled records the line)"
@@ -28,37 +28,37 @@ NO_CAUSE = "unknown: neither a region nor a line was recorded (--compiled record
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One call into a process group, by rows of the trace."""
+    """A call into a process group, by rows of the trace."""
 
     row: int
     tensors: str
-    """The largest of its arguments: ``float32[212]``; empty where it has none."""
+    """Its largest argument, ``float32[212]``, or empty."""
     bytes: int | None
-    """Of that argument; None where its type or shape was not recorded."""
+    """Size of that argument in bytes; None if its type or shape was not recorded."""
     cause: str
     cause_row: int
-    """The nearest region that asked for it, NONE where there is none."""
+    """The nearest region that asked for it, or NONE."""
     spans: tuple[int, ...]
     """Rows of the backend's spans."""
     kernels: tuple[DeviceKernel, ...]
-    """What it ran on a device."""
+    """Its device work."""
 
     def work_us(self, trace: Trace) -> float | None:
-        """How long the backend took in microseconds; None where the trace does not show it."""
+        """Time in the backend, in microseconds; None if not recorded."""
         if self.kernels:
             return sum(kernel.duration_us for kernel in self.kernels)
         return sum(trace.table.duration[row] for row in self.spans) if self.spans else None
 
     def end_us(self, trace: Trace) -> float:
-        """When it was done, in microseconds from the start of the trace."""
+        """End of the collective, in microseconds from the start of the trace."""
         ends = [kernel.start_us + kernel.duration_us for kernel in self.kernels]
         ops = [trace.op(row) for row in (self.row, *self.spans)]
         return max([*ends, *(op.start_us + op.duration_us for op in ops)])
 
 
 def collectives(trace: Trace) -> list[Collective]:
-    """Every call into a process group, by time. What was no operator yet in older versions, or
-    was not recorded as one, has the backend's span in its place."""
+    """Calls into process groups, by time. Collectives without an operator, as in older versions,
+    are represented by the backend's span."""
     table = trace.table
     named = [name.startswith(_NAMESPACE) for name, _ in table.names.values]
     rows = [row for row in table.operators() if named[table.name[row]]]
@@ -72,7 +72,7 @@ def collectives(trace: Trace) -> list[Collective]:
 
 
 def _spans(trace: Trace) -> list[int]:
-    """Rows of the backends' spans, by time."""
+    """Rows of backend spans, by time."""
     table = trace.table
     named = [bool(_WORK.fullmatch(name)) for name, _ in table.names.values]
     rows = (row for row, kind in enumerate(table.kind) if kind == ANNOTATION)
@@ -95,8 +95,8 @@ def _collective(trace: Trace, row: int, work: list[int]) -> Collective:
 
 
 def _sized(value: Input, dtype: str) -> tuple[int, str, int | None]:
-    """How many elements an argument has, what it is, and its bytes. Lists of tensors are recorded
-    without a type, which is then that of the span or operator around."""
+    """The element count, description and bytes of an argument. Lists of tensors have no recorded
+    type; they take that of the span or operator around."""
     count = sum(_elements(value))
     size = item_size(value.dtype or dtype)
     text = str(value) if value.dtype or not dtype else f"{dtype}{value}"
@@ -104,7 +104,7 @@ def _sized(value: Input, dtype: str) -> tuple[int, str, int | None]:
 
 
 def _elements(value: Input) -> list[int]:
-    """Of each tensor in an argument."""
+    """Element counts of the tensors in an argument."""
     if value.kind == "tensor":
         return [prod(value.shape)]
     return [prod(shape) for shape in value.elements]
@@ -114,7 +114,7 @@ def _elements(value: Input) -> list[int]:
 
 
 def _cause(trace: Trace, row: int) -> tuple[str, int]:
-    """The regions around a collective, the nearest first; without one the call of the program."""
+    """The regions around a collective, nearest first; without one, the program's call."""
     table = trace.table
     if table.origin[row] == BY_ENGINE and table.kind[table.parent[row]] == ENGINE:
         return _hook(trace, table.parent[row]), table.parent[row]
@@ -130,7 +130,7 @@ def _cause(trace: Trace, row: int) -> tuple[str, int]:
 
 
 def _hook(trace: Trace, engine: int) -> str:
-    """What C++ adds to a Node and the engine calls: on the gradients of leaves, DDP's reducer."""
+    """A C++ hook of a Node that the engine runs: for leaves, DDP's reducer."""
     node = _name(trace, engine)
     return f"{'DDP: reducer, ' if node.endswith(_ACCUMULATE) else ''}hook of {node}"
 
@@ -143,7 +143,7 @@ def _above(trace: Trace, row: int) -> Iterator[int]:
 
 
 def _asks(trace: Trace, row: int) -> bool:
-    """Whether a row is a region that says what it is for: no step, no span of a backend."""
+    """Whether a row is a region that states a purpose, unlike steps and backend spans."""
     table = trace.table
     if table.kind[row] == ANNOTATION:
         name = table.name_of(row)
@@ -157,7 +157,7 @@ def _name(trace: Trace, row: int) -> str:
 
 
 def _of_operator(trace: Trace, region: int) -> str:
-    """Its name, and the operator that runs it: PythonSubclass alone says that of any."""
+    """The region's name, with its operator if the name is as general as PythonSubclass."""
     parent = trace.table.parent[region]
     if parent < 0 or (trace.table.kind[region], trace.table.kind[parent]) != (REGION, OP):
         return _name(trace, region)
@@ -165,7 +165,7 @@ def _of_operator(trace: Trace, region: int) -> str:
 
 
 def _called(trace: Trace, row: int) -> str:
-    """The function that called the operator, from the stack, named as calls are."""
+    """The function that called the operator, from the stack, named like calls."""
     number = trace.table.stack[row]
     frames = trace.table.stacks[number].frames if number >= 0 else ()
     if not frames:
@@ -178,7 +178,7 @@ def _called(trace: Trace, row: int) -> str:
 
 
 def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[int]]:
-    """Spans by the row that began them: those below it; then those of the backend's threads."""
+    """Assigns spans to the rows that began them: by nesting, then across threads."""
     known, work = frozenset(rows), defaultdict[int, list[int]](list)
     elsewhere: list[int] = []
     for span in spans:
@@ -196,7 +196,7 @@ def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[i
 
 
 def _fitting(trace: Trace, span: int, waiting: Mapping[int, set[int]]) -> list[int]:
-    """What may have begun a span: earlier, with as many elements, of its name where one is."""
+    """Rows that may have begun a span: earlier, with as many elements, of its name if possible."""
     table = trace.table
     start, sizes = table.start[span], _sizes(trace, span)
     earlier = takewhile(lambda row: table.start[row] <= start, waiting)
@@ -207,7 +207,7 @@ def _fitting(trace: Trace, span: int, waiting: Mapping[int, set[int]]) -> list[i
 
 
 def _sizes(trace: Trace, row: int) -> set[int]:
-    """Elements of each tensor among the arguments, and of all tensors of a list."""
+    """Elements of each tensor argument, and of all tensors in a list."""
     counts = [_elements(one) for one in trace.table.inputs_of(row)]
     return {size for one in counts for size in (*one, sum(one)) if one}
 
@@ -221,22 +221,22 @@ _BETWEEN_TWO = ("send", "recv")
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """One collective across the ranks that call it. Times in microseconds."""
+    """A collective across the ranks that call it. Times in microseconds."""
 
     name: str
     number: int
-    """Which of this name, from 0."""
+    """Index among collectives of this name, from 0."""
     ranks: int
     start_us: float
-    """From the first rank that calls it to the last."""
+    """From the first rank's call to the last one's."""
     end_us: float
-    """From the first rank that is done with it to the last."""
+    """From the first rank's end to the last one's."""
     last: int
-    """The rank that comes last: the others wait for it."""
+    """The last rank, for which the others wait."""
 
 
 def arrivals(trace: Trace) -> Iterator[Arrival]:
-    """The collectives of a rank, by time; without what goes from one rank to another."""
+    """The collectives of a rank by time, without point-to-point transfers."""
     base = trace.meta.base_ns / 1000 + (trace.table.zero or 0.0)
     numbers: Counter[str] = Counter()
     for one in collectives(trace):
@@ -250,8 +250,8 @@ def arrivals(trace: Trace) -> Iterator[Arrival]:
 
 
 def skews(ranks: Mapping[int, Sequence[Arrival]]) -> list[Skew]:
-    """Each collective that several ranks call, the largest wait first. Ranks on several hosts are
-    as far apart as their clocks besides."""
+    """Collectives called by several ranks, the largest wait first. Differences between the clocks
+    of hosts are included."""
     together: defaultdict[tuple[str, int], dict[int, Arrival]] = defaultdict(dict)
     for rank, told in ranks.items():
         for one in told:

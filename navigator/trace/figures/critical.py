@@ -1,10 +1,10 @@
 """The critical path: what would have to be shorter for the run to end earlier.
 
-As in Holistic Trace Analysis (https://hta.readthedocs.io, "Lightweight Critical Path Analysis"):
-operators of a thread follow one another, a kernel follows its launch and the kernel before it on
-its stream, a call that synchronises follows the kernel that it waits for. The path is found from
-the end of the run backwards: at each point the last of what had to be done before goes on it. So
-its parts neither overlap nor leave anything out, and their sum is its length.
+As in Holistic Trace Analysis (https://hta.readthedocs.io, "Lightweight Critical Path Analysis"): an
+operator depends on the one before it in its thread, a kernel on its launch and on the kernel before
+it in its stream, a synchronising call on the kernel that it waits for. The path is built from the
+end of the run backwards, each time with the dependency that ended last. Its parts are contiguous,
+so their sum is its length.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from navigator.trace.trace import Trace
 
 Kind = Literal["operator", "call", "runtime", "program", "launch", "queue", "kernel", "wait"]
 """``operator``: its self time on the CPU. ``call``: Python in a call of torch or in a block.
-``runtime``: a call of the device's runtime. ``program``: a thread in none of these. ``launch``:
-from a launch to the start of its kernel. ``queue``: from the end of a kernel to the start of the
-one that waited for it. ``kernel``: device work. ``wait``: from the end of what a thread waited
-for until it went on."""
+``runtime``: a call of the device runtime. ``program``: a thread in none of these. ``launch``: from
+a launch to the start of its kernel. ``queue``: from the end of a kernel to the start of the one
+that waited for it. ``kernel``: device work. ``wait``: from the end of what a thread waited for
+until the thread continued."""
 
 
 class Part(NamedTuple):
-    """One part of the path. Times as the trace's columns have them, in microseconds."""
+    """A part of the path. Times as in the trace's columns, in microseconds."""
 
     start: float
     end: float
     kind: Kind
     name: str
     row: int
-    """NONE where it is in none."""
+    """NONE outside of any."""
     kernel: int = NONE
     thread: int = NONE
 
 
 def critical_path(trace: Trace) -> list[Part]:
-    """The parts of the path by time; none of a trace without times."""
+    """The parts of the path by time; empty for a trace without times."""
     return list(path_backwards(trace))[::-1]
 
 
 def path_backwards(trace: Trace) -> Iterator[Part]:
-    """The same from its end on, as it is found."""
+    """The path from its end backwards, generated on demand."""
     if has_times(trace):
         yield from (part for part in _Walk(trace).parts() if part.end > part.start)
 
 
 class _At(NamedTuple):
-    """Where the walk is: on a thread at a moment, or at the end of a kernel."""
+    """The position of the walk: on a thread at a moment, or at the end of a kernel."""
 
     moment: float
     thread: int
@@ -60,7 +60,7 @@ class _At(NamedTuple):
 
 
 class _Walk:
-    """From the end of a run backwards."""
+    """Walks from the end of a run backwards."""
 
     def __init__(self, trace: Trace) -> None:
         self._table = trace.table
@@ -77,10 +77,10 @@ class _Walk:
         self._waits = self._event_waits()
         self._engine = sorted(self._engine_roots())
         self._jumped = float("inf")
-        """Moment of the last step from thread to thread: the next one is earlier."""
+        """Moment of the last switch between threads: the next one is earlier."""
 
     def parts(self) -> Iterator[Part]:
-        """From the last to the first."""
+        """From the last part to the first."""
         at = self._last()
         while at is not None:
             found, at = self._of_kernel(at) if at.kernel >= 0 else self._of_thread(at)
@@ -98,7 +98,7 @@ class _Walk:
     # ---------------------------------------------------------------------- devices
 
     def _of_streams(self) -> dict[int, int]:
-        """Device work -> what ran before it on its stream."""
+        """Device work -> the work before it on its stream."""
         kernels, last, found = self._kernels, dict[int, int](), dict[int, int]()
         for number in sorted(range(len(kernels)), key=kernels.start.__getitem__):
             place = kernels.place[number]
@@ -108,14 +108,14 @@ class _Walk:
         return found
 
     def _event_waits(self) -> list[float]:
-        """When the program had a stream wait for another one."""
+        """When the program made a stream wait for another one."""
         names = self._launches.names.values
         waits = {number for number, name in enumerate(names) if "StreamWaitEvent" in name}
         pairs = zip(self._launches.name, self._launches.start, strict=True)
         return sorted(start for name, start in pairs if name in waits)
 
     def _of_kernel(self, at: _At) -> tuple[list[Part], _At | None]:
-        """Device work, and what came last of its launch and the work that it had to wait for."""
+        """Device work, and the last of its dependencies: its launch or earlier device work."""
         number, kernels = at.kernel, self._kernels
         start, row = kernels.start[number], kernels.op[number]
         name = kernels.names[kernels.name[number]]
@@ -133,8 +133,8 @@ class _Walk:
         return parts, _At(min(launched, start), self._launches.thread[launch])
 
     def _before(self, number: int, launch: int) -> int:
-        """The last work that it waited for: on its stream, or on another one where the program
-        had streams wait between the two launches."""
+        """The last work that it had to wait for: on its stream, or on another one if the program
+        made streams wait between the two launches."""
         before = self._previous.get(number, NONE)
         if launch < 0 or not self._waits:
             return before
@@ -157,7 +157,7 @@ class _Walk:
     # ---------------------------------------------------------------------- threads
 
     def _engine_roots(self) -> Iterator[tuple[float, float, int]]:
-        """(end, start, thread) of what the autograd engine ran on threads of its own."""
+        """(end, start, thread) of what the autograd engine ran on its own threads."""
         table = self._table
         for row in table.roots:
             if table.kind[row] in (ENGINE, NODE) and table.duration[row] > 0:
@@ -165,7 +165,7 @@ class _Walk:
                 yield start + table.duration[row], start, table.thread[row]
 
     def _of_thread(self, at: _At) -> tuple[list[Part], _At | None]:
-        """What a thread was in before a moment, or what it was waiting for then."""
+        """What a thread was doing before a moment, or what it was waiting for."""
         piece = self._threads.before(at.thread, at.moment)
         if piece is None:
             return [], self._starter(at)
@@ -198,7 +198,7 @@ class _Walk:
         return kind, table.label(table.name[row])
 
     def _kernel_waited_for(self, piece: Piece) -> _At | None:
-        """The device work whose end a call of the runtime was waiting for."""
+        """The device work whose end a runtime call was waiting for."""
         if piece.launch not in self._waiting:
             return None
         last = bisect_right(self._sorted_ends, piece.end) - 1
@@ -207,7 +207,7 @@ class _Walk:
         return _At(self._sorted_ends[last], NONE, self._by_end[last])
 
     def _worker(self, piece: Piece, at: _At) -> _At | None:
-        """The thread of the autograd engine that this one waited for."""
+        """The autograd engine's thread that this one waited for."""
         if not self._engine:
             return None
         number = bisect_right(self._engine, (piece.end, float("inf"), 0)) - 1
@@ -219,8 +219,8 @@ class _Walk:
         return None
 
     def _starter(self, at: _At) -> _At | None:
-        """Of a thread that has done nothing for a while or at all: the thread that was in
-        something then, and gave it its work."""
+        """For a thread that was idle or is new: the thread that was busy then and gave it its
+        work."""
         if at.moment >= self._jumped or not self._is_worker(at.thread):
             return None
         others = [thread for thread in self._threads if thread != at.thread]
@@ -232,5 +232,5 @@ class _Walk:
         return _At(at.moment, max(awake)[1])
 
     def _is_worker(self, thread: int) -> bool:
-        """Whether a thread runs what others give it: none that was there from the beginning."""
+        """Whether a thread runs what others give it: it did not exist at the beginning."""
         return thread != min(self._threads, key=self._threads.first, default=thread)

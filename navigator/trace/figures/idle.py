@@ -1,4 +1,4 @@
-"""When nothing is computed, and why: on devices where there are any, else on the CPU."""
+"""Idle time and its reasons: of devices if there are any, else of the CPU."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ OTHERWISE = "the program's own code"
 
 
 class Gap(NamedTuple):
-    """Time in which a device, or the CPU, computes nothing. Times as the trace's columns have
-    them, in microseconds."""
+    """Time in which a device, or the CPU, computes nothing. Times as in the trace's columns, in
+    microseconds."""
 
     start: float
     end: float
@@ -42,14 +42,14 @@ class Gap(NamedTuple):
     """``device 0``; ``CPU``."""
     reason: str
     doing: str
-    """What the CPU was in, or what was waited for."""
+    """What the CPU was doing, or waited for."""
     row: int
-    """The row that leads there; NONE where there is none."""
+    """The row behind it, or NONE."""
 
 
 def idle_gaps(trace: Trace) -> list[Gap]:
-    """All of them by time, between the first and the last event of the trace; one that has
-    several reasons is cut in as many. None of a trace without times."""
+    """All gaps by time, between the trace's first and last event; gaps with several reasons are
+    split. Empty for a trace without times."""
     if not has_times(trace):
         return []
     found = _of_devices(trace) if len(trace.table.kernels) else _of_cpu(trace)
@@ -81,7 +81,7 @@ def _of_devices(trace: Trace) -> Iterator[Gap]:
 
 
 class _Device:
-    """One device and its work by time."""
+    """A device and its work by time."""
 
     def __init__(self, trace: Trace, threads: Threads, device: str, numbers: Sequence[int]) -> None:
         self._trace, self._threads = trace, threads
@@ -95,7 +95,7 @@ class _Device:
         self._communicating = sorted(self._collectives)
         self._together = merged(self._collectives)
         self._first = {self._kernels.start[n]: n for n in reversed(self._work)}
-        """Start -> the first of those that start then."""
+        """Start -> the first kernel that starts then."""
 
     def gaps(self, around: Span) -> Iterator[Gap]:
         for gap in gaps(merged(map(self._span, self._work)), around):
@@ -139,8 +139,8 @@ class _Device:
             yield Gap(start, end, self._where, QUEUED, name, op)
 
     def _host(self, thread: int, span: Span) -> tuple[str, str, int]:
-        """What kept the launching thread: a call that had waited for the device until then, if the
-        program did not go its own way for most of the time since; else what it was in longest."""
+        """What delayed the launch: the call that waited for the device when the gap began, unless
+        most of the gap was the program's own; else what took most of the gap."""
         times: dict[tuple[str, int], float] = {}
         waited: tuple[str, int] | None = None
         for piece in self._threads.within(thread, *span):
@@ -157,13 +157,13 @@ class _Device:
 
 
 def _running(spans: Sequence[Span], moment: Span) -> Span:
-    """Of spans by time the first one that goes on at a moment that one of them covers."""
+    """The first span by time that covers a moment."""
     number = max(bisect_right(spans, (moment[0], float("inf"))) - 1, 0)
     return next(one for one in spans[number:] if one[1] > moment[0])
 
 
 def _outermost(trace: Trace, row: int) -> tuple[str, int]:
-    """The operator that the program called, of one that runs in it."""
+    """The outermost operator around a row."""
     table = trace.table
     kinds = (CALL, ANNOTATION)
     while row >= 0 and table.parent[row] >= 0 and table.kind[table.parent[row]] not in kinds:
@@ -179,7 +179,7 @@ def _label(trace: Trace, row: int) -> str:
 
 
 def _of_cpu(trace: Trace) -> Iterator[Gap]:
-    """Between operators, of all threads; a collective computes nothing."""
+    """Time between operators, in all threads; collectives count as idle."""
     table = trace.table
     rows = sorted(operator_rows(trace), key=table.start.__getitem__)
     shared = [row for row in rows if is_collective(table.name_of(row))]
@@ -197,7 +197,7 @@ def _of_cpu(trace: Trace) -> Iterator[Gap]:
 
 
 def _between(trace: Trace, gap: Span, following: int) -> Gap:
-    """In Python: of a call that goes on, or of the program on its way to the next operator."""
+    """The Python time in a gap: of an open call, or of the program before the next operator."""
     table = trace.table
     row = table.parent[following] if following >= 0 else NONE
     while row >= 0 and table.start[row] > gap[0]:
@@ -215,7 +215,7 @@ _COLLECTIVE = re.compile(
     r"|(?:c10d::|_c10d_functional::|gloo:|nccl:|mpi:|ucc:)",
     re.IGNORECASE,
 )
-"""Kernels of the collective libraries; on the CPU the operators and spans around them."""
+"""Kernels of collective libraries; on the CPU, operators and spans of process groups."""
 
 
 def is_collective(name: str) -> bool:

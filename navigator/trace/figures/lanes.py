@@ -1,4 +1,5 @@
-"""A run as lanes over time: phases, threads with what calls what, streams, idle time, the path."""
+"""A run as lanes over time: phases, threads with nested calls, streams, idle time, critical
+path."""
 
 from __future__ import annotations
 
@@ -16,31 +17,31 @@ from navigator.trace.table import ENGINE, NODE, OP, PHASES, REGION, Table
 from navigator.trace.trace import Trace
 
 DEPTH = 4
-"""How many levels of calls of each thread have a lane."""
+"""Levels of calls that have a lane in each thread."""
 
 
 class Item(NamedTuple):
-    """One span of a lane. Times as the trace's columns have them, in microseconds."""
+    """A span of a lane. Times as in the trace's columns, in microseconds."""
 
     start: float
     end: float
     row: int
-    """The row of the trace that it leads to; NONE where there is none."""
+    """The row of the trace behind it, or NONE."""
     label: str
     ink: str
-    """What it is coloured by: a phase, ``device``, ``idle``, ``path``."""
+    """Its colour: a phase, ``device``, ``idle``, ``path``."""
 
 
 @dataclass(slots=True)
 class Lane:
-    """Spans by time that do not overlap."""
+    """Spans by time without overlaps."""
 
     name: str
     items: Sequence[Item]
     depth: int = 0
-    """Of a thread: how many calls it is below the outermost."""
+    """For threads: the nesting level of its calls."""
     is_work: bool = True
-    """Whether it is idle where it has no span."""
+    """Whether time without a span is idle time."""
     _starts: list[float] = field(default_factory=list)
     _ends: list[float] = field(default_factory=list)
     _sums: list[float] = field(default_factory=list)
@@ -52,11 +53,11 @@ class Lane:
         self._sums = list(accumulate(lengths, initial=0.0))
 
     def within(self, start: float, end: float) -> range:
-        """The numbers of the spans that overlap a time."""
+        """Indexes of the spans that overlap an interval."""
         return range(bisect_right(self._ends, start), bisect_left(self._starts, end))
 
     def busy(self, start: float, end: float) -> float:
-        """How much of a time its spans cover, in microseconds."""
+        """Time within an interval that its spans cover, in microseconds."""
         found = self.within(start, end)
         if not found:
             return 0.0
@@ -65,7 +66,7 @@ class Lane:
         return self._sums[found[-1] + 1] - self._sums[found[0]] - before - after
 
     def at(self, moment: float) -> int:
-        """The number of the span at a moment, or else of the nearest one."""
+        """Index of the span at a moment, or the nearest one."""
         number = min(bisect_right(self._ends, moment), len(self.items) - 1)
         if number and self._starts[number] > moment:
             after, before = self._starts[number] - moment, moment - self._ends[number - 1]
@@ -74,7 +75,7 @@ class Lane:
 
 
 def lanes_of(trace: Trace) -> list[Lane]:
-    """Phases of the run, threads and streams, as far as they have a span."""
+    """Lanes of phases, threads and streams that have a span."""
     found = [Lane("phases", list(_phases(trace)), is_work=False)]
     found += _threads(trace)
     found += _streams(trace)
@@ -82,7 +83,7 @@ def lanes_of(trace: Trace) -> list[Lane]:
 
 
 def lanes_between(trace: Trace) -> list[Lane]:
-    """Idle time and the critical path, which take a while to find in a long run."""
+    """Idle time and the critical path, which are slow to compute for long runs."""
     found = [*_idle(trace)]
     path = [
         Item(p.start, p.end, p.row, f"{p.name} ({p.kind})", "path") for p in critical_path(trace)
@@ -92,7 +93,7 @@ def lanes_between(trace: Trace) -> list[Lane]:
 
 
 def _apart(items: Iterable[Item]) -> list[Item]:
-    """By time, and what overlaps cut off."""
+    """By time, with overlaps cut off."""
     found: list[Item] = []
     for item in sorted(items):
         if found and item.start < found[-1].end:
@@ -113,7 +114,7 @@ def _label(table: Table, row: int) -> str:
 
 
 def _phases(trace: Trace) -> Iterator[Item]:
-    """From the first to the last outermost operator of a phase, as long as no other one runs."""
+    """From the first to the last consecutive outermost operator of a phase."""
     table = trace.table
     rows = sorted(operator_rows(trace), key=table.start.__getitem__)
     at = float("-inf")

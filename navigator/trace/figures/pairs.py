@@ -11,24 +11,24 @@ from navigator.trace.table import OP
 from navigator.trace.trace import Trace
 
 _MOST = 400
-"""Rows below an operator that are looked at for one that made a Node."""
+"""Maximum number of rows below an operator to search for one that made a Node."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """An operator and the Node that it made, as far as the Node ran."""
+    """An operator and the Node that it made, if that ran."""
 
     forward: TraceOp
     forward_rows: Sequence[TraceOp]
-    """The operators that it called itself."""
+    """The operators that it called directly."""
     node: TraceOp
     node_rows: Sequence[TraceOp]
-    """The operators of the formula, then what the engine did around it."""
+    """The operators of the formula, then those of the engine around it."""
 
 
 def pairs_of(trace: Trace, row: int) -> list[Pair]:
-    """The operators of a row that made a Node which ran: the row itself, those below it, or, in a
-    backward pass, the one whose gradient is computed."""
+    """The operators of a row whose Nodes ran: the row itself, those below it or, in a backward
+    pass, the operator whose gradient is computed."""
     forward = trace.op(row).forward_id
     rows = [forward] if forward is not None else [row, *_below(trace, row)]
     return [pair for one in rows if (pair := _pair(trace, one)) is not None]

@@ -1,7 +1,7 @@
-"""What devices can do at most, by their data sheets: dense, without structured sparsity.
+"""Peak performance of devices from their data sheets: dense, without structured sparsity.
 
-Where a sheet has numbers with and without matrix cores, the higher one stands here. NVIDIA's sheets
-since Hopper give them with sparsity only, which is twice the dense number that stands here.
+Of numbers with and without matrix cores, the higher one is used. NVIDIA's sheets since Hopper give
+numbers with sparsity, twice the dense numbers used here.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ BANDWIDTH = "bandwidth"
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """One device."""
+    """A device's peak."""
 
     flops: Mapping[str, float] = field(default_factory=dict)
-    """TFLOP/s by dtype as torch calls it; ``tf32``; ``float8`` for all of eight bits."""
+    """TFLOP/s by torch's name of the dtype; ``tf32``; ``float8`` for all 8-bit formats."""
     bandwidth: float | None = None
-    """GB/s of its memory."""
+    """Memory bandwidth in GB/s."""
     source: str = ""
 
     def of(self, dtype: str, tf32: bool = False) -> float | None:
@@ -75,11 +75,11 @@ _PEAKS: tuple[tuple[str, Peak], ...] = (
         ),
     ),
 )
-"""By what the device's name has in it."""
+"""By a part of the device's name."""
 
 
 def peak_of(devices: Iterable[str]) -> Peak | None:
-    """Of the devices of a trace, by name; None where they are not here, or not all the same."""
+    """The peak of a trace's devices by name; None if they are unknown or differ."""
     found = {name: _of(name) for name in devices}
     return next(iter(found.values())) if len(found) == 1 else None
 
@@ -91,7 +91,7 @@ def _of(name: str) -> Peak | None:
 def parse_peak(text: str) -> Peak:
     """``bfloat16=989,tf32=494,bandwidth=3350``: TFLOP/s by dtype, GB/s of the memory.
 
-    Raises ValueError, with a line for people, for anything else.
+    Raises a one-line ValueError for anything else.
     """
     values: dict[str, float] = {}
     for part in text.split(","):

@@ -1,4 +1,4 @@
-"""Spans of time: pairs of start and end, in microseconds as the trace's columns have them."""
+"""Time spans: pairs of start and end, in microseconds as in the trace's columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Span = tuple[float, float]
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans by time, those that overlap or touch made one."""
+    """The union of spans by time, as disjoint spans."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -28,7 +28,7 @@ def length(spans: Iterable[Span]) -> float:
 
 
 def gaps(busy: Sequence[Span], within: Span) -> list[Span]:
-    """What of a span none of the merged spans covers."""
+    """The parts of a span not covered by the merged spans."""
     at, found = within[0], []
     for start, end in busy:
         if start > at:
@@ -42,8 +42,8 @@ def gaps(busy: Sequence[Span], within: Span) -> list[Span]:
 
 
 def shares(parts: Sequence[Span], span: Span) -> Iterator[tuple[int, Span]]:
-    """The parts that a span overlaps, by number, each with the overlap. Parts are disjoint and
-    by time."""
+    """Indexes of the parts that a span overlaps, with the overlap. Parts are disjoint and by
+    time."""
     number = max(bisect_right(parts, (span[0], float("inf"))) - 1, 0)
     while number < len(parts) and parts[number][0] < span[1]:
         start, end = max(parts[number][0], span[0]), min(parts[number][1], span[1])
@@ -53,13 +53,13 @@ def shares(parts: Sequence[Span], span: Span) -> Iterator[tuple[int, Span]]:
 
 
 def part_at(parts: Sequence[Span], moment: float) -> int | None:
-    """The number of the part that a moment is in. Parts are disjoint and by time."""
+    """Index of the part at a moment. Parts are disjoint and by time."""
     number = bisect_right(parts, (moment, float("inf"))) - 1
     return number if number >= 0 and moment < parts[number][1] else None
 
 
 def operator_rows(trace: Trace) -> Iterator[int]:
-    """Operators, Nodes and regions that no other one has called."""
+    """Operators, Nodes and regions not called by another one."""
     table = trace.table
     for row, kind in enumerate(table.kind[: len(table)]):
         if kind in (OP, NODE, ENGINE, REGION) and row not in table.untimed:
@@ -74,12 +74,12 @@ def row_span(trace: Trace, row: int) -> Span:
 
 
 def has_times(trace: Trace) -> bool:
-    """Whether starts are times; in a trace of the order alone nothing lasts."""
+    """Whether starts are times: some traces have only an order."""
     return any(trace.table.duration) or any(trace.table.kernels.duration)
 
 
 def kernel_spans(trace: Trace) -> Iterator[Span]:
-    """When each kernel, copy and fill ran."""
+    """Times of each kernel, copy and fill."""
     kernels = trace.table.kernels
     for start, duration in zip(kernels.start, kernels.duration, strict=True):
         yield start, start + duration

@@ -1,4 +1,4 @@
-"""The steps of a training or inference loop, by what the trace has of them."""
+"""The steps of a training or inference loop."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _BY_UPDATES = "a step ends with Optimizer.step; the first one includes all that 
 
 
 class Step(NamedTuple):
-    """One turn of the loop. Times in microseconds, as the trace's columns have them."""
+    """An iteration of the loop. Times in microseconds, as in the trace's columns."""
 
     name: str
     start: float
     end: float
     row: int | None
-    """The row that it is, where it is one."""
+    """Its row, if it is one."""
 
 
 class Steps(NamedTuple):
-    """All of them by time; they do not overlap."""
+    """All steps by time, without overlaps."""
 
     rule: str
-    """How they were told from one another; why there are none."""
+    """How they were recognised, or why there are none."""
     found: Sequence[Step]
 
 
 def steps_of(trace: Trace) -> Steps:
-    """By the profiler's own marks, else by ``record_function`` blocks that are called steps, else
-    by ``Optimizer.step``, which ends one."""
+    """By the profiler's step marks, else ``record_function`` blocks named like steps, else
+    ``Optimizer.step``, which ends one."""
     if not has_times(trace):
         return Steps("the trace has no times", ())
     for pattern, rule in (
@@ -67,7 +67,7 @@ def _annotations(trace: Trace, pattern: re.Pattern[str]) -> list[int]:
 
 
 def _outermost(trace: Trace, rows: Sequence[int]) -> list[int]:
-    """Rows that start behind the end of those before: steps of one thread, none in another."""
+    """Rows that start after the end of the previous one: steps of one thread, not nested."""
     found: list[int] = []
     for row in rows:
         if not found or trace.table.start[row] >= row_span(trace, found[-1])[1]:
@@ -80,8 +80,8 @@ def _step(trace: Trace, row: int) -> Step:
 
 
 def _updates(trace: Trace, rows: Sequence[int]) -> list[float]:
-    """Ends of the updates that end a step: of several without operators of a forward or backward
-    pass between them, as where a program has two optimizers in turn, the last one."""
+    """Ends of optimizer updates that end a step: of several updates without forward or backward
+    operators between them, as with two optimizers, the last one."""
     table = trace.table
     work = sorted(table.start[r] for r in operator_rows(trace) if table.phase[r] != OPTIMIZER)
     found: list[float] = []

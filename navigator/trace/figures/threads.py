@@ -1,4 +1,4 @@
-"""What a thread was in at each moment: the innermost row, or a call of the device's runtime."""
+"""What a thread was doing at each moment: the innermost row, or a call of the device runtime."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from navigator.trace.trace import Trace
 
 
 class Piece(NamedTuple):
-    """Time that a thread spent in a row itself, not in what it called; or in nothing."""
+    """Time that a thread spent in a row itself, not in what it called, or idle."""
 
     start: float
     end: float
     row: int
-    """NONE where it was in none."""
+    """NONE outside of rows."""
     launch: int = NONE
-    """The call of the runtime that it was in."""
+    """The runtime call that it was in."""
 
 
 class Threads:
-    """The pieces of each thread, by time. Times as the trace's columns have them."""
+    """The pieces of each thread, by time. Times as in the trace's columns."""
 
     def __init__(self, trace: Trace) -> None:
         self._launch_ops = trace.table.launches.op
@@ -41,12 +41,12 @@ class Threads:
         return iter(self._pieces)
 
     def first(self, thread: int) -> float:
-        """When it was first in anything."""
+        """The start of the thread's first piece."""
         return self._pieces[thread].starts[0]
 
     def before(self, thread: int, moment: float) -> Piece | None:
-        """The last time of one kind before a moment, cut there; None before everything. Where
-        the thread was in no row, the time since the last one."""
+        """The last piece before a moment, cut there; None before the first. Outside of rows, the
+        time since the last row."""
         pieces = self._pieces.get(thread)
         number = bisect_left(pieces.starts, moment) - 1 if pieces else -1
         if pieces is None or number < 0:
@@ -60,7 +60,7 @@ class Threads:
         return Piece(pieces.starts[number], moment, self._launch_ops[launch], launch)
 
     def within(self, thread: int, start: float, end: float) -> Iterator[Piece]:
-        """What it was in between two moments, from the end on."""
+        """The pieces between two moments, from the end backwards."""
         while end > start:
             piece = self.before(thread, end)
             if piece is None:
@@ -71,9 +71,9 @@ class Threads:
 
 
 class DeviceWaits:
-    """The calls of the runtime that come back only when the device is done: those that synchronise
-    by their name, and copies that are not asynchronous, or that have ended with their call, as
-    those of memory that can be paged out do whatever they are called."""
+    """Runtime calls that return only when the device is done: synchronising calls by name, and
+    copies that are synchronous by name or ended with their call, as copies of pageable memory
+    do."""
 
     def __init__(self, trace: Trace) -> None:
         self._launches, kernels = trace.table.launches, trace.table.kernels
@@ -85,7 +85,7 @@ class DeviceWaits:
         }
 
     def __contains__(self, launch: int) -> bool:
-        """Whether a call, by its number, is one."""
+        """Whether a call, by its number, waits."""
         launches = self._launches
         name = launches.names[launches.name[launch]]
         if "Memcpy" not in name:
@@ -95,13 +95,13 @@ class DeviceWaits:
 
 
 _Span = tuple[float, float, int]
-"""(start, minus the end, row or _FIRST_LAUNCH minus the number of a launch), which sorts those that
-are around others before them."""
+"""(start, minus the end, row or _FIRST_LAUNCH minus the number of a launch): outer spans sort
+before inner ones."""
 _FIRST_LAUNCH = -2
 
 
 def _spans(trace: Trace) -> Iterator[tuple[int, _Span]]:
-    """Rows and calls of the runtime, with their threads."""
+    """Rows and runtime calls, with their threads."""
     table, launches = trace.table, trace.table.launches
     for row in range(len(table)):
         if table.kind[row] != GONE and row not in table.untimed:
@@ -126,7 +126,7 @@ class _Pieces:
         self._close(open_, at, float("inf"))
 
     def _close(self, open_: list[tuple[float, int]], at: float, until: float) -> None:
-        """Self time of what is open from one moment to another; what ends meanwhile is closed."""
+        """Adds the self time of open spans between two moments; closes those that end meanwhile."""
         while open_ and at < until:
             end, one = open_[-1]
             stop = min(end, until)

@@ -1,8 +1,8 @@
-"""The work of an operator, from shapes and dtypes: floating point operations, and bytes moved.
+"""The work of an operator from shapes and dtypes: floating point operations, and bytes moved.
 
-The formulas are those of ``torch.utils.flop_counter``: a multiplication and an addition are two
-operations, and neither a bias nor a causal mask counts. Of a convolution with groups only its own
-group of channels counts, in backward too.
+The formulas are those of ``torch.utils.flop_counter``: a multiply-add counts as two operations;
+biases and causal masks do not count. Grouped convolutions count their own channels only, in
+backward too.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ Shape = tuple[int, ...]
 
 
 class Work(NamedTuple):
-    """What one call does."""
+    """The work of one call."""
 
     flops: int
     outputs: tuple[Shape, ...]
-    """The shapes of what it returns."""
+    """The shapes of its results."""
 
 
 def work_of(name: str, inputs: Sequence[Input], outputs: Sequence[Shape] = ()) -> Work | None:
-    """The work of a matrix product, a convolution or an attention, which only its name tells from
-    one another; None of anything else, and where shapes or values are missing.
+    """The work of a matrix product, a convolution or an attention, recognised by name; None for
+    other operators, and if shapes or values are missing.
 
     Parameters:
         name: ``aten::addmm``, or of another namespace.
-        inputs: As they were recorded, by their place in the schema.
-        outputs: Shapes of the results, where they were recorded.
+        inputs: Recorded inputs, by position in the schema.
+        outputs: Shapes of the results, if recorded.
     """
     base = _base(name)
     for pattern, formula in _FORMULAS:
@@ -43,7 +43,7 @@ def work_of(name: str, inputs: Sequence[Input], outputs: Sequence[Shape] = ()) -
 
 
 def has_formula(name: str) -> bool:
-    """Whether the work of an operator follows from its inputs, where they are recorded."""
+    """Whether there is a formula for an operator's work."""
     return any(pattern.fullmatch(_base(name)) for pattern, _ in _FORMULAS)
 
 
@@ -52,7 +52,7 @@ def _base(name: str) -> str:
 
 
 def itemsize(dtype: str) -> int | None:
-    """Bytes of an element: ``bfloat16`` has 2; None where the name does not say."""
+    """Bytes per element: 2 for ``bfloat16``; None if the name does not say."""
     bits = re.search(r"\d+", dtype)
     if dtype == "bool":
         return 1
@@ -60,15 +60,14 @@ def itemsize(dtype: str) -> int | None:
 
 
 def elements(value: Input) -> int:
-    """How many elements of a tensor there are in memory: one along a dimension that is expanded."""
+    """The number of elements of a tensor in memory; an expanded dimension counts as one."""
     strides = value.strides or ()
     known = strides if len(strides) == len(value.shape) else (1,) * len(value.shape)
     return prod(size for size, stride in zip(value.shape, known, strict=True) if stride)
 
 
 def bytes_of(inputs: Sequence[Input], outputs: Sequence[Shape], dtype: str) -> int | None:
-    """Bytes of all tensors that go in, and of what comes out in a dtype; None where the type of
-    one is not known."""
+    """Bytes of all input tensors, and of the outputs with a dtype; None if a type is unknown."""
     tensors = [one for one in inputs if one.kind == "tensor"]
     sizes = [itemsize(one.dtype) for one in tensors]
     result = itemsize(dtype)
@@ -79,7 +78,7 @@ def bytes_of(inputs: Sequence[Input], outputs: Sequence[Shape], dtype: str) -> i
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape | None:
-    """The shape of what an element by element operation makes of these; None where they differ."""
+    """The broadcast shape of an elementwise operation; None if shapes do not match."""
     found: list[int] = []
     for sizes in zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1):
         wanted = set(sizes) - {1}
@@ -93,7 +92,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def _shapes(inputs: Sequence[Input], *places: int) -> list[Shape] | None:
-    """Shapes of the tensors at these places; None where one is not there."""
+    """Shapes of the tensors at these positions; None if one is missing."""
     if max(places) >= len(inputs):
         return None
     found = [inputs[place] for place in places]
@@ -101,7 +100,7 @@ def _shapes(inputs: Sequence[Input], *places: int) -> list[Shape] | None:
 
 
 def _product(name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]) -> Work | None:
-    """A product of matrices; with ``add`` in front of its name a matrix is added to it."""
+    """A matrix product; ``add...`` variants also add a matrix."""
     first = 1 if re.match(r"_?b?add", name) else 0
     shapes = _shapes(inputs, first, first + 1)
     if shapes is None or not all(shapes):
@@ -132,7 +131,7 @@ def _linear(_name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]) -> W
 
 def _convolution(_name: str, inputs: Sequence[Input], outputs: Sequence[Shape]) -> Work | None:
     """``convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding,
-    groups)``, or another one whose result was recorded."""
+    groups)``, or another convolution with a recorded result."""
     shapes = _shapes(inputs, 0, 1)
     if shapes is None or len(shapes[0]) < 3 or len(shapes[0]) != len(shapes[1]):
         return None
@@ -145,7 +144,7 @@ def _convolution(_name: str, inputs: Sequence[Input], outputs: Sequence[Shape]) 
 
 
 def _convolution_flops(image: Shape, weight: Shape, made: Shape, transposed: bool) -> int:
-    """Each place of the result, of a transposed one each place of the image, costs the filter."""
+    """Each output element, or for a transposed convolution each input element, costs one filter."""
     places = image[2:] if transposed else made[2:]
     return 2 * prod(places) * image[0] * prod(weight)
 
@@ -172,7 +171,7 @@ def _convolved(image: Shape, weight: Shape, inputs: Sequence[Input]) -> Shape | 
 
 
 def _each(values: Sequence[int], count: int) -> Sequence[int]:
-    """One number stands for all dimensions."""
+    """A single number applies to all dimensions."""
     return values if len(values) == count else [values[0]] * count
 
 
@@ -192,7 +191,7 @@ def _convolution_backward(
 
 
 def _attention(_name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]) -> Work | None:
-    """Scores of all queries with all keys, and their product with the values."""
+    """Scores of all queries with all keys, times the values."""
     shapes = _shapes(inputs, 0, 1, 2)
     if shapes is None or not _are_attention(*shapes):
         return None
@@ -204,7 +203,7 @@ def _attention(_name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]) -
 def _attention_backward(
     _name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]
 ) -> Work | None:
-    """The scores once more, their gradient, and those of query, key and value."""
+    """Recomputed scores, their gradient, and those of query, key and value."""
     shapes = _shapes(inputs, 1, 2, 3)
     if shapes is None or not _are_attention(*shapes):
         return None
@@ -214,7 +213,7 @@ def _attention_backward(
 
 
 def _are_attention(query: Shape, key: Shape, value: Shape) -> bool:
-    """Whether they go together: ``(..., length, width)`` each."""
+    """Whether the shapes match: ``(..., length, width)`` each."""
     return (
         min(len(query), len(key), len(value)) > 2
         and query[-1] == key[-1]
@@ -227,7 +226,7 @@ def _numbers(inputs: Sequence[Input], place: int) -> tuple[int, ...]:
 
 
 def _is_true(inputs: Sequence[Input], place: int) -> bool | None:
-    """None where neither was recorded. What has no such argument is no transposed convolution."""
+    """None if not recorded; false for an operator without this argument."""
     if place >= len(inputs):
         return False
     return {"true": True, "false": False}.get(_value(inputs, place).lower())

@@ -1,2 +1,2 @@
-"""Traces of many ranks: each is read and reduced to a few numbers a name, by processes here or by
-the workers of a cluster, and the ranks are compared by those numbers alone."""
+"""Traces of many ranks: each is reduced to a few numbers per name, by local processes or a cluster,
+and the ranks are compared by these numbers."""

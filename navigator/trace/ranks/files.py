@@ -1,4 +1,4 @@
-"""Which traces there are: in a folder, by a pattern, or at a URL."""
+"""Finds traces of ranks in a folder, by a pattern, or at a URL."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from types import ModuleType
 from indexes.model.errors import TorchnavError, UsageError
 
 _NAMES = re.compile(r"\.json(\.\w+)?$")
-"""``rank0.json``, and packed ones: ``rank0.json.gz``, ``rank0.json.zst``."""
+"""``rank0.json``, and compressed ones: ``rank0.json.gz``, ``rank0.json.zst``."""
 
 
 def rank_files(where: str) -> list[str]:
-    """The files that can be traces of ranks, ``rank2`` before ``rank10``.
+    """The files that may be traces of ranks, ``rank2`` before ``rank10``.
 
     Parameters:
-        where: A folder, whose folders are searched too; a pattern, ``traces/rank*.json``; or
-            either of them at a URL that fsspec knows, ``s3://bucket/run``.
+        where: A folder, searched recursively; a pattern, ``traces/rank*.json``; or either of them
+            at a URL that fsspec supports, ``s3://bucket/run``.
 
     Raises:
-        UsageError: There is no such folder, no file fits, or the URL cannot be read.
+        UsageError: The folder does not exist, no file matches, or the URL cannot be read.
     """
     if is_url(where):
         found = _at_url(where)
@@ -40,13 +40,13 @@ def rank_files(where: str) -> list[str]:
 
 
 def is_url(where: str) -> bool:
-    """Whether fsspec has to fetch it."""
+    """Whether fsspec is needed."""
     return "://" in where
 
 
 @contextmanager
 def local_file(file: str) -> Iterator[Path]:
-    """The file on this machine; of a URL a copy, for as long as the block runs.
+    """The file on this machine; for a URL, a temporary copy.
 
     Raises:
         UsageError: The URL cannot be read.
@@ -62,7 +62,7 @@ def local_file(file: str) -> Iterator[Path]:
 
 
 def fsspec() -> ModuleType:
-    """The library that reads URLs. Raises UsageError where it is not installed."""
+    """The fsspec library. Raises UsageError if it is not installed."""
     try:
         import fsspec as library
     except ImportError as error:
@@ -80,7 +80,7 @@ def _at_url(where: str) -> list[str]:
 
 @contextmanager
 def _one_line_errors(url: str) -> Iterator[None]:
-    """Each file system raises errors of its own: they are one of ours, in one line."""
+    """Turns the various errors of file systems into a one-line UsageError."""
     try:
         yield
     except TorchnavError:
@@ -91,6 +91,6 @@ def _one_line_errors(url: str) -> Iterator[None]:
 
 
 def _by_numbers(path: str) -> list[tuple[int, str]]:
-    """``rank2`` before ``rank10``."""
+    """Sort key: ``rank2`` before ``rank10``."""
     parts = re.split(r"(\d+)", path)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]

@@ -1,5 +1,5 @@
-"""Each rank's trace reduced to time by name and how its device was used, one at a time in each
-worker: a process here, or a worker of a cluster."""
+"""Reduces the trace of each rank to times by name and device use, one trace at a time in each
+worker: a local process or a worker of a cluster."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class _Work(NamedTuple):
     start: float
     end: float
     own: float
-    """Without what it calls."""
+    """Self time."""
     copy: bool = False
     timed: bool = True
-    """Whether its name is one that time is added up for."""
+    """Whether its name gets a total."""
     outermost: bool = True
     """Whether no operator called it."""
 
 
 def reduce_file(file: str) -> Rank | BadRank:
-    """One trace, a path or a URL, read whole and reduced."""
+    """The summary of one trace, at a path or a URL."""
     try:
         with local_file(file) as path:
             trace = read_trace(path)
@@ -53,7 +53,7 @@ def reduce_file(file: str) -> Rank | BadRank:
 
 
 def reduce_trace(trace: Trace, path: str) -> Rank:
-    """What one rank did, by name, and how its device was used."""
+    """What one rank did by name, and how its device was used."""
     rows, kernels = list(_rows(trace)), list(_kernels(trace))
     use = _device_use(kernels or [row for row in rows if row.outermost])
     timed = [row for row in rows if row.timed]
@@ -109,7 +109,7 @@ def _kernels(trace: Trace) -> Iterator[_Work]:
 
 
 def _totals(kind: str, times: Iterable[tuple[str, float]]) -> Iterator[NameTotal]:
-    """Most time first."""
+    """Totals by time, descending."""
     totals: dict[str, tuple[int, float]] = {}
     for name, own in times:
         count, total = totals.get(name, (0, 0.0))
@@ -119,7 +119,7 @@ def _totals(kind: str, times: Iterable[tuple[str, float]]) -> Iterator[NameTotal
 
 
 def _device_use(work: list[_Work]) -> tuple[float, float, float, float]:
-    """Time computing, communicating, communicating while nothing was computed, and busy."""
+    """Time computing, communicating, communicating without computing, and busy."""
     both = [one for one in work if not one.copy]
     collectives = [one for one in both if is_collective(one.label)]
     compute = _union(one for one in both if not is_collective(one.label))
@@ -127,7 +127,7 @@ def _device_use(work: list[_Work]) -> tuple[float, float, float, float]:
 
 
 def _union(spans: Iterable[_Work]) -> float:
-    """How long at least one of them lasted."""
+    """The length of the union of spans."""
     total, until = 0.0, float("-inf")
     for one in sorted(spans, key=lambda one: one.start):
         total += max(one.end - max(one.start, until), 0.0)
@@ -143,7 +143,7 @@ def _span(work: list[_Work]) -> float:
 
 
 def _number(trace: Trace, path: str) -> int | None:
-    """The trace says it, or else its name does: ``rank3.json``, ``rank_3/trace.json``."""
+    """The rank from the trace or else from its name: ``rank3.json``, ``rank_3/trace.json``."""
     if trace.meta.rank is not None:
         return trace.meta.rank
     found = _RANK.findall("/".join(PurePath(path).parts[-2:]))
@@ -151,13 +151,13 @@ def _number(trace: Trace, path: str) -> int | None:
 
 
 Progress = Callable[[int], None]
-"""Called with the number of ranks that were read."""
+"""Called with the number of ranks done."""
 
 
 def read_ranks(
     files: Sequence[str], workers: int = 0, progress: Progress | None = None
 ) -> Iterator[Rank | BadRank]:
-    """Each file reduced, in the order of the files. ``workers`` 0: one for each core."""
+    """The summary of each file, in order. ``workers`` 0: one for each core."""
     count = min(workers or os.cpu_count() or 1, len(files))
     if count < 2:
         yield from _counted(map(reduce_file, files), progress)
@@ -169,13 +169,13 @@ def read_ranks(
 def read_on_cluster(
     files: Sequence[str], address: str, progress: Progress | None = None
 ) -> Iterator[Rank | BadRank]:
-    """Each file reduced by the workers of a Dask cluster, in the order of the files.
+    """The summary of each file, in order, by the workers of a Dask cluster.
 
-    The workers open the files themselves: paths must be theirs too, or URLs. A rank that a worker
-    could not reduce, since it was lost or has no torchnav, is a BadRank.
+    The workers open the files themselves: paths must exist there, or be URLs. If a worker was lost
+    or has no torchnav, the result is a BadRank.
 
     Raises:
-        UsageError: Dask is not installed, or no scheduler answers at the address.
+        UsageError: Dask is not installed, or no scheduler responds at the address.
     """
     try:
         import distributed

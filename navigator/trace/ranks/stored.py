@@ -1,6 +1,6 @@
-"""Reductions that are kept, so that a rank is read once: Parquet files, which Polars scans.
+"""Caches the summaries of ranks in Parquet files, which Polars scans.
 
-Only where Polars is installed (``torchnav[ranks]``); without it every trace is read each time, and
+Only if Polars is installed (``torchnav[ranks]``); without it, traces are read each time and
 ``summary`` compares the ranks in memory.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _KEPT = "rank"
-"""The key, in the file's metadata, of what is known of the rank itself."""
+"""The key of the rank's own facts in the file's metadata."""
 Results = Iterator[Rank | BadRank]
 
 
@@ -36,18 +36,18 @@ def is_possible() -> bool:
 
 
 class StoredReductions:
-    """A folder with the reductions of ranks."""
+    """A folder with the summaries of ranks."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises OSError when the folder cannot be made."""
+        """Raises OSError if the folder cannot be created."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._stems: dict[str, str] = {}
-        """Of each trace the name of its files, without what they hold."""
+        """File names for each trace, without the suffix."""
 
     def complete(self, files: Sequence[str], read: Callable[[Sequence[str]], Results]) -> Results:
-        """The rank of each file, without its totals: as it is kept, or else as ``read`` reduces
-        it, in the order of the files."""
+        """The rank of each file, in order, without its totals: from the cache, or else from
+        ``read``."""
         kept = {file: self._stored_rank(file) for file in files}
         rest = read([file for file in files if kept[file] is None])
         for file in files:
@@ -57,11 +57,11 @@ class StoredReductions:
             yield found
 
     def compare(self, ranks: Sequence[Rank]) -> Compared:
-        """As ``summary.compare``, by two streaming scans over the files."""
+        """As ``summary.compare``, with two streaming scans of the files."""
         return (self.spreads(ranks), self.skews(ranks)) if ranks else ([], [])
 
     def spreads(self, ranks: Sequence[Rank]) -> list[Spread]:
-        """Each name of each kind, most time first."""
+        """Each name of each kind, by total time, descending."""
         import polars as pl
 
         rows = self._scan("totals", ranks)
@@ -87,7 +87,7 @@ class StoredReductions:
         return [Spread(**row) for row in found.collect(engine="streaming").iter_rows(named=True)]
 
     def skews(self, ranks: Sequence[Rank]) -> list[Skew]:
-        """Collectives that several ranks call, the largest wait first."""
+        """Collectives called by several ranks, the largest wait first."""
         import polars as pl
 
         start, end = pl.col("start_us"), pl.col("end_us")
@@ -132,10 +132,10 @@ class StoredReductions:
             lists = {"problems": tuple(rank["problems"]), "totals": (), "arrivals": ()}
             return Rank(**rank | lists | {"path": file})
         except (OSError, pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
-            return None  # not there, cut, or of another version: it is made anew
+            return None  # missing, truncated, or of another version
 
     def _keep(self, file: str, rank: Rank) -> Rank:
-        """Write a reduction; the rank without what can be read from there."""
+        """Write a summary; returns the rank without the totals that are now in the file."""
         light = replace(rank, totals=(), arrivals=())
         self._write(file, "arrivals", rank.arrivals, Arrival)
         self._write(file, "totals", rank.totals, NameTotal, {_KEPT: json.dumps(asdict(light))})
@@ -162,8 +162,8 @@ class StoredReductions:
 
 
 def _nth(place: int, ranks: int) -> pl.Expr:
-    """The value at a place of the sorted times of all ranks; those without the name are zeros, and
-    come first."""
+    """The n-th of all ranks' sorted times; ranks without the name count as zeros, which come
+    first."""
     import polars as pl
 
     at = place - ranks + pl.col("ranks").cast(pl.Int64)
@@ -172,7 +172,7 @@ def _nth(place: int, ranks: int) -> pl.Expr:
 
 
 def _key(file: str) -> str:
-    """Of a trace as it is now, and of the code that reads it."""
+    """Identifies a trace's version and the code that reads it."""
     if is_url(file):
         system, path = fsspec().url_to_fs(file)
         state = str(system.checksum(path))

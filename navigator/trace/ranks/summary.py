@@ -1,4 +1,4 @@
-"""What the ranks of a run have in common and where they differ."""
+"""Compares the ranks of a run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DEVIATIONS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Time under one name across the ranks, in microseconds; a rank without it counts as 0."""
+    """Time under one name across ranks, in microseconds; a rank without it counts as 0."""
 
     kind: str
     name: str
     ranks: int
-    """How many ranks have it."""
+    """Number of ranks that have it."""
     count: int
-    """Of all ranks together."""
+    """Sum over all ranks."""
     min_us: float
     median_us: float
     max_us: float
@@ -33,8 +33,8 @@ class Spread:
 
     @property
     def imbalance(self) -> float | None:
-        """How far the slowest rank is above the median, 1 when it is not; None when most ranks
-        do not have it."""
+        """The slowest rank's time relative to the median; None if most ranks do not have the
+        name."""
         return self.max_us / self.median_us if self.median_us else None
 
 
@@ -48,18 +48,18 @@ class RunSummary:
     ranks: tuple[Rank, ...]
     """By number, without their totals."""
     spreads: tuple[Spread, ...]
-    """Most time first, by kind."""
+    """By kind, by total time, descending."""
     skews: tuple[Skew, ...]
-    """Collectives that several ranks call, the largest wait first."""
+    """Collectives called by several ranks, the largest wait first."""
     stragglers: tuple[Rank, ...]
-    """Ranks that compute far longer than the median: more than 5 %, and more than three times
-    the usual deviation. The others wait for them in collectives."""
+    """Ranks whose computation takes over 5 % and over three times the usual deviation more than the
+    median. The others wait for them in collectives."""
     bad: tuple[BadRank, ...]
     median_compute_us: float
 
 
 def spreads(ranks: Sequence[Rank]) -> list[Spread]:
-    """Each name of each kind, by kind, most time first."""
+    """Each name of each kind, by kind, by total time, descending."""
     found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
     for rank in ranks:
         for one in rank.totals:
@@ -69,14 +69,14 @@ def spreads(ranks: Sequence[Rank]) -> list[Spread]:
 
 
 def compare(ranks: Sequence[Rank]) -> Compared:
-    """Ranks that hold their totals and arrivals."""
+    """For ranks that hold their totals and arrivals."""
     return spreads(ranks), skews({rank.number or 0: rank.arrivals for rank in ranks})
 
 
 def summarise(
     results: Iterable[Rank | BadRank], compare: Callable[[Sequence[Rank]], Compared] = compare
 ) -> RunSummary:
-    """The ranks are taken one by one, and compared once they have numbers."""
+    """Collects the ranks, then compares them once all are numbered."""
     ranks: dict[int, Rank] = {}
     bad: list[BadRank] = []
     unnumbered: list[Rank] = []
@@ -99,7 +99,7 @@ def summarise(
 
 
 def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
-    """Those that do not say who they are get the free numbers, in the order of the files."""
+    """Assigns free numbers, in file order, to ranks that do not state theirs."""
     free = 0
     for rank in unnumbered:
         while free in ranks:

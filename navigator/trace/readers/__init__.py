@@ -1,6 +1,6 @@
 """Readers of trace formats: a file in, a ``Trace`` out. None of them imports torch.
 
-A format is a module of this folder with the two functions of ``Format``, and its name below.
+A format is a module in this folder with the functions of ``Format``; its name is listed below.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _HEAD = 4096
 
 
 class Format(Protocol):
-    """What a module of this folder offers."""
+    """The functions of a format's module."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file may be of this format, by the first bytes of its content,
-        whatever it is packed in; a folder by its path."""
+        """Whether the file may have this format, by the first bytes of its unpacked content; for a
+        folder, by its path."""
 
     def read(self, path: Path, watch: Watch) -> Trace:
-        """The trace. Raises BadTrace, in one line, for what is none."""
+        """The trace. Raises a one-line BadTrace for another file."""
 
 
 FORMATS: tuple[Format, ...] = (torch_trace, memory_snapshot, nsys, ncu, execution_trace, chrome)
-"""The first that recognises a file reads it; the last takes all."""
+"""The first one that recognises a file reads it; the last one accepts any file."""
 
 
 def read_trace(
@@ -36,17 +36,16 @@ def read_trace(
     progress: Callable[[int], bool] | None = None,
     early: Callable[[Trace], None] | None = None,
 ) -> Trace:
-    """Read a trace of any format that is known.
+    """Read a trace of any supported format.
 
     Parameters:
-        path: A file, or a folder with logs of ``TORCH_TRACE``.
+        path: A file, or a folder with ``TORCH_TRACE`` logs.
         progress: Called with the number of rows so far; returns False to stop.
-        early: Called once with the first rows of a Chrome trace that takes a while: a trace of
-            its own, whose rows have the ids that they will have.
+        early: Called once with the first rows of a large Chrome trace, as a trace with final ids.
 
     Returns:
-        The trace, with times in microseconds from its start. ``meta`` says what it lacks and
-        what could not be read; a file that was cut is read up to the cut.
+        The trace, with times in microseconds from its start. ``meta`` says what is missing or could
+            not be read; a truncated file is read as far as possible.
 
     Raises:
         BadTrace: The file is not a trace; the message is one line.
@@ -59,5 +58,5 @@ def read_trace(
 def _head(path: Path) -> bytes:
     try:
         return Content(path).head(_HEAD)
-    except OSError:  # a folder, or nothing that can be read: the reader says so
+    except OSError:  # a folder or unreadable: the reader reports it
         return b""

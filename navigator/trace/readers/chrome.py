@@ -1,4 +1,4 @@
-"""Chrome traces: what torch.profiler exports, from 2022 to today, and what torchnav records."""
+"""Reads Chrome traces from torch.profiler, 2022 and later, and from torchnav."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _RUNTIME = (
     "cuda_runtime cuda_driver Runtime xpu_runtime xpu_driver privateuse1_runtime "
     "privateuse1_driver mtia_runtime glow_runtime"
 ).split()
-"""Calls on the host that launch, by the names of libkineto's ActivityType."""
+"""Host calls that launch work, by the names of libkineto's ActivityType."""
 _OTHER_DEVICES = ("xpu", "mtia", "privateuse1")
-"""Devices that do not go by the name of CUDA, as the categories of their launches begin."""
+"""Prefixes of launch categories for devices that do not use CUDA's."""
 _WAITS = ("EVENT", "NOTIFY")
-"""Of Ascend's task types, those of tasks that only wait or signal."""
+"""Ascend task types that only wait or signal."""
 _ARROW = "fwdbwd"
 
 
 class ChromeReader:
-    """Feed it chunks of events, then ``finish``."""
+    """Call ``feed`` with chunks of events, then ``finish``."""
 
     def __init__(self, path: str = "") -> None:
         self.trace = Trace()
@@ -59,7 +59,7 @@ class ChromeReader:
         self._builder = Builder(self._table)
         self._own = OwnEvents(self.trace.meta, self._table, self._builder)
         self._cut = "the recording was cut off: the last window is missing"
-        """What is said of a recording of ours that did not end well."""
+        """The problem to report for a torchnav recording that did not end normally."""
         self._bad = self.events = 0
         self._name, self._frame = cache(self._new_name), cache(self._new_frame)
         self._threads = cache(self._table.threads.number)
@@ -77,7 +77,7 @@ class ChromeReader:
         }
 
     def feed(self, chunk: bytes) -> None:
-        """Events as a JSON array."""
+        """Add events from a JSON array."""
         events, bad = decode(chunk)
         self._bad += bad
         self.events += len(events)
@@ -102,7 +102,7 @@ class ChromeReader:
             self._own.read(event, self._thread(event))
 
     def recover(self, path: Path) -> None:
-        """Of a recording of ours that did not end well: take in what stands beside it."""
+        """Add the tail of a torchnav recording that did not end normally."""
         meta = self.trace.meta
         if meta.format != "torchnav" or meta.complete or not meta.torch:
             return
@@ -117,11 +117,11 @@ class ChromeReader:
         self._own.close_rows()
 
     def _thread_numbered(self, number: int) -> int:
-        """Of the process that was recorded."""
+        """A thread of the recorded process."""
         return self._threads((self._own.pid, str(number)))
 
     def finish(self, around: Surroundings) -> Trace:
-        """Build what is left and say what the trace lacks. Raises BadTrace if it held nothing."""
+        """Build what is left and note what the trace lacks. Raises BadTrace if it is empty."""
         meta = self.trace.meta
         meta.format = meta.format or "kineto"
         if self._own.exported or not meta.complete:
@@ -234,15 +234,15 @@ class ChromeReader:
             self._table.kernels.graph_nodes[len(self._table.kernels) - 1] = node
 
     def _mtia(self, event: Event, start: float, duration: float) -> None:
-        """Work of the command processors of an MTIA, and copies; not what waits or signals."""
+        """Work of an MTIA's command processors, and copies; without waits and signals."""
         args = args_of(event)
         if args.event_number is None:
             work = _COPY if args.direction else _KERNEL
             self._add_work(work, event, start, duration, _whole(args.correlation), "mtia:")
 
     def _ascend(self, event: Event, start: float, duration: float) -> None:
-        """A task of an Ascend NPU, which has no category. torch_npu's arrow from the operator that
-        launched it has the number of the nanosecond in which it starts."""
+        """A task of an Ascend NPU, which has no category. The id of torch_npu's arrow to it is the
+        task's start in nanoseconds."""
         task = args_of(event).task
         if not task or task.startswith(_WAITS):
             return
@@ -282,7 +282,7 @@ class ChromeReader:
             self._builder.add_frame(self._thread(event), start, duration, stack, module)
 
     def _new_frame(self, text: str) -> tuple[int, int]:
-        """(stack, module) that a Python frame of this name stands for."""
+        """The (stack, module) of a Python frame with this name."""
         if text.startswith("nn.Module: "):
             return NONE, self._table.modules.number(text.removeprefix("nn.Module: "))
         match = _FRAME.fullmatch(text)
@@ -304,7 +304,7 @@ _LACKS = {
 
 
 def _is_users(path: str) -> bool:
-    """Neither torch nor the standard library; the profiler cuts paths to the import root."""
+    """Neither torch nor the standard library; profilers cut paths to the import root."""
     first = path.replace("\\", "/").lstrip("/").partition("/")[0].removesuffix(".py")
     if "torch/" in path and (first == "torch" or "/site-packages/torch/" in path):
         return False
@@ -312,14 +312,14 @@ def _is_users(path: str) -> bool:
 
 
 def _whole(value: int | str | None) -> int:
-    """A number that some versions write as text; 0 where there is none."""
+    """A number, which some versions write as text; 0 if missing."""
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else 0
     return int(value) if value and value.isdecimal() and len(value) < 19 else 0
 
 
 def _sequence(args: Args) -> int:
-    """-1 where there is none; AccumulateGrad has the largest number there is."""
+    """-1 if missing; AccumulateGrad has the largest possible number."""
     if args.sequence is None:
         return NONE
     value = int(args.sequence) if isinstance(args.sequence, int) else _whole(args.sequence)
@@ -327,7 +327,7 @@ def _sequence(args: Args) -> int:
 
 
 def _show_early(path: Path, chunk: bytes, early: Callable[[Trace], None]) -> bool:
-    """The rows of the first chunk that has any, where there are more to come."""
+    """Show the rows of the first chunk that has any, if more chunks follow."""
     if len(chunk) < BLOCK // 2:
         return True
     reader = ChromeReader(str(path))
@@ -339,12 +339,12 @@ def _show_early(path: Path, chunk: bytes, early: Callable[[Trace], None]) -> boo
 
 
 def recognises(_path: Path, _head: bytes) -> bool:
-    """Whatever no other reader takes: what is no trace is found out while reading."""
+    """Accepts whatever other readers do not; ``read`` finds out what is not a trace."""
     return True
 
 
 def read(path: Path, watch: Watch) -> Trace:
-    """Read a ``.json`` or ``.json.gz`` trace. Raises BadTrace with one line if it is none."""
+    """Read a ``.json`` or ``.json.gz`` trace. Raises a one-line BadTrace for other files."""
     reader, around = ChromeReader(str(path)), Surroundings()
     early = watch.early
     for chunk in event_chunks(path, around):
@@ -366,9 +366,9 @@ def read(path: Path, watch: Watch) -> Trace:
 
 
 class Feed:
-    """Reads what has been appended to a recording since the last time.
+    """Follows a recording that is being written.
 
-    One thread calls ``read`` and ``finish``; others may look at ``trace`` meanwhile.
+    One thread calls ``read`` and ``finish``; others may read ``trace`` meanwhile.
     """
 
     def __init__(self, path: Path) -> None:
@@ -381,7 +381,7 @@ class Feed:
         return self._reader.trace
 
     def read(self) -> bool:
-        """Take in whole lines that are new, at most a few megabytes; whether there were any."""
+        """Read new whole lines, at most a few megabytes; returns whether there were any."""
         try:
             with open_file(self._path, None) as file:
                 file.seek(self._at)
@@ -396,7 +396,7 @@ class Feed:
         return bool(lines)
 
     def finish(self) -> Trace:
-        """The program has ended: read the rest and build what is left."""
+        """After the program has ended, read the rest and build what is left."""
         while self.read():
             pass
         self._reader.recover(self._path)

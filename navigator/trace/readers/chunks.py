@@ -1,4 +1,4 @@
-"""Cuts a Chrome trace of any size into chunks of whole events, without loading it."""
+"""Splits a Chrome trace of any size into chunks of whole events, without loading it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from navigator.trace.trace import BadTrace
 _TAIL = 1 << 16
 _ARRAY_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|args|pid|tid|ts|dur)"\s*:)')
-"""Between two events. It cannot stand inside a JSON string: its quotes would be escaped."""
+"""Separator of events. It cannot occur in a JSON string, where quotes are escaped."""
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """What stands before and after the array of events, and how the file ends."""
+    """The text before and after the array of events, and how the file ends."""
 
     fields: dict[str, Any] = field(default_factory=dict)
     truncated: bool = False
     left_out: list[str] = field(default_factory=list)
-    """What of an archive is not shown, in a line."""
+    """A line about files of an archive that are skipped."""
 
 
 def event_chunks(
@@ -36,11 +36,11 @@ def event_chunks(
     array: re.Pattern[bytes] = _ARRAY_KEY,
     boundary: re.Pattern[bytes] = _NEXT_EVENT,
 ) -> Iterator[bytes]:
-    """JSON arrays of events, in file order. ``around`` is complete when the last was given.
+    """JSON arrays of events, in file order. ``around`` is complete after the last one.
 
-    ``array`` finds the array in its object, ``boundary`` the end of an event before another.
-    Raises BadTrace for a file that holds no array of events, and for one that cannot be read in
-    bounded memory: an event of more than 64 MB, or compressed so that it hardly ends.
+    ``array`` finds the array in its object, ``boundary`` the end of an event before another. Raises
+    BadTrace for a file without an array of events, and for one that would need unbounded memory: an
+    event of more than 64 MB, or extreme compression.
     """
     cutter, content = _Cutter(path, around, array, boundary), Content(path)
     try:
@@ -53,7 +53,7 @@ def event_chunks(
 
 @dataclass(slots=True)
 class _Cutter:
-    """Cuts blocks of a file behind whole events."""
+    """Splits a file's blocks after whole events."""
 
     path: Path
     around: Surroundings
@@ -77,7 +77,7 @@ class _Cutter:
         yield from self._last_chunk(pending)
 
     def _after_header(self, blocks: Iterator[bytes]) -> tuple[int, bytes]:
-        """Read up to the first event: where it stands, and what was read of it."""
+        """Reads up to the first event; returns its position and the text read so far."""
         head = next(blocks, b"")
         if head.lstrip()[:1] == b"[":
             start = head.index(b"[") + 1
@@ -93,8 +93,8 @@ class _Cutter:
             head += block
 
     def _last_boundary(self, text: bytes, seen: int = 0) -> int:
-        """Where the last event of ``text`` begins; 0 when only one can be seen. No boundary
-        lies wholly before ``seen``."""
+        """Start of the last event in ``text``; 0 if there is only one. No boundary lies entirely
+        before ``seen``."""
         start = max(len(text) - _TAIL, seen)
         while True:
             cut = 0
@@ -105,7 +105,7 @@ class _Cutter:
             start = max(start - (len(text) - start) * 4, seen)
 
     def _last_chunk(self, text: bytes) -> Iterator[bytes]:
-        """The rest of the events, and then what follows the array."""
+        """The rest of the events; then parses what follows the array."""
         cut = self._last_boundary(text)
         if cut:
             yield b"[" + text[:cut].rstrip(b" \t\r\n,") + b"]"
@@ -124,6 +124,6 @@ class _Cutter:
 
 
 def _trailer(text: str) -> dict[str, Any]:
-    """``], "traceName": ...}`` as fields."""
+    """The fields of ``], "traceName": ...}``."""
     rest = text.lstrip(" \t\r\n,").removeprefix("]").lstrip(" \t\r\n,")
     return json_object("{" + rest) if rest.endswith("}") and len(rest) > 1 else {}

@@ -1,9 +1,8 @@
-"""What a log of ``TORCH_TRACE`` tells of each compilation: why it broke off or was made anew,
-its guards, its graphs, and which nodes of a graph each generated kernel computes, as the module
-that Inductor generates tells in comments.
+"""Reads ``TORCH_TRACE`` logs: for each compilation its graph breaks, recompilations, guards,
+graphs, and the nodes of each generated kernel, from comments in Inductor's generated module.
 
-The entries are those of ``torch/_logging/structured.py``; torch's versions name them as a key of
-their own or as an ``artifact`` with that name.
+The entries are those of ``torch/_logging/structured.py``: depending on torch's version, a key of
+its own or an ``artifact`` with a name.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from navigator.trace.readers.events import json_object
 _LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
 _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
 _NO_LINE = "# No stacktrace found"
-"""How torch/fx/graph.py marks nodes that passes of the compiler have made."""
+"""How torch/fx/graph.py marks nodes created by compiler passes."""
 _CALL = re.compile(
     r"\b(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
     r"(?:\.(?P<overload>\w+))?\("
@@ -37,21 +36,21 @@ _AOT_GRAPHS = ("aot_forward_graph", "aot_backward_graph", "aot_inference_graph")
 
 @dataclass(slots=True)
 class CompileLog:
-    """All that the logs of one program tell."""
+    """The contents of one program's logs."""
 
     torch: str = ""
     commit: str = ""
     compilations: dict[str, Compilation] = field(default_factory=dict)
     _texts: dict[int, str] = field(default_factory=dict)
-    """Names of files by their numbers."""
+    """File names by number."""
 
     def read(self, lines: Iterable[str]) -> None:
-        """Add a log, line by line. Lines that are none of its entries are passed over."""
+        """Add a log, line by line. Other lines are skipped."""
         for header, payload in _entries(lines):
             self.add(header, payload)
 
     def add(self, header: dict[str, Any], payload: list[str]) -> None:
-        """Add one entry: what it says of itself, and the lines of its text."""
+        """Add an entry: its header, and the lines of its text."""
         if isinstance(interned := header.get("str"), list) and len(interned) == 2:
             self._texts[interned[1]] = str(interned[0])
         elif _name(header) == "torch_version":
@@ -62,7 +61,7 @@ class CompileLog:
             self._add(header, payload)
 
     def take(self, one: dict[str, Any]) -> None:
-        """Add a compilation as ``torchnav export`` wrote it. Raises ValueError for what is none."""
+        """Add a compilation from ``torchnav export``. Raises ValueError for anything else."""
         told = msgspec.convert(one, Compilation)
         self.compilations[told.id] = told
 
@@ -168,10 +167,10 @@ def _post_grad(one: Compilation, _header: dict[str, Any], payload: list[str]) ->
 
 
 def _code(one: Compilation, header: dict[str, Any], payload: list[str]) -> None:
-    """The generated code: which graph it is of, and its kernels in the order of the calls."""
+    """The generated code: its graph, and its kernels in the order of the calls."""
     graph = one.graphs[-1] if one.graphs else None
     if graph is None or not graph.is_lowered or graph.has_code:
-        graph = Graph("", is_lowered=True)  # taken from a cache: its graph is not logged again
+        graph = Graph("", is_lowered=True)  # from a cache, whose graphs are not logged
         one.graphs.append(graph)
     graph.has_code = True
     graph.path = _generated(header)
@@ -180,7 +179,7 @@ def _code(one: Compilation, header: dict[str, Any], payload: list[str]) -> None:
 
 
 def _generated(header: dict[str, Any]) -> str:
-    """The path of the generated module; older versions tell only the name of the file."""
+    """The path of the generated module; older versions have only the file name."""
     facts = header.get("inductor_output_code")
     facts = facts if isinstance(facts, dict) else {}
     return str(facts.get("file_path") or facts.get("filename") or "")
@@ -195,7 +194,7 @@ def _mappings(one: Compilation, _header: dict[str, Any], payload: list[str]) -> 
 
 
 def _stacks(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
-    """The user's lines. The table grows from graph to graph: only this graph's are taken."""
+    """The user's lines. The table accumulates graphs; only this graph's lines are used."""
     for handle, stacks in json_object("\n".join(payload)).items():
         kernel = one.graphs[-1].kernels.get(handle) if one.graphs else None
         if kernel is not None and isinstance(stacks, list):
@@ -225,13 +224,13 @@ _LIBRARY = "extern_kernels."
 
 
 def graph_name(lines: Sequence[str]) -> str:
-    """``0_forward``; empty where the module does not say."""
+    """``0_forward``, or empty if the module does not say."""
     return next((match["id"] for line in lines if (match := _AOT_ID.search(line))), "")
 
 
 def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
-    """The calls of kernels by their handles, ``cpp_fused_add_0:1``; where the module numbers none,
-    by numbers of ours."""
+    """The kernel calls by handle, ``cpp_fused_add_0:1``; numbered here if the module does not do
+    so."""
     numbered = {
         handle: replace(kernel, name=handle.rpartition(":")[0])
         for handle, kernel in _kernels(lines, _HANDLE, lambda _handle: True)
@@ -249,11 +248,11 @@ def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
 
 
 def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
-    """Tells of each kernel the next that is given a buffer that it is the first to be given, and
-    so writes."""
+    """Sets for each kernel the next one that takes a buffer which this kernel is the first to take,
+    and so writes."""
     given = [frozenset(_BUFFER.findall(line)) for line in calls]
     handles = list(kernels)
-    if len(calls) != len(handles):  # what is called in a loop or in another way
+    if len(calls) != len(handles):  # called in a loop, or in another form
         return
     for at, handle in enumerate(handles):
         written = given[at].difference(*given[:at])
@@ -264,8 +263,8 @@ def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
 def _kernels(
     lines: Sequence[str], pattern: re.Pattern[str], is_kernel: Callable[[str], bool]
 ) -> Iterator[tuple[str, Kernel]]:
-    """What a pattern finds in the lines, with the nodes that comments before it or before its
-    definition tell."""
+    """Matches of a pattern in the lines, with the nodes in the comments before each or before its
+    definition."""
     defined: dict[str, tuple[str, ...]] = {}
     fragment: list[str] = []
     for line in lines:
@@ -274,7 +273,7 @@ def _kernels(
         elif match := _DEFINITION.match(line):
             defined[match["name"]], fragment = tuple(fragment), []
         elif (match := pattern.search(line)) and is_kernel(match["name"]):
-            # A kernel that is called again computes other nodes then: its comment has the first.
+            # A kernel's comment lists the nodes of its first call only.
             nodes = defined.pop(match["name"].partition(":")[0], ())
             nodes = tuple(fragment) or nodes
             yield match["name"], Kernel(match["name"], nodes=nodes or None)

@@ -1,5 +1,5 @@
-"""Rows of what torch.compile made, graphs, their kernels, the operators that each computes, and of
-when it compiled and what it said."""
+"""Rows for results of torch.compile: compilations, graphs, kernels and their operators,
+messages."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from navigator.trace.table import ANNOTATION, COMPILE, OP, REGION, Stack, Table
 
 
 class CompilationRows:
-    """Compilations as rows: what the compiler says, then its graphs, their kernels in them.
+    """Compilations as rows: messages, then graphs with their kernels.
 
     Parameters:
-        first: The row that the first item will be.
+        first: The row of the first item.
     """
 
     def __init__(self, stacks: list[Stack], first: int = 0) -> None:
         self.items: list[Item] = []
         self.has_graph = False
         self.is_silent = False
-        """Whether the log leaves open which kernel computes a node."""
+        """Whether the log does not say which kernel computes a node."""
         self._stacks = stacks
         self._first = first
 
     def add(self, one: Compilation) -> None:
-        """All that is told of a compilation, below a row of its own."""
+        """Add everything about a compilation below a row of its own."""
         self.add_logged(one, self._row(one.title, one.frame))
 
     def add_logged(self, one: Compilation, top: int = NONE) -> None:
-        """What has no rows yet of all that is told of a compilation."""
+        """Add what has no rows yet of a compilation."""
         for note in one.notes[one.noted :]:
             self._row(note.text, note.frame, top)
         if one.guards and not one.noted_guards:
@@ -53,8 +53,8 @@ class CompilationRows:
                 self._add_graph(graph, top)
 
     def _add_graph(self, graph: Graph, top: int) -> None:
-        """A graph: each node under the kernel that computes it; what needs none, or may be of
-        several, after them."""
+        """A graph: each node under its kernel, then nodes without a kernel or with several possible
+        ones."""
         self.has_graph = True
         backward = graph.is_backward
         parent = self._row(f"graph {graph.name or 'of Inductor'}", graph.frame, top, backward)
@@ -68,7 +68,7 @@ class CompilationRows:
             kernel.row = self._first + row
             if kernel.nodes is None:
                 self._add_nodes(graph, (handle,), kernels, row)
-            else:  # of a node that several kernels compute, each has it
+            else:  # listed under each of several kernels
                 self._add_logged_nodes(graph, kernel.nodes, row)
         self.is_silent |= graph.has_code and not graph.kernels
         groups = dict.fromkeys(kernels.get(node.name, ()) for node in graph.nodes)
@@ -123,7 +123,7 @@ def _frame(graph: Graph, kernel: Kernel) -> StackFrame | None:
 
 
 def _sureness(kernel: Kernel) -> str:
-    """How its operators were found, where the log does not tell them."""
+    """How its operators were determined, if the log does not list them."""
     if kernel.nodes is not None:
         return ""
     if "." in kernel.name:
@@ -132,27 +132,27 @@ def _sureness(kernel: Kernel) -> str:
 
 
 def _place(kind: str) -> str:
-    """``cuda:0`` of ``f32[2, 4][4, 1]cuda:0``."""
+    """``cuda:0`` for ``f32[2, 4][4, 1]cuda:0``."""
     device = kind.rpartition("]")[2]
     return device if device and device != "cpu" else ""
 
 
 class CompileEvents:
-    """Feeds a builder with a row for each compilation, around all that ran in it, and puts what
-    it made before that."""
+    """Adds a row for each compilation around everything that ran in it, and rows for its results
+    before that."""
 
     def __init__(self, table: Table, builder: Builder) -> None:
         self.log = CompileLog()
-        """What the compiler has said so far."""
+        """The compiler's log so far."""
         self._table = table
         self._builder = builder
         self._open: dict[int, int] = {}
         """Thread -> row."""
         self._ended: list[int] = []
-        """Rows that have ended since the last time."""
+        """Rows that have ended since the last call."""
 
     def begin(self, thread: int, start: float, name: str, number: str) -> None:
-        """A compilation of this number begins; ``name`` is the compiler's for what it does."""
+        """A compilation with this number begins; ``name`` is the compiler's name for it."""
         table = self._table
         title = table.names.number((f"compile [{number}]" if number else f"compile: {name}", None))
         row = table.append(REGION, title, thread, start, 0.0)
@@ -167,13 +167,13 @@ class CompileEvents:
             self._ended.append(row)
 
     def take(self, row: int, number: str) -> None:
-        """A row is a compilation that has ended, as an export says."""
+        """Mark a row as a compilation that has ended, as recorded in an export."""
         self._table.compilations[row] = number
         self._ended.append(row)
 
     def add_rows(self, last: bool = False) -> None:
-        """Put what was said of each compilation below its row. At the ``last`` time those that
-        have not ended too."""
+        """Add the messages and results of each compilation below its row; with ``last``, also for
+        those that have not ended."""
         for row in [*self._ended, *self._open.values()] if last else self._ended:
             self._add_logged(row)
         self._ended.clear()
@@ -198,8 +198,8 @@ class CompileEvents:
         table.adopt_first(top, [row for row in range(first, len(table)) if table.parent[row] < 0])
 
     def _give_lines(self) -> None:
-        """A graph of torch's own modules alone, as nn.Sequential, comes from no line of the user:
-        it and what is in it get that of its first run."""
+        """Sets the line of graphs without a user's line (torch's own modules such as nn.Sequential)
+        to that of their first run."""
         table = self._table
         without = {
             one.id: [graph for graph in one.kept_graphs() if graph.row >= 0 and not graph.frame]
@@ -212,7 +212,7 @@ class CompileEvents:
                     table.stack[row] = runs[number]
 
     def _append(self, item: Item, top: int, first: int) -> None:
-        """A row without a time, at that of the compilation."""
+        """A row without a duration, at the time of the compilation."""
         table = self._table
         name = table.names.number((item.name, item.overload))
         row = table.append(item.kind, name, table.thread[top], table.start[top], 0.0)
@@ -226,7 +226,7 @@ class CompileEvents:
 
 
 def _first_runs(table: Table) -> dict[str, int]:
-    """Number of a compilation -> stack of the first run of what it made, where one is known."""
+    """Number of a compilation -> stack of the first run of its code, if known."""
     named = {at for at, (name, _) in enumerate(table.names.values) if is_region(name)}
     found: dict[str, int] = {}
     for row, name in enumerate(table.name):

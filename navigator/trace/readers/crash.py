@@ -1,4 +1,4 @@
-"""What a recording that did not end well still tells, from its tail."""
+"""Recovers the last rows of a recording that did not end normally from its tail."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from navigator.trace.table import Table
 
 _MEMORY, _VERSION = 0, -1
 _INDEXES = 256
-"""A device in a tail is its type times this, and its index plus one."""
+"""A device in a tail is encoded as its type times this, plus its index, plus one."""
 
 
 class Crash:
-    """Takes in the tail of a recording. The events of the tail were read before.
+    """Adds the tail of a recording, after the tail's events have been read.
 
-    ``threads``: the operating system's number -> number of the table.
+    ``threads``: the operating system's id -> number in the table.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Crash:
         self._missing = 0
 
     def take_in(self, tail: Tail) -> None:
-        """Add rows for what had ended and for what was running, and say where the program died."""
+        """Add rows for what had ended and for what was running, and note where the program died."""
         for one in tail.threads:
             self._add_ended(one)
         last = self._last_moment(tail)
@@ -54,7 +54,7 @@ class Crash:
             self._meta.problems.insert(1, what)
 
     def _add_ended(self, thread: TailThread) -> None:
-        """Those that are not in the file."""
+        """Adds rows that are not in the file."""
         number = self._threads(thread.number)
         if self._own.is_compiled:
             count = max(thread.written - self._own.operators.written[number], 0)
@@ -67,14 +67,14 @@ class Crash:
             self._missing += not self._add(row, number)
 
     def _overwritten(self, thread: TailThread, rows: list[OperatorRow]) -> int:
-        """How many calls at most are neither in the file nor in the ring any more."""
+        """Maximum number of calls missing from both the file and the ring."""
         if not rows or len(rows) < len(thread.rows):
             return 0
         before = rows[0].sequence - 1 - self._own.last_call
         return max(min(thread.written - len(rows), before), 0)
 
     def _add(self, row: OperatorRow, thread: int) -> bool:
-        """Whether it is known what the row is."""
+        """Whether the row's kind is known."""
         try:
             if row.kind == _VERSION:
                 self._own.operators.add_version(row.start, row.duration, row.sequence)
@@ -90,7 +90,7 @@ class Crash:
         return True
 
     def _last_moment(self, tail: Tail) -> int:
-        """In nanoseconds from the base, just after all that is known."""
+        """Just after everything known, in nanoseconds from the base."""
         starts = [row.start for thread in tail.threads for row in thread.running]
         ends = map(sum, zip(self._table.start, self._table.duration, strict=True))
         return max([*starts, int(max(ends, default=0) * 1000)]) + 1
@@ -125,7 +125,7 @@ class Crash:
         return f"died outside of any operator, after {last}" if last else "died before any operator"
 
     def _last_row(self) -> str:
-        """The operator that ended last, of those that the program called itself."""
+        """The last operator to end among those that the program called directly."""
         table = self._table
         ends = (
             (table.start[row] + table.duration[row], row)
@@ -145,7 +145,7 @@ class Crash:
         return self._short(next((one for one in places if one is not None), None))
 
     def _short(self, place: Location | None) -> str:
-        """Beneath the folder of the run as seen from there."""
+        """Relative to the run's folder, if inside it."""
         if place is None:
             return "user line not recorded"
         path = os.path.relpath(place.path, self._meta.cwd or os.sep)
@@ -163,7 +163,7 @@ class RunningRow(NamedTuple):
 
     start: int
     kind: int
-    """As in ``torchnav_ops``, and the next."""
+    """As in ``torchnav_ops``, like the next field."""
     at: int
 
 
@@ -171,28 +171,28 @@ class TailThread(NamedTuple):
     """One thread."""
 
     number: int
-    """The operating system's."""
+    """The operating system's id."""
     written: int
-    """Rows that it had made, the last of which are here."""
+    """Number of its rows, of which the last are in the tail."""
     rows: list[OperatorRow]
-    """Of kind 0 is memory: bytes for the duration, then the address, what the allocator holds, and
-    for the output its device, see ``recorder.cpp``."""
+    """Rows of kind 0 are memory events: the duration is in bytes, then follow the address, the
+    allocator's total, and the device in place of the output; see ``recorder.cpp``."""
     running: list[RunningRow]
     """Outermost first."""
 
 
 class Tail(NamedTuple):
-    """What a tail holds."""
+    """The contents of a tail."""
 
     lines: bytes
-    """Events of the recording, each followed by a comma; some may be in the recording too."""
+    """Events of the recording, each followed by a comma; the recording may contain some too."""
     threads: list[TailThread]
     stopped: bool
     """Whether the recording had ended before the program did."""
 
 
 def read_tail(recording: Path) -> Tail | None:
-    """The tail beside a recording; None where there is none that can be read."""
+    """The tail of a recording; None if there is no readable one."""
     try:
         data = read_file(recording.with_name(recording.name + SUFFIX))
         return _parsed(data)
@@ -201,7 +201,7 @@ def read_tail(recording: Path) -> Tail | None:
 
 
 def is_being_written(recording: Path) -> bool:
-    """Whether the process that records still runs: it holds its file locked."""
+    """Whether the recording process still runs: it locks the file."""
     try:
         import fcntl
 
@@ -237,7 +237,7 @@ def _thread(data: bytes, at: int, depth: int) -> TailThread:
 
 
 def _ring(data: bytes, at: int, capacity: int, written: int) -> list[OperatorRow]:
-    """The last rows, in the order in which they were made."""
+    """The last rows, in order of creation."""
     if capacity <= 0:
         return []
     ring = data[at : at + min(written, capacity) * _ROW.size]

@@ -1,4 +1,4 @@
-"""One event of a Chrome trace as the profiler writes it, decoded fast and without trust."""
+"""Decodes the profiler's Chrome trace events quickly and defensively."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
 
 class Args(msgspec.Struct, kw_only=True):
-    """The fields of ``args`` that we read; what is not here is skipped by the decoder."""
+    """The fields of ``args`` that readers use; the decoder skips others."""
 
     external: int | str | None = msgspec.field(name="External id", default=None)
     external_old: int | str | None = msgspec.field(name="external id", default=None)
@@ -35,23 +35,22 @@ class Args(msgspec.Struct, kw_only=True):
     device: int | str | None = None
     stream: int | str | None = None
     kernel: msgspec.Raw = msgspec.Raw()
-    """Of a launch by HIP: the name of what it launches."""
+    """HIP launches: the name of the launched work."""
     graph_node: int | str | None = msgspec.field(name="graph node id", default=None)
-    """Of work that the replay of a CUDA graph did: the graph in the upper 32 bits, the node in the
-    lower ones."""
+    """Replays of CUDA graphs: the graph in the upper 32 bits, the node in the lower ones."""
     direction: str = ""
-    """Of a copy by an MTIA."""
+    """MTIA copies."""
     event_number: int | None = msgspec.field(name="seq_num", default=None)
-    """Of an MTIA's stream event."""
+    """MTIA stream events."""
     task: str = msgspec.field(name="Task Type", default="")
-    """Of work on an Ascend NPU: ``AI_CORE``."""
+    """Ascend NPU tasks: ``AI_CORE``."""
     ours: msgspec.Raw = msgspec.field(name="torchnav", default=msgspec.Raw())
-    """What torchnav adds to a row that it exports."""
+    """Fields that torchnav adds to rows that it exports."""
     stream_ascend: int | str | None = msgspec.field(name="Stream Id", default=None)
 
 
 class Event(msgspec.Struct, kw_only=True):
-    """One event; its ``args`` stay text until somebody needs them."""
+    """An event; ``args`` is decoded on demand."""
 
     ph: str = ""
     cat: str = ""
@@ -61,7 +60,7 @@ class Event(msgspec.Struct, kw_only=True):
     ts: float | str | None = None
     dur: float | str | None = None
     id: int | str | None = None
-    """Of both ends of an arrow."""
+    """The id shared by both ends of an arrow."""
     args: msgspec.Raw = msgspec.Raw()
 
 
@@ -73,12 +72,12 @@ _ANY = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NO_ARGS = Args()
 _CLOCK = 2.0**63
-"""Microseconds, and nanoseconds, that no clock reaches: clocks count in 64 bits."""
+"""Upper bounds of times in microseconds and nanoseconds: clocks have 64 bits."""
 _ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def decode(chunk: bytes) -> tuple[list[Event], int]:
-    """The events of a JSON array, and how many could not be read."""
+    """The events of a JSON array, and the number of unreadable ones."""
     try:
         return _EVENTS.decode(chunk), 0
     except _ERRORS:
@@ -99,7 +98,7 @@ def _decoded(decoder: msgspec.json.Decoder[_T], text: bytes | msgspec.Raw) -> _T
 
 
 def _texts(chunk: bytes) -> Iterator[bytes]:
-    """Each element of the array as text; from where the array breaks, each whole line."""
+    """The text of each array element; after a syntax error, each whole line."""
     try:
         yield from (bytes(raw) for raw in _RAW.decode(chunk))
     except _ERRORS:
@@ -125,24 +124,24 @@ def _after_bad(text: str, at: int) -> int:
 
 
 def whole_objects(chunk: bytes) -> tuple[list[dict[str, Any]], int]:
-    """Every object of a JSON array with all its fields, and how many could not be read."""
+    """Every object of a JSON array with all fields, and the number of unreadable ones."""
     found = [_decoded(_OBJECT, text) for text in _texts(chunk)]
     objects = [value for value in found if value is not None]
     return objects, len(found) - len(objects)
 
 
 def args_of(event: Event) -> Args:
-    """The fields that operators and device events have; defaults where they are unreadable."""
+    """The fields of operators and device events, with defaults if unreadable."""
     return (_decoded(_ARGS, event.args) if event.args else None) or _NO_ARGS
 
 
 def plain_args(event: Event) -> dict[str, Any]:
-    """``args`` of an event of our own; empty when they are unreadable."""
+    """``args`` of a torchnav event; empty if unreadable."""
     return plain_object(event.args)
 
 
 def plain_object(text: msgspec.Raw) -> dict[str, Any]:
-    """An object with all its fields; empty when it is unreadable."""
+    """An object with all fields; empty if unreadable."""
     return _decoded(_OBJECT, text) or {}
 
 
@@ -158,21 +157,21 @@ def text_of(raw: msgspec.Raw) -> str:
 
 
 def microseconds(value: float | str | None) -> float:
-    """A time of an event, 0 where it has none. Raises ValueError for none that a clock tells."""
+    """A time of an event, 0 if missing. Raises ValueError for impossible values."""
     time = float(value or 0.0)
-    if not abs(time) < _CLOCK:  # nor is NaN
+    if not abs(time) < _CLOCK:  # also true for NaN
         raise ValueError(f"not a time: {value}")
     return time
 
 
 def split_name(text: str) -> tuple[str, str | None]:
-    """``aten::add.Tensor`` as the name and the overload, which is None where there is none."""
+    """The name and overload in ``aten::add.Tensor``; the overload is None if missing."""
     match = _OVERLOAD.fullmatch(text)
     return (text, None) if match is None else (match["name"], match["overload"])
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """An object in any JSON that Python reads; empty for everything else."""
+    """An object in any JSON that Python accepts; else empty."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -181,7 +180,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 
 def device_place(kind: int, index: int) -> str:
-    """``cpu``, ``cuda:0``: a device by its number in ``c10::DeviceType`` and its index."""
+    """``cpu``, ``cuda:0``: a device from its ``c10::DeviceType`` and index."""
     if not 0 <= kind < len(DEVICE_TYPES):
         raise ValueError(f"unknown number of a device type: {kind}")
     name = DEVICE_TYPES[kind]
@@ -192,4 +191,4 @@ DEVICE_TYPES = (
     "cpu cuda mkldnn opengl opencl ideep cuda fpga maia xla vulkan metal xpu mps meta hpu ve "
     "lazy ipu mtia privateuseone"
 ).split()
-"""By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""
+"""By ``c10::DeviceType``. HIP, number 6, is called CUDA in PyTorch."""

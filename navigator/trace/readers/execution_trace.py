@@ -1,4 +1,4 @@
-"""ExecutionTrace files (Chakra), of both generations: fields of their own, or ``attrs``."""
+"""Reads ExecutionTrace (Chakra) files of both generations: with fields, or ``attrs``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TENSOR = re.compile(r"Tensor\((?P<type>[^)]*)\)")
 _NEXT_NODE = re.compile(
     rb'\}\s*,\s*(?=\{\s*(?:"id"\s*:|"name"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"id"\s*:))'
 )
-"""Between two nodes: those of the first generation begin with their name. Attributes of a node
-have names too, and no id."""
+"""Separator of nodes: in the first generation, nodes start with their name. Attributes of a node
+have names too, but no id."""
 _ARRAY = re.compile(rb'"nodes"\s*:\s*\[')
 
 Node = dict[str, Any]
@@ -33,7 +33,7 @@ def recognises(_path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, _watch: Watch) -> Trace:
-    """Read an ExecutionTrace. Raises BadTrace if it holds no node of one."""
+    """Read an ExecutionTrace. Raises BadTrace if it has no nodes."""
     around = Surroundings()
     nodes: list[Node] = []
     bad = 0
@@ -60,7 +60,7 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 
 def _flat(node: Node) -> Node:
-    """The fields of either generation under the names of the first."""
+    """The fields of either generation under the first generation's names."""
     attributes = node.get("attrs")
     if not isinstance(attributes, list):
         return node
@@ -80,7 +80,7 @@ def _flat(node: Node) -> Node:
 
 
 def _columns(prefix: str, part: object) -> Node:
-    """``inputs``, ``input_shapes`` ... of the part that holds all of them."""
+    """``inputs``, ``input_shapes`` ... in the part that has all of them."""
     if not isinstance(part, dict):
         return {}
     return {
@@ -90,7 +90,7 @@ def _columns(prefix: str, part: object) -> Node:
 
 
 def _items(nodes: list[Node]) -> Iterator[Item]:
-    """Nodes are written when they end; their ids count in the order in which they start."""
+    """Nodes are written at their end; ids are in order of start."""
     ordered = sorted(nodes, key=lambda node: int(node["id"]))
     wanted = [node for node in ordered if not str(node.get("name", "")).startswith("[pytorch|")]
     rank = {node["id"]: position for position, node in enumerate(wanted)}
@@ -147,7 +147,7 @@ def _inputs(node: Node) -> RawInputs | None:
 
 
 def _kind(kind: str) -> str:
-    """``Tensor(float)`` as profiles write it: ``float``; a list by what it is a list of."""
+    """``float`` for ``Tensor(float)``, as in profiles; a list by its element type."""
     tensor = _TENSOR.fullmatch(kind)
     if tensor:
         return tensor["type"]
@@ -157,7 +157,7 @@ def _kind(kind: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A scalar as profiles print it: floats have a point, so that they are told from ints."""
+    """A scalar in the profiles' format, in which floats have a point."""
     if isinstance(value, float):
         return f"{value:g}" if value % 1 else f"{value:g}."
     return "" if value is None or value == "<None>" else str(value).replace("'", "")

@@ -1,4 +1,4 @@
-"""CUDA memory snapshots: what ``torch.cuda.memory._dump_snapshot`` pickles."""
+"""Reads CUDA memory snapshots, pickled by ``torch.cuda.memory._dump_snapshot``."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _FRAMES = 32
 _KERNEL = "at::native::"
 _NODE = re.compile(r"torch::autograd::(?:generated::)?(\w+)::apply")
 _DAMAGE = (pickle.UnpicklingError, EOFError, LookupError, ValueError, AttributeError, TypeError)
-"""What the unpickler raises for bytes that are no pickle, beside running out of room."""
+"""Errors that the unpickler raises for invalid data, apart from MemoryError."""
 
 Frames = tuple[tuple[str, int, str], ...]
-"""(path, line, function), innermost first. A function of C++, of which a snapshot seldom says where
-it is, stands for its path too."""
+"""(path, line, function), innermost first. C++ functions, whose path is rarely recorded, use their
+name as the path."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Loads lists, dictionaries, texts and numbers; a pickle that names code is refused."""
+    """Loads lists, dictionaries, strings and numbers; rejects pickles that name code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise BadTrace(f"the snapshot names code ({module}.{name}): it is not loaded")
@@ -49,7 +49,7 @@ def recognises(_path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, _watch: Watch) -> Trace:
-    """Allocations in order, each with the Python and C++ lines that asked for it."""
+    """Allocations in order, each with the Python and C++ lines that requested it."""
     snapshot = _load(path)
     trace = Trace()
     trace.meta.path, trace.meta.format = str(path), "memory snapshot"
@@ -73,7 +73,7 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 
 def _set_times(table: Table, entries: list[dict[str, Any]]) -> None:
-    """The order stands for time where the entries have none."""
+    """Uses the order as time if the entries have none."""
     times = [entry.get("time_us") for entry in entries]
     known = [float(time) for time in times if isinstance(time, int) and 0 < time < 2**62]
     if known and len(known) == len(times):
@@ -97,12 +97,12 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _quiet() -> contextlib.AbstractContextManager[object]:
-    """Python prints an error of its own where there is no room for a ``bytearray``."""
+    """Suppresses an error that Python prints if a ``bytearray`` does not fit into memory."""
     return contextlib.redirect_stderr(None)
 
 
 def _entries(snapshot: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What the allocator of each device did, by time."""
+    """The events of each device's allocator, by time."""
     for device, entries in enumerate(_list(snapshot.get("device_traces"))):
         yield from ((device, entry) for entry in _list(entries) if isinstance(entry, dict))
 
@@ -135,7 +135,7 @@ def _item(entry: dict[str, Any], device: str, stack: int) -> Item:
 
 
 def _frames(entry: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
-    """Python's, and of C++ the kernels and Nodes: not the allocator, the dispatcher, CPython."""
+    """Python frames, and C++ kernels and Nodes, without the allocator, dispatcher and CPython."""
     for frame in _list(entry.get("frames")):
         if isinstance(frame, dict):
             path, name = word(frame.get("filename", "")), word(frame.get("name", ""))
@@ -147,15 +147,15 @@ def _frames(entry: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
 
 
 def _function(name: str) -> str:
-    """``at::native::linear`` or ``AddmmBackward0``; empty for what is no kernel and no Node."""
+    """``at::native::linear`` or ``AddmmBackward0``; empty for other functions."""
     plain = name.replace("(anonymous namespace)::", "")
     node = _NODE.match(plain)
     return node[1] if node else plain.partition("(")[0] * plain.startswith(_KERNEL)
 
 
 def _users(frames: Frames) -> int:
-    """The innermost Python frame outside of torch; else of Python; else the Node, and without one
-    the kernel."""
+    """The innermost Python frame outside of torch, else any Python frame, else the Node, else the
+    kernel."""
     python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
     own = [at for at in python if "/torch/" not in frames[at][0]]
     nodes = [at for at, (path, _, _) in enumerate(frames) if not path.startswith(_KERNEL)]
@@ -164,9 +164,9 @@ def _users(frames: Frames) -> int:
 
 @contextlib.contextmanager
 def _memory_bound(size: int) -> Iterator[None]:
-    """While it holds, this process may take so many bytes more than it has; then MemoryError.
+    """Limits this process to its present memory plus ``size`` bytes; beyond, MemoryError.
 
-    Where the system has no such bound, or does not say how much there is, there is none.
+    No limit if the system does not support one, or does not report the present size.
     """
     try:
         import resource
@@ -186,14 +186,14 @@ def _memory_bound(size: int) -> Iterator[None]:
 
 
 _SEGMENTS = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
-"""What the allocator takes from the device (1) and gives back."""
+"""Segments that the allocator takes from the device (1) and returns."""
 
 Change = tuple[int, int, int]
-"""(position of the entry, address, bytes; negative for memory that is given back)"""
+"""(index of the entry, address, bytes; negative for a release)"""
 
 
 class Allocator:
-    """One device of a snapshot."""
+    """The allocator of one device of a snapshot."""
 
     def __init__(self, device: int, snapshot: dict[str, Any]) -> None:
         self._place = f"cuda:{device}"
@@ -204,13 +204,13 @@ class Allocator:
             if isinstance(one, dict) and one.get("device", 0) == device
         ]
         self._allocated = sum(number(one.get("allocated_size")) for one in mine)
-        """At the end, in bytes, as what it has reserved."""
+        """Bytes allocated at the end; the next field has those reserved."""
         self._reserved = sum(number(one.get("total_size")) for one in mine)
 
     def add_allocations(
         self, table: Table, rows: Sequence[int], entries: Sequence[dict[str, Any]]
     ) -> None:
-        """Allocations for the rows of its entries: blocks, and segments as a place of their own."""
+        """Allocations for the rows of its entries: blocks, and segments as a separate place."""
         segments = list(_segments(entries))
         reserved = _before(self._reserved, segments)
         held = _before(self._allocated, blocks := list(_blocks(entries)))
@@ -228,17 +228,17 @@ class Allocator:
 
 
 def number(value: Any) -> int:
-    """A size or an address; 0 for what is none."""
+    """A size or an address; 0 for other values."""
     return value if isinstance(value, int) and 0 <= value < 2**63 else 0
 
 
 def word(value: Any) -> str:
-    """A text or a number; lists that hold each other twice would be written out without end."""
+    """A string or number; nested lists that contain each other could be endless."""
     return str(value) if isinstance(value, (str, int, float)) else "?"
 
 
 def _before(after: int, changes: Iterable[Change]) -> int:
-    """What there was before them. A snapshot without segments says nothing of it."""
+    """The memory before them; unknown in a snapshot without segments."""
     return max(after - sum(change for *_, change in changes), 0)
 
 
@@ -250,7 +250,7 @@ def _segments(entries: Sequence[dict[str, Any]]) -> Iterator[Change]:
 
 
 def _blocks(entries: Sequence[dict[str, Any]]) -> Iterator[Change]:
-    """A block is free when that is asked for; that it is done may come later."""
+    """A block counts as freed when that is requested, though it may complete later."""
     asked: set[int] = set()
     for position, entry in enumerate(entries):
         action, address = entry.get("action"), number(entry.get("addr"))

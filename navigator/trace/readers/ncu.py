@@ -1,4 +1,4 @@
-"""Reports of Nsight Compute, as ``ncu --csv`` writes them: the kernels that were profiled.
+"""Reads Nsight Compute reports written by ``ncu --csv``: the profiled kernels.
 
 The page ``details`` has a row for each metric of a kernel, the page ``raw`` a row for each
 kernel and a column for each metric, with the units in the row below the heading.
@@ -18,12 +18,12 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 
 _HEADING = re.compile(rb'^"?ID"?,.*"?Kernel Name"?', re.MULTILINE)
 _NOISE = b"==PROF=="
-"""What ncu says while it profiles, which stands before the table where both go to one file."""
+"""ncu's messages, which precede the table if both go to one file."""
 _TIMES = ("gpu__time_duration.sum", "gpu__time_duration [ns]", "Duration")
 _UNITS = {"n": 1e-3, "u": 1.0, "m": 1e3, "s": 1e6}
-"""Microseconds of a unit, by its first letter: ``nsecond``, ``us``, ``msecond``, ``second``."""
+"""Microseconds per unit, by its first letter: ``nsecond``, ``us``, ``msecond``, ``second``."""
 _LONGEST = 1e18
-"""Of a time, in any unit: thirty years in nanoseconds."""
+"""Upper bound of a time in any unit: thirty years in nanoseconds."""
 
 Row = dict[str, str]
 
@@ -33,7 +33,7 @@ def recognises(_path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, _watch: Watch) -> Trace:
-    """The kernels in order, one behind the other. Raises BadTrace for another table."""
+    """The kernels in order, back to back. Raises BadTrace for another table."""
     trace = Trace()
     meta = trace.meta
     meta.path, meta.format, meta.complete = str(path), "Nsight Compute", True
@@ -73,7 +73,7 @@ def _table(path: Path) -> Iterator[Row]:
 
 
 def _kernels(rows: Iterator[Row]) -> Iterator[tuple[str, tuple[str, str], float]]:
-    """Name, (device, stream) and microseconds of each kernel, in the order of the report."""
+    """Name, (device, stream) and microseconds of each kernel, in report order."""
     found: dict[tuple[str, str], tuple[str, tuple[str, str], float]] = {}
     units: Row = {}
     for row in rows:
@@ -89,7 +89,7 @@ def _kernels(rows: Iterator[Row]) -> Iterator[tuple[str, tuple[str, str], float]
 
 
 def _length(row: Row, units: Row) -> float:
-    """The time that a row tells, 0 for none."""
+    """The duration in a row, or 0."""
     if row.get("Metric Name") in _TIMES:
         return _microseconds(row.get("Metric Value"), row.get("Metric Unit"))
     column = next((one for one in _TIMES if one in row), "")

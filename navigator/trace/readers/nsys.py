@@ -1,9 +1,8 @@
-"""SQLite exports of Nsight Systems: device work with what launched it, and the ranges of NVTX.
+"""Reads SQLite exports of Nsight Systems: device work with its launches, and NVTX ranges.
 
-NVIDIA describes the tables in its "SQLite Schema Reference"; columns differ between versions,
-and a table is there only where something was recorded for it. Under
-``torch.autograd.profiler.emit_nvtx`` the ranges are operators:
-``aten::add, seq = 5, op_id = 12``.
+The tables are described in NVIDIA's "SQLite Schema Reference"; columns differ between versions, and
+tables without data are missing. Under ``torch.autograd.profiler.emit_nvtx`` the ranges are
+operators: ``aten::add, seq = 5, op_id = 12``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 _MAGIC = b"SQLite format 3\0"
 _ACTIVITY = "CUPTI_ACTIVITY_KIND_"
 _COPIES = {1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 8: "DtoD", 9: "HtoH", 10: "PtoP"}
-"""By the numbers of CUPTI's ``CUpti_ActivityMemcpyKind``."""
+"""By CUPTI's ``CUpti_ActivityMemcpyKind``."""
 _RANGES = (59, 60)
 """NVTX events with an end: pushed and popped, started and ended."""
 _OPERATOR = re.compile(
@@ -56,7 +55,7 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """The database, which is neither written nor trusted."""
+    """The database, opened read-only and treated as untrusted."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -64,7 +63,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 class _Export:
-    """Feeds a trace from the tables."""
+    """Fills a trace from the tables."""
 
     def __init__(self, connection: sqlite3.Connection, trace: Trace) -> None:
         self._connection, self._trace, self._table = connection, trace, trace.table
@@ -123,8 +122,8 @@ class _Export:
         return self._table.threads.number((process, str(whole & _LOW)))
 
     def _rows(self, table: str, columns: str) -> Iterator[Values]:
-        """The columns of a table, None for those that this version has not; none where the table
-        is not there."""
+        """The columns of a table, None for columns missing in this version; empty if the table is
+        missing."""
         if table not in self._tables:
             return
         known = {str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({table})")}
@@ -139,7 +138,7 @@ def _work_name(number: int, what: object, names: Mapping[int | str | None, str])
 
 
 def _key(process: object, correlation: object) -> int:
-    """A correlation number of one process; those of several processes may be the same."""
+    """Identifies a correlation number, which is unique only within a process."""
     return (_whole(process) >> _PROCESS_BITS & _LOW) << 32 | _whole(correlation) & 0xFFFFFFFF
 
 

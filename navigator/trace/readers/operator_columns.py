@@ -1,5 +1,4 @@
-"""What the recorders saw of operators, memory and devices, from their columns: see
-``docs/trace-format.md``."""
+"""Reads recorded operators, memory and devices in columns: see ``docs/trace-format.md``."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _STRIDED = "strided"
 
 
 class OperatorKind(NamedTuple):
-    """What many rows of the compiled recorder have in common: numbers of the table."""
+    """What many rows of the compiled recorder have in common, as numbers of the table."""
 
     kind: int
     """``OP`` or ``ANNOTATION``."""
@@ -33,9 +32,9 @@ class OperatorKind(NamedTuple):
     place: str
     """The device; empty for strided tensors on the CPU."""
     has_tensors: bool
-    """Whether any of its inputs is one: else its output says where it ran."""
+    """Whether any input is a tensor; else the output has the device."""
     named: bool
-    """Whether its overload was recorded, in a recording that has them."""
+    """Whether its overload was recorded, in a recording with overloads."""
 
 
 class OperatorRow(NamedTuple):
@@ -45,9 +44,9 @@ class OperatorRow(NamedTuple):
     duration: int
     sequence: int
     forward: int
-    """The forward thread of a Node."""
+    """A Node's forward thread."""
     kind: int
-    """What it has in common with others, its results and its place, by number; 0 for none."""
+    """Its kind, its results and its place, by number; 0 for none."""
     output: int
     at: int
 
@@ -55,7 +54,7 @@ class OperatorRow(NamedTuple):
 class OperatorColumns:
     """Reads ``torchnav_ops``, ``torchnav_memory``, ``torchnav_versions`` and what they refer to.
 
-    ``stacks`` and ``key_sets``: numbers of the file -> numbers of the table.
+    ``stacks`` and ``key_sets``: numbers in the file -> numbers in the table.
     """
 
     def __init__(
@@ -65,16 +64,16 @@ class OperatorColumns:
         self._stacks, self._key_sets = stacks, key_sets
         self._kinds: dict[int, OperatorKind] = {}
         self._outputs: dict[int, tuple[str, str]] = {}
-        """Number of the file -> (as text, where the tensors are)."""
+        """Number in the file -> (text, places of the tensors)."""
         self._ats: dict[int, tuple[int, int]] = {}
-        """Numbers of the file -> (stack, module)."""
+        """Number in the file -> (stack, module)."""
         self.places: dict[int, str] = {}
-        """Row -> device, of operators of the open window."""
+        """Row -> device, for operators of the open window."""
         self.written: Counter[int] = Counter()
-        """Thread -> rows that the file holds."""
+        """Thread -> number of rows in the file."""
 
     def kind(self, args: dict[str, Any]) -> None:
-        """What many rows have in common."""
+        """A kind: what many rows have in common."""
         name = split_name(str(args["name"]))
         types, dims, strides, values = (encode(args.get(field, [])) for field in _INPUTS)
         raw = (types, dims, strides, values)
@@ -90,7 +89,7 @@ class OperatorColumns:
         )
 
     def output(self, args: dict[str, Any]) -> None:
-        """What rows returned."""
+        """Results of rows."""
         types, dims = (encode(args[field]) for field in ("Output type", "Output Dims"))
         devices = [str(device) for device in args.get("Output device", ())]
         layouts = [str(layout) for layout in args.get("Output layout", ())]
@@ -103,14 +102,14 @@ class OperatorColumns:
         self._outputs[int(args["output"])] = (text, "+".join(dict.fromkeys(made)))
 
     def at(self, args: dict[str, Any]) -> None:
-        """Where the program was."""
+        """Places in the program."""
         module = str(args.get("module", ""))
         number = self._table.modules.number(module) if module else NONE
         stack = self._stacks.get(int(args.get("stack", 0)), NONE)
         self._ats[int(args["at"])] = (stack, number)
 
     def operators(self, args: dict[str, Any], thread: int) -> None:
-        """Operators of a thread, in the order in which they ended."""
+        """Operators of a thread, in the order of their ends."""
         self.written[thread] += len(args["start"])
         rows = [
             self.add_operator(OperatorRow(*one), thread) for one in column_rows(args, _OPERATORS)
@@ -121,7 +120,7 @@ class OperatorColumns:
     def _place(
         self, rows: list[int], given: list[int], made: list[int], places: array[int]
     ) -> None:
-        """The storages of what rows took and made, whose numbers follow on each other."""
+        """The storages of rows' inputs and results, whose numbers are consecutive."""
         table, start = self._table, 0
         for row, took, gave in zip(rows, given, made, strict=True):
             if took or gave:
@@ -134,7 +133,7 @@ class OperatorColumns:
         """Returns its row in the table.
 
         Raises:
-            KeyError: The recording does not say what its numbers stand for.
+            KeyError: The recording does not define one of its numbers.
         """
         table, kind = self._table, self._kinds[one.kind]
         output, made = self._outputs[one.output] if one.output else ("", "")
@@ -153,17 +152,17 @@ class OperatorColumns:
         return row
 
     def versions(self, args: dict[str, Any], thread: int) -> None:
-        """Storages that were written to in a thread."""
+        """Writes to storages in a thread."""
         self.written[thread] += len(args["start"])
         for start, storage, version in column_rows(args, _VERSIONS):
             self.add_version(start, storage, version)
 
     def add_version(self, start: int, storage: int, version: int) -> None:
-        """A storage whose version is another from then on, nanoseconds after the base."""
+        """Set a storage's version from ``start``, nanoseconds after the base."""
         self._table.versions.add(storage, start / 1000, version)
 
     def memory(self, args: dict[str, Any], thread: int) -> None:
-        """What a thread took and gave back."""
+        """Memory events of a thread."""
         self.written[thread] += len(args["start"])
         devices = [str(name) for name in args["devices"]]
         for start, size, device, address, total in column_rows(args, _MEMORY):
@@ -172,18 +171,18 @@ class OperatorColumns:
     def add_memory(
         self, start: int, size: int, place: str, address: int, total: int, thread: int
     ) -> None:
-        """Memory that was taken or given back, ``start`` nanoseconds after the base."""
+        """A memory event ``start`` nanoseconds after the base."""
         allocations = self._table.allocations
         number = allocations.append(start / 1000, size, place, address, total)
         self._builder.add_allocation(thread, number)
 
 
 WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
-"""Categories of device work, and what it is: an index of ``columns.WORKS``."""
+"""Categories of device work, with their index in ``columns.WORKS``."""
 _LAUNCHES = ("work", "start", "duration", "correlation")
 _WORKS = (*_LAUNCHES, "device", "stream", "node")
 _ADDED = ("start", "call", "sequence", "address", "total", "correlation", "node")
-"""Columns that hold what is added to the row before."""
+"""Columns with differences to the previous row."""
 
 
 class DeviceColumns:
@@ -192,15 +191,15 @@ class DeviceColumns:
     def __init__(self, table: Table, builder: Builder) -> None:
         self._table, self._builder = table, builder
         self._names: dict[int, tuple[int, str]] = {}
-        """Number of the file -> (what it is, name)."""
+        """Number in the file -> (kind of work, name)."""
 
     def name(self, args: dict[str, Any]) -> None:
-        """Of launches, or of work."""
+        """The name of a launch or of work."""
         what = WORK.get(str(args["cat"]), 0)
         self._names[int(args["work"])] = what, str(args["name"])
 
     def launches(self, args: dict[str, Any], thread: int) -> None:
-        """Calls of the runtime in a thread."""
+        """Runtime calls of a thread."""
         for work, start, duration, correlation in column_rows(args, _LAUNCHES):
             times = start / 1000, duration / 1000
             self._builder.add_launch(thread, *times, correlation, self._names[work][1])
@@ -217,6 +216,6 @@ class DeviceColumns:
 
 
 def column_rows(args: dict[str, Any], names: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """The rows of an event that holds columns of these names."""
+    """The rows of an event with columns of these names."""
     columns = (accumulate(args[name]) if name in _ADDED else args[name] for name in names)
     return zip(*columns, strict=True)

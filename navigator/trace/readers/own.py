@@ -1,4 +1,4 @@
-"""What torchnav's recorder adds to a Chrome trace: see ``docs/trace-format.md``."""
+"""Reads what torchnav's recorder adds to a Chrome trace: see ``docs/trace-format.md``."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ _CALLS = ("call", "called", "start", "duration")
 
 class OwnEvents:
     """Reads the events whose name begins with ``torchnav_`` and those of category
-    ``torchnav_call``. ``thread`` and ``time`` come from the reader of all other events."""
+    ``torchnav_call``. ``thread`` and ``time`` come from the reader of other events."""
 
     def __init__(self, meta: TraceMeta, table: Table, builder: Builder) -> None:
         self._meta = meta
         self._table = table
         self._builder = builder
         self._stacks: dict[int, int] = {}
-        """Numbers of the file -> numbers of the table, as of key sets."""
+        """Number in the file -> number in the table; likewise for key sets."""
         self._key_sets: dict[int, int] = {}
         self._announced: dict[int, int] = {}
-        """Call number -> row, of the calls whose window has not come yet."""
+        """Call number -> row, for calls whose window has not been read yet."""
         self._closed_call = 0
         self._closed_at = -math.inf
-        """The last call that came with its window, and when the last window ended."""
+        """The last call read with its window, and the end of the last window."""
         self._called: dict[int, dict[str, Any]] = {}
-        """What calls in columns have in common, by its number."""
+        """Common fields of calls in columns, by number."""
         self._rows: dict[int, int] = {}
-        """The same of the calls of the open window."""
+        """The same for calls of the open window."""
         self._backwards: list[tuple[float, float, int]] = []
-        """(start, end, call number) of the backward passes of the open window."""
+        """(start, end, call number) of backward passes in the open window."""
         self.pid = ""
-        """Of the process that was recorded."""
+        """The process that was recorded."""
         self.is_compiled = False
-        """Whether the compiled recorder recorded it."""
+        """Whether it is from the compiled recorder."""
         self._thread = 0
         self._base_ns = 0
         self.exported = False
-        """Whether it is a recording that was exported as a plain Chrome trace."""
+        """Whether it is an exported trace."""
         self._is_timed = True
         self._phases: dict[int, int] = {}
-        """Row -> phase, in an export of a trace without times."""
+        """Row -> phase, in an exported trace without times."""
         self._compiling = CompileEvents(table, builder)
         self._devices = DeviceColumns(table, builder)
         self.operators = OperatorColumns(table, builder, self._stacks, self._key_sets)
 
     def read(self, event: Event, thread: int) -> None:
-        """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
+        """One metadata event, with the method ``_on_NAME``; others are ignored."""
         handler = getattr(self, f"_on_{event.name[len(PREFIX) :]}", None)
         if handler is None:
             return
@@ -76,7 +76,7 @@ class OwnEvents:
             self._meta.problems.append(f"an event {event.name} could not be read: {error!r}")
 
     def describe(self, row: int, told: dict[str, Any]) -> None:
-        """A row of an export: what the profiler has no place for."""
+        """Set fields of an exported row that the profiler has no place for."""
         table = self._table
         table.stack[row] = self._stacks.get(int(told.get("stack", 0)), NONE)
         table.keys[row] = self._key_sets.get(int(told.get("keys", 0)), NONE)
@@ -96,7 +96,7 @@ class OwnEvents:
             self._phases[row] = PHASES.index(told["phase"])
 
     def _settle_export(self) -> None:
-        """Of a trace without times: the times that made its tree are none."""
+        """For an exported trace without times, drop the times that encode its tree."""
         for row, phase in self._phases.items():
             self._table.phase[row] = phase
         if not self._is_timed:
@@ -113,16 +113,16 @@ class OwnEvents:
 
     @property
     def last_call(self) -> int:
-        """The number of the last call in the file; calls are numbered in all threads together."""
+        """The number of the last call in the file; numbers are shared by all threads."""
         return max([self._closed_call, *self._announced])
 
     def lacks(self, call: OperatorRow) -> bool:
-        """Whether a call of a tail, whose number stands for its sequence number, is not here."""
+        """Whether a call of a tail, whose number is in its sequence number, is missing here."""
         over = (call.start + call.duration) / 1000 > self._closed_at
         return over and call.sequence not in self._announced
 
     def add_ended(self, row: OperatorRow, thread: int) -> None:
-        """A row of a tail; a call is then one of those that no window came for."""
+        """A row of a tail; calls among them belong to a window that was never written."""
         if self.is_compiled:
             self.operators.add_operator(row, thread)
         else:
@@ -131,7 +131,7 @@ class OwnEvents:
 
     @property
     def bare(self) -> int:
-        """How many calls stand without their operators: their window did not come."""
+        """Number of calls without operators because their window was never written."""
         return len(self._announced)
 
     def _close_call(
@@ -148,8 +148,8 @@ class OwnEvents:
         return row
 
     def _close_window(self, places: dict[int, str], last_call: float = math.inf) -> None:
-        """What was announced and did not come with the window ran no operator, up to the last call
-        of the window: later ones may stand before it."""
+        """Announced calls missing from the window ran no operator, up to its last call; later calls
+        may precede the window."""
         self._builder.settling.backward = [
             (start, end, self._rows[call])
             for start, end, call in self._backwards
@@ -164,7 +164,7 @@ class OwnEvents:
         self._compiling.add_rows()
 
     def finish(self) -> None:
-        """The trace ends here, and is built."""
+        """The trace ends here; build it."""
         self._compiling.add_rows(last=True)
         self._settle_export()
 
@@ -212,7 +212,7 @@ class OwnEvents:
         self._devices.works(args)
 
     def close_rows(self) -> None:
-        """The file of the compiled recorder ended: its last rows are complete."""
+        """The compiled recorder's file has ended, so its last rows are complete."""
         if self.is_compiled:
             self._close_window({})
 
@@ -267,7 +267,7 @@ class OwnEvents:
         self._called[int(args["called"])] = args
 
     def _on_calls(self, args: dict[str, Any]) -> None:
-        """Calls in columns: announced ones, or those of a window that closes now."""
+        """Calls in columns: announced ones, or those of the window that closes next."""
         for number, called, start, duration in column_rows(args, _CALLS):
             kind, times = self._called[called], (start / 1000, duration / 1000)
             name = str(kind["function"])

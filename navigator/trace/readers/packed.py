@@ -1,7 +1,7 @@
-"""What a file holds, whatever it is packed in: gzip, zstd, tar, one in the other.
+"""Unpacks files: gzip, zstd, tar, also nested.
 
-Its first bytes say how it is packed, never its name. Nothing is unpacked to disk, and what
-hardly ends is refused at a stated bound.
+The packing is recognised by the first bytes, never by the name. Nothing is unpacked to disk, and
+there is a limit for the unpacked size.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP = b"\x1f\x8b"
 _PEEK = 1 << 16
 LOG_ENTRY = rb"^[VIWE]\d{4} "
-"""How an entry of a log begins."""
+"""Start of a log entry."""
 _START = re.compile(rb"\s*[{\[]|" + LOG_ENTRY + rb'|==PROF==|"ID",')
-"""How a trace begins, which a member of an archive must: JSON, a log, a report of ncu."""
+"""Start of a trace, required of members of an archive: JSON, a log, a report of ncu."""
 
 
 class Content:
-    """The bytes of a file, unpacked.
+    """The unpacked bytes of a file.
 
-    Raises BadTrace, here and while it is read, in one line for what cannot be unpacked.
+    Raises a one-line BadTrace, here and while reading, for data that can't be unpacked.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged = False
-        """Whether it was cut or damaged on the way: what came before was given."""
+        """Whether the file is truncated or damaged; the data before that was read."""
         self.others: list[str] = []
-        """Of an archive, the members that look like traces too and were not read."""
+        """Other members of an archive that look like traces."""
 
     def blocks(self) -> Iterator[bytes]:
-        """The content, in blocks of a few megabytes. Raises OSError."""
+        """The content in blocks of a few megabytes. Raises OSError."""
         with open_file(self.path, None) as file:
             blocks = iter(lambda: file.read(BLOCK), b"")
             for _ in range(PACKINGS):
@@ -59,7 +59,7 @@ class Content:
             yield from blocks
 
     def head(self, size: int) -> bytes:
-        """The first bytes of it."""
+        """The first bytes of the content."""
         found = b""
         for block in self.blocks():
             found += block
@@ -68,7 +68,7 @@ class Content:
         return found[:size]
 
     def whole(self, limit: int) -> bytes:
-        """All of it. Raises OSError, too where that is more than ``limit``."""
+        """The whole content. Raises OSError, also if it exceeds ``limit``."""
         found = []
         for block in self.blocks():
             found.append(block)
@@ -78,13 +78,13 @@ class Content:
 
     @property
     def left_out(self) -> list[str]:
-        """What of an archive is not shown, in a line."""
+        """A line about files of an archive that are skipped."""
         more = ", ".join(self.others[:3]) + ", ..." * (len(self.others) > 3)
         text = f"the archive holds {len(self.others)} more, which are not shown: {more}"
         return [text] * bool(self.others)
 
     def opened(self) -> IO[bytes]:
-        """It as a file that is read once, from its start."""
+        """The content as a file for reading once, from its start."""
         return io.BufferedReader(_Stream(self.blocks()))
 
     def _packing(self, head: bytes) -> Callable[[Iterator[bytes]], Iterator[bytes]] | None:
@@ -105,7 +105,7 @@ class Content:
             yield block
 
     def _gzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Of a damaged or cut file what comes before the damage, which the gzip module drops."""
+        """Yields a damaged or truncated file up to the damage, which the gzip module drops."""
         unpacker, packed = _unpacker(), b""
         try:
             while packed := packed or next(blocks, b""):
@@ -128,7 +128,7 @@ class Content:
             self.damaged = True
 
     def _member(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """The first file of an archive that looks like a trace; the others are remembered."""
+        """The first file of an archive that looks like a trace; the others are noted."""
         found = False
         try:
             with tarfile.open(fileobj=_Stream(blocks), mode="r|") as archive:
@@ -147,7 +147,7 @@ class Content:
 
 
 class _Stream(io.RawIOBase):
-    """Blocks as a file that is read once, from its start."""
+    """Blocks as a file for reading once, from its start."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks, self._rest = blocks, b""
@@ -167,7 +167,7 @@ class _Stream(io.RawIOBase):
 
 
 def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Enough of the first bytes to see how they are packed, and all of the blocks again."""
+    """Enough first bytes to recognise the packing, and all blocks again."""
     head = b""
     for block in blocks:
         head += block
@@ -181,7 +181,7 @@ def _unpacker() -> zlib._Decompress:
 
 
 def _zstd_reader(path: Path) -> tuple[Callable[[io.RawIOBase], Any], type[Exception]]:
-    """What opens a stream of zstd, and what it raises: Python's own since 3.14, or a package."""
+    """The function that opens a zstd stream, and its exceptions: from Python 3.14 or a package."""
     try:
         own = importlib.import_module("compression.zstd")
         return own.ZstdFile, own.ZstdError

@@ -1,4 +1,4 @@
-"""Traces that tell the order of operators and what calls what, but no times."""
+"""Builds traces that have an order and nesting of operators, but no times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALF = 0.5
 
 @dataclass(slots=True)
 class Item:
-    """One row to be, in order of start; ``parent`` is the position of an earlier item."""
+    """A future row, in order of start; ``parent`` is the index of an earlier item."""
 
     kind: int
     name: str
@@ -30,11 +30,11 @@ class Item:
     place: str = ""
     stack: int = NONE
     is_backward: bool = False
-    """For what no autograd Node tells to be part of a backward pass."""
+    """Set for backward rows without an autograd Node."""
 
 
 def build(trace: Trace, items: Sequence[Item]) -> None:
-    """Make the items the rows of an empty trace. Their rank stands for time meanwhile."""
+    """Make the items the rows of an empty trace. Their rank serves as time."""
     table = trace.table
     builder = Builder(table)
     places: dict[int, str] = {}
@@ -59,7 +59,7 @@ def build(trace: Trace, items: Sequence[Item]) -> None:
 
 
 def _ends(items: Sequence[Item]) -> list[float]:
-    """Where each item ends: behind all that stands under it."""
+    """The end of each item: after everything below it."""
     ends = [rank + _HALF for rank in range(len(items))]
     for rank in range(len(items) - 1, -1, -1):
         parent = items[rank].parent
@@ -71,7 +71,7 @@ def _ends(items: Sequence[Item]) -> list[float]:
 def raw_inputs(
     types: Sequence[str], shapes: Sequence[object], strides: Sequence[object], values: Sequence[str]
 ) -> RawInputs:
-    """Inputs in the form in which profiles have them."""
+    """Inputs in the profiles' form."""
     columns = (types, shapes, strides, values)
     texts = [json.dumps(list(column), separators=(",", ":")).encode() for column in columns]
     return texts[0], texts[1], texts[2], texts[3]

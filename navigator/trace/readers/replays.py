@@ -1,11 +1,10 @@
-"""Replays of CUDA graphs, joined with the trace in which the graphs were captured.
+"""Joins replays of CUDA graphs with the trace in which the graphs were captured.
 
-A replay is one launch with many kernels: which operators they are of, only the capture knows, and
-nothing runs while it is made. Its launches and the replay's kernels are the same in number and in
-order: a graph's nodes count in the order of the capture, which ``graph node id`` tells; without it
-kernels of one stream are in this order. HIP says of each launch what it launches: then the name
-decides, and of a name the order. Operators of the capture become rows below the replay, without a
-time of their own.
+A replay is one launch of many kernels. Only the capture, during which nothing runs, shows their
+operators. Its launches match the replay's kernels one to one, in order: a graph's nodes are
+numbered in capture order (``graph node id``); without numbers, kernels of one stream are in this
+order. HIP records the name of what is launched: then names decide, and order within a name.
+Operators of the capture become rows below the replay, without a duration.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from navigator.trace.table import Table
 from navigator.trace.trace import Trace
 
 Number = int
-"""Of a launch or a kernel, in its table."""
+"""Number of a launch or a kernel in its table."""
 
 
 class Capture(NamedTuple):
@@ -33,23 +32,23 @@ class Capture(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """One launch of a graph, and what ran of it, in the order of the capture where it is known."""
+    """One launch of a graph, with its kernels in capture order if known."""
 
     launch: Number
     kernels: Sequence[Number]
     is_ordered: bool
     graph: int
-    """The graph's number, which count in the order in which graphs are made; 0 if not known."""
+    """The graph's number, in order of creation; 0 if unknown."""
 
 
 class Joined(NamedTuple):
-    """What came of it."""
+    """The result of joining."""
 
     replays: int
     kernels: int
     joined: int
     reasons: Sequence[str]
-    """Why kernels have no operator, each with how many."""
+    """Why kernels have no operator, with counts."""
 
     def __str__(self) -> str:
         text = f"{self.joined} of {self.kernels} kernels of {self.replays} replays have operators"
@@ -62,11 +61,11 @@ def read_with_captures(
     progress: Callable[[int], bool] | None = None,
     early: Callable[[Trace], None] | None = None,
 ) -> tuple[Trace, Joined | None]:
-    """``read_trace``, with the operators of graphs whose captures other traces hold, or, where
-    none are given, the trace itself.
+    """``read_trace``, with operators for replayed graphs captured in other traces or, if none are
+    given, in the trace itself.
 
     Returns:
-        The trace, and what was joined; None where no capture is known.
+        The trace, and the result of joining; None without captures.
 
     Raises:
         BadTrace: One of the files is not a trace; the message is one line.
@@ -82,7 +81,7 @@ def _has_captures(trace: Trace) -> bool:
 
 
 def join_captures(trace: Trace, others: Sequence[Trace]) -> Joined:
-    """Give kernels of replays the operators that launched them while they were captured."""
+    """Assign kernels of replays to the operators that launched them in the capture."""
     captures = [capture for other in others for capture in captures_of(other)]
     replays = replays_of(trace)
     joiner = _Joiner(trace, captures)
@@ -96,8 +95,8 @@ def join_captures(trace: Trace, others: Sequence[Trace]) -> Joined:
 
 
 def captures_of(trace: Trace) -> list[Capture]:
-    """Graphs that were captured while a trace was recorded: what was launched between the begin
-    and the end of a capture and did not run. In a trace without these, all that did not run."""
+    """Graphs captured in a trace: launches between the begin and the end of a capture that did not
+    run; without these calls, all launches that did not run."""
     launches = trace.table.launches
     ran = set(trace.table.kernels.correlation)
     order = sorted(range(len(launches)), key=launches.start.__getitem__)
@@ -114,7 +113,7 @@ def captures_of(trace: Trace) -> list[Capture]:
 def _spans(
     trace: Trace, order: Sequence[Number], names: dict[Number, str]
 ) -> Iterator[tuple[float, float]]:
-    """From the begin to the end of each capture."""
+    """The begin and end of each capture."""
     begin: float | None = None
     for number in order:
         if "BeginCapture" in names[number]:
@@ -154,22 +153,22 @@ def _replay(table: Table, launch: Number, numbers: list[Number]) -> Replay:
 # ------------------------------------------------------------------------------ the join
 
 _NODE_BITS = 32
-"""Of a "graph node id", as cudaGraphNodeGetToolsId makes them, those that are the node's."""
+"""The bits of a "graph node id" that identify the node, by cudaGraphNodeGetToolsId."""
 _NAMELESS = "the capture does not name what it launches, and "
 _NO_CAPTURE = "no matching capture"
 _Key = tuple[str, str]
-"""Kind of work and name, empty where it is not known."""
+"""Kind of work and name, empty if unknown."""
 
 
 class _Joiner:
-    """Pairs kernels of replays with launches of captures, and makes rows of their operators."""
+    """Pairs kernels of replays with launches of captures, and adds rows of their operators."""
 
     def __init__(self, trace: Trace, captures: Sequence[Capture]) -> None:
         self._trace, self._table = trace, trace.table
         self._captures = captures
         self._keys = [[_launch_key(capture, n) for n in capture.launches] for capture in captures]
         self._interned: dict[tuple[int, int], int] = {}
-        """Capture's trace and number of its stack -> number here."""
+        """Trace of the capture and number of its stack -> number here."""
         self.joined = 0
         self.reasons: Counter[str] = Counter()
 
@@ -190,7 +189,7 @@ class _Joiner:
         return tuple(_kernel_key(self._table, number) for number in replay.kernels)
 
     def _most_alike(self, keys: Sequence[_Key], is_ordered: bool) -> tuple[int, ...]:
-        """Those with the largest part of launches and kernels that pair."""
+        """The captures with the largest share of matching launches and kernels."""
         likeness = [
             2 * len(_pairs(launches, keys, is_ordered)[0]) / (len(launches) + len(keys))
             for launches in self._keys
@@ -199,9 +198,9 @@ class _Joiner:
         return tuple(number for number, one in enumerate(likeness) if one == most > 0)
 
     def _chosen(self, captures: Sequence[int], replays: Sequence[Replay]) -> list[int | None]:
-        """Of captures that are alike the one of each replay. Graphs are numbered in the order in
-        which they were captured; without numbers those of the same operators are taken in turn,
-        and nothing tells others from one another."""
+        """For captures that match equally, the one of each replay: by graph numbers, which follow
+        the order of captures; without numbers, captures with the same operators are used in turn,
+        others are ambiguous."""
         graphs = sorted({replay.graph for replay in replays})
         if len(graphs) == len(captures) and 0 not in graphs:
             return [captures[graphs.index(replay.graph)] for replay in replays]
@@ -210,7 +209,7 @@ class _Joiner:
         return [None] * len(replays)
 
     def _operators(self, number: int) -> tuple[tuple[str, int], ...]:
-        """What a capture is of: names and inputs."""
+        """Names and inputs of a capture's operators."""
         capture = self._captures[number]
         table = capture.trace.table
         ops = [table.launches.op[launch] for launch in capture.launches]
@@ -221,7 +220,7 @@ class _Joiner:
             several = f"{len(alike)} captures are like their replay" if alike else _NO_CAPTURE
             self._refuse(replay.kernels, several)
             return
-        capture = chosen or 0  # that of a single capture says why it is not like the replay
+        capture = chosen or 0  # a single capture explains the mismatch
         keys = self._kernel_keys(replay)
         pairs, reason = _pairs(self._keys[capture], keys, replay.is_ordered)
         self._refuse([n for at, n in enumerate(replay.kernels) if at not in pairs], reason)
@@ -234,7 +233,7 @@ class _Joiner:
             self.reasons[reason] += len(kernels)
 
     def _graft(self, replay: Replay, capture: Capture, pairs: dict[int, int]) -> None:
-        """Rows for the operators of a capture, below the launch of its replay."""
+        """Adds rows for the operators of a capture below the launch of its replay."""
         rows: dict[int, int] = {}
         around = _enclosing_row(self._table, replay.launch)
         other = capture.trace.meta.path if capture.trace is not self._trace else "its capture"
@@ -255,7 +254,7 @@ class _Joiner:
             self.joined += 1
 
     def _copy(self, other: Trace, row: int, parent: int, launch: Number) -> int:
-        """A row of another trace, at the moment of a launch."""
+        """A row of another trace, at the time of a launch."""
         table, source, launches = self._table, other.table, self._table.launches
         inputs = source.inputs[row]
         copied = table.append(
@@ -303,7 +302,7 @@ def _kernel_key(table: Table, number: Number) -> _Key:
 
 
 def _key(work: str, name: str) -> _Key:
-    """Copies and fills have no names of their own. HIP runs kernels of its runtime for both."""
+    """Copies and fills have no own names; HIP runs kernels of its runtime for both."""
     if work == "memcpy" or "rocclr_copyBuffer" in name:
         return "memcpy", ""
     if work == "memset" or "rocclr_fillBuffer" in name:
@@ -314,7 +313,7 @@ def _key(work: str, name: str) -> _Key:
 def _pairs(
     launches: Sequence[_Key], kernels: Sequence[_Key], is_ordered: bool
 ) -> tuple[dict[int, int], str]:
-    """Kernel -> launch, both by their place; and why others have none."""
+    """Kernel -> launch, by index; and why others have none."""
     if all(name for work, name in launches if work == "kernel"):
         return _by_name(launches, kernels)
     if len(launches) != len(kernels):
@@ -331,7 +330,7 @@ def _may_be(launch: _Key, kernel: _Key) -> bool:
 
 
 def _by_name(launches: Sequence[_Key], kernels: Sequence[_Key]) -> tuple[dict[int, int], str]:
-    """The n-th of a name is the n-th launch of it, where there are as many."""
+    """The n-th kernel of a name belongs to its n-th launch, if their numbers agree."""
     places: defaultdict[_Key, list[int]] = defaultdict(list)
     for place, key in enumerate(launches):
         places[key].append(place)
@@ -345,7 +344,7 @@ def _by_name(launches: Sequence[_Key], kernels: Sequence[_Key]) -> tuple[dict[in
 
 
 def _chain(capture: Capture, op: int) -> Iterator[int]:
-    """An operator and what it ran in, as far as that began after the capture."""
+    """An operator and its callers, as far as they began after the capture did."""
     table = capture.trace.table
     while op >= 0 and table.start[op] >= capture.begin:
         yield op
@@ -353,7 +352,7 @@ def _chain(capture: Capture, op: int) -> Iterator[int]:
 
 
 def _enclosing_row(table: Table, launch: Number) -> int:
-    """The innermost row that a call of the runtime stands in, NONE outside of any."""
+    """The innermost row around a runtime call, or NONE."""
     if table.launches.op[launch] >= 0:
         return table.launches.op[launch]
     moment, thread = table.launches.start[launch], table.launches.thread[launch]

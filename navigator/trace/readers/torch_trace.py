@@ -1,4 +1,4 @@
-"""``TORCH_TRACE`` logs: what torch.compile made of each function, each operator with its line."""
+"""Reads ``TORCH_TRACE`` logs as traces: the graphs of each function, operators with their lines."""
 
 from __future__ import annotations
 

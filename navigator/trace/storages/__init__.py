@@ -1,1 +1,1 @@
-"""The storages of a recording: who used them, and the tensors that shared them."""
+"""The storages of a recording: their uses and tensors."""

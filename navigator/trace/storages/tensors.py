@@ -1,4 +1,4 @@
-"""The tensors that a recorded call took and made, by the members that TensorImpl.h declares."""
+"""The tensors that a recorded call took and made, with the members that TensorImpl.h declares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIVE = "not recorded: navigator.inspect(t) reads it in the program"
 
 @dataclass(frozen=True, slots=True)
 class RecordedMember:
-    """A data member, with its value when the call began, or the reason why there is none."""
+    """A data member with its value at the start of the call, or the reason why there is none."""
 
     member: Member
     value: str
@@ -39,17 +39,17 @@ class RecordedTensor:
     """A tensor that a call took or made."""
 
     name: str
-    """The argument's, or ``result``."""
+    """The argument's name, or ``result``."""
     form: Input
     state: TensorState | None
-    """When the call began; of what it made, when it ended. None where no storage is recorded."""
+    """At the start of the call; for results, at its end. None if no storage was recorded."""
     members: tuple[RecordedMember, ...]
     uses: tuple[Use, ...]
     """The outermost operators that took or made the same storage, by time."""
 
 
 def recorded_tensors(trace: Trace, linker: Linker, row: int) -> tuple[RecordedTensor, ...]:
-    """The tensors of a row; none of one that took and made none."""
+    """The tensors of a row; empty if it took and made none."""
     return tuple(_Reader(trace, linker, trace.op(row)).all())
 
 

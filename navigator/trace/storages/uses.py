@@ -1,4 +1,4 @@
-"""Which operators of a recording took, made and wrote to one storage."""
+"""Operators of a recording that took, made or wrote to a storage."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Use(NamedTuple):
 
     row: int
     argument: int
-    """Which of its arguments; ``NONE`` where it only made it."""
+    """Index of the argument; ``NONE`` if it only made the tensor."""
     state: TensorState
-    """As it was when the operator began; of what it made, when it ended."""
+    """The state at the operator's start; for results, at its end."""
     after: int | None
-    """The version when it ended, where it gave the tensor back."""
+    """The version at its end, if it returned the tensor."""
 
 
 class Written(NamedTuple):
@@ -34,15 +34,15 @@ class Written(NamedTuple):
 
 
 class Storages:
-    """Answers for one recording."""
+    """Finds the uses of storages in one recording."""
 
     def __init__(self, trace: Trace, linker: Linker) -> None:
         self._trace, self._linker = trace, linker
 
     def uses(self, storage: int) -> list[Use]:
-        """Every operator that took or made the storage, by time, callers before what they call.
+        """Operators that took or made the storage, by time, callers before callees.
 
-        The number may be that of several storages, one after the other.
+        Several storages may have the number, one after the other.
         """
         table = self._trace.table
         numbers = {at for at, (one, _) in table.storage_places.items() if one == storage}
@@ -71,8 +71,8 @@ class Storages:
         return Use(row, NONE, result, after) if result else None
 
     def writes(self, storage: int, since: int) -> Iterator[Written]:
-        """The outermost operators that wrote to a storage after a row had ended, the first one
-        first, with the version before and after each."""
+        """The outermost operators that wrote to a storage after a row had ended, by time, with the
+        versions before and after."""
         table = self._trace.table
         ended = table.start[since] + table.duration[since]
         later = [use for use in self.uses(storage) if table.start[use.row] >= ended]
@@ -92,7 +92,7 @@ class Storages:
             yield row
 
     def _seen_after(self, use: Use, later: list[Use]) -> int | None:
-        """The version that the next operator met, of what an operator did not give back."""
+        """The version seen by the next operator, for an argument that was not returned."""
         table = self._trace.table
         ended = table.start[use.row] + table.duration[use.row]
         following = (one for one in later if table.start[one.row] >= ended and one.argument != NONE)
@@ -100,7 +100,7 @@ class Storages:
         return found.state.version if found and self._may_write(use) else None
 
     def _may_write(self, use: Use) -> bool:
-        """Whether the schema says that the operator writes to the argument."""
+        """Whether the schema marks the argument as written."""
         schema = self._linker.link(self._trace.op(use.row)).schema
         if schema is None:
             return False
@@ -108,9 +108,8 @@ class Storages:
         return use.argument < len(arguments) and "!" in str(arguments[use.argument])
 
     def life(self, storage: int, moment: float) -> list[Use]:
-        """The outermost operators that took or made the storage which has a number at a moment, in
-        microseconds of the table: from that which made it to the last before the number was
-        another's."""
+        """The outermost operators that took or made the storage that has a number at a moment, in
+        microseconds of the table: from its creation to the last use before the number is reused."""
         every = self.uses(storage)
         rows = {use.row for use in every}
         found: list[Use] = []

@@ -1,4 +1,4 @@
-"""The views of a trace: tables that the command line prints and the screen shows as tabs."""
+"""Views of a trace: tables for the command line and the screen's tabs."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ VIEWS: Mapping[str, Planner] = {
     "collectives": collectives_view,
     "compiled": compiled_view,
 }
-"""Each view by its name, in the order in which they are offered."""
+"""The views by name, in display order."""

@@ -1,4 +1,4 @@
-"""Collectives as a view: what each moves, who asked for it, and the line of c10d that runs it."""
+"""The view of collectives: data, the region that asked, and the line of c10d that runs them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = (
 
 
 def collectives_view(trace: Trace, links: Links) -> View:
-    """Calls into process groups, by time, each with its cause and its source."""
+    """Calls into process groups by time, with their causes and sources."""
     found = collectives(trace)
     linker = links() if found else None
     rows: list[Row] = []
@@ -36,7 +36,7 @@ def collectives_view(trace: Trace, links: Links) -> View:
 
 
 def _source(link: OpLink) -> Location | None:
-    """Where it is computed; else where it is declared."""
+    """The line that computes it, else its declaration."""
     if link.kernel and link.kernel.definitions:
         return link.kernel.definitions[0].location
     return link.schema.location if link.schema else None
@@ -65,7 +65,7 @@ def _row(trace: Trace, one: Collective, place: Location | None) -> Row:
 
 
 def collectives_line(trace: Trace, found: list[Collective] | None = None) -> str:
-    """How many there are, what they move and how long they take; empty without any."""
+    """Their number, data and time; empty without any."""
     found = collectives(trace) if found is None else found
     if not found:
         return ""

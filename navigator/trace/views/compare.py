@@ -1,4 +1,4 @@
-"""How two traces differ: by operator, line and module."""
+"""Differences between two traces by operator, line and module."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NEW, _GONE = "new", "gone"
 
 
 def compare_views(before: Trace, after: Trace) -> Iterator[View]:
-    """A table for operators, one for lines of the program and one for modules: what is new or gone
-    first, then what has changed most. Traces need not be of one format."""
+    """Tables of operators, lines and modules: new and removed ones first, then by change. The
+    traces may have different formats."""
     for by in _BY:
         rows = [_row(by, *pair) for pair in _pairs(before, after, by)]
         rows.sort(key=lambda row: (not row["status"], -_weight(row)))
@@ -31,7 +31,7 @@ def compare_views(before: Trace, after: Trace) -> Iterator[View]:
 
 
 def _columns(before: Trace, after: Trace, by: GroupBy) -> tuple[Column, ...]:
-    """Kernels only where one of the traces has some."""
+    """Kernels only if one of the traces has any."""
     kernels = (
         Column("kernel_us", "kernels", "us"),
         Column("kernel_before_us", "before", "us"),
@@ -52,7 +52,7 @@ def _columns(before: Trace, after: Trace, by: GroupBy) -> tuple[Column, ...]:
 def _pairs(
     before: Trace, after: Trace, by: GroupBy
 ) -> Iterator[tuple[str, Group | None, Group | None]]:
-    """Groups of the same name of both traces; None where one has none."""
+    """Groups of the same name in both traces; None if missing in one."""
     old, new = _groups(before, by), _groups(after, by)
     for name in dict.fromkeys((*new, *old)):
         yield name, old.get(name), new.get(name)
@@ -64,7 +64,7 @@ def _groups(trace: Trace, by: GroupBy) -> dict[str, Group]:
 
 
 def _name(trace: Trace, place: str) -> str:
-    """A line by its path from the folder that the program ran in: two runs may be of two."""
+    """A line by its path relative to the program's folder, which may differ between runs."""
     path, _, line = place.rpartition(":")
     inside = path and trace.meta.cwd and PurePath(path).is_relative_to(trace.meta.cwd)
     return f"{PurePath(path).relative_to(trace.meta.cwd)}:{line}" if inside else place

@@ -1,4 +1,4 @@
-"""What torch.compile made of a program: graphs, their calls and time, breaks and recompilations."""
+"""The view of torch.compile: graphs, their calls and time, graph breaks and recompilations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_LOG = (
 
 
 def compiled_view(trace: Trace, _links: Links) -> View:
-    """A row for each graph, and for each compilation without one; most time first."""
+    """A row for each graph, and for each compilation without one; longest time first."""
     runs = _Runs(trace.table)
     rows = list(_rows(trace.table, runs))
     rows.sort(key=lambda row: -_number(row["total_us"]))
@@ -40,8 +40,8 @@ def compiled_view(trace: Trace, _links: Links) -> View:
 
 
 class _Runs:
-    """How often graphs ran, and how long compilations took, by the number of a compilation and
-    whether it is of a backward graph. Times in microseconds."""
+    """Calls of graphs and compile times, by the number of a compilation and whether the graph is a
+    backward one. Times in microseconds."""
 
     def __init__(self, table: Table) -> None:
         self.calls: Counter[tuple[str, bool]] = Counter()
@@ -71,8 +71,8 @@ def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:
 
 
 def _own(table: Table, run: int, compiling: set[int]) -> float:
-    """The time of a run without what is not its own and stands in it: what follows a graph break
-    runs inside of what came before it, and a backward graph is compiled when it first runs."""
+    """The time of a run without nested runs after a graph break, and without compilation of a
+    backward graph at its first run."""
     inside = (
         row for row in table.descendants(run) if region_number(table, row) or row in compiling
     )
@@ -99,7 +99,7 @@ def _rows(table: Table, runs: _Runs) -> Iterator[Row]:
 
 
 def _row(one: Compilation, graph: Graph | None, runs: _Runs, first: bool) -> Row:
-    """``first``: of the rows of a compilation, the one that has what is said of the whole."""
+    """``first``: whether this row carries the facts about the whole compilation."""
     key = (one.id, graph is not None and graph.is_backward)
     place = one.frame.location if one.frame else None
     kinds = Counter(note.kind for note in one.notes)
@@ -130,7 +130,7 @@ def _note(note: Note) -> Row:
 
 
 def _notes(trace: Trace, runs: _Runs) -> Iterator[str]:
-    """How long compiling took; each graph break and recompilation with its reason and line."""
+    """Compile time, then each graph break and recompilation with reason and line."""
     if not runs.count and not trace.table.compiled:
         yield "nothing was compiled" if not runs.calls else _NO_LOG
         return

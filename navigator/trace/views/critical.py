@@ -1,4 +1,4 @@
-"""The critical path, what takes most of it first."""
+"""The view of the critical path, longest part first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Group:
     time: float = 0.0
     longest: float = 0.0
     row: int = NONE
-    """That of the longest part."""
+    """The row of the longest part."""
 
     def add(self, part: Part) -> None:
         length = part.end - part.start
@@ -41,7 +41,7 @@ class _Group:
 
 
 def critical_view(trace: Trace, _links: Links) -> View:
-    """A row for each thing that is on it, with the row of the trace where it takes longest."""
+    """A row for each item on the path, with the trace row where it takes longest."""
     groups: dict[tuple[str, str], _Group] = {}
     for part in path_backwards(trace):
         key = (part.kind, part.name)

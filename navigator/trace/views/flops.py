@@ -1,4 +1,4 @@
-"""Work and speed: floating point operations and bytes, achieved and of what the device can do."""
+"""The view of work and speed: operations and bytes per second, and the share of the peak."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class _Calls:
     dtype: str
     count: int = 0
     time: float = 0.0
-    """Microseconds: of the kernels that they launched, else their own."""
+    """Time in microseconds: of the launched kernels, else self time."""
     kernels: set[int] = field(default_factory=set)
-    """Numbers of the names of their kernels."""
+    """Numbers of the kernels' names."""
 
 
 def flops_view(trace: Trace, links: Links, peak: Peak | None = None) -> View:
-    """Operators by their inputs, most time first. ``peak`` stands for that of the device."""
+    """Operators by inputs, longest time first. ``peak`` overrides the device's."""
     gathered = _Gathered(trace, links)
     peak = peak or peak_of(trace.meta.devices)
     calls = sorted(gathered.calls(), key=lambda one: -one.time)
@@ -61,7 +61,7 @@ def flops_view(trace: Trace, links: Links, peak: Peak | None = None) -> View:
 
 
 class _Gathered:
-    """Calls that do known work. What such a call has called is part of it."""
+    """Calls with known work, which includes that of their callees."""
 
     def __init__(self, trace: Trace, links: Links) -> None:
         self._trace, self._table = trace, trace.table
@@ -75,15 +75,14 @@ class _Gathered:
 
     @property
     def has_tags(self) -> bool:
-        """Whether it is known which operators go element by element."""
+        """Whether it is known which operators are elementwise."""
         return bool(self._tags)
 
     def calls(self) -> list[_Calls]:
         return [one for one in self._known.values() if one is not None]
 
     def unknown(self) -> dict[str, int]:
-        """By name, how many calls have no inputs that would tell their work, nor called any that
-        have."""
+        """By name, calls whose inputs do not determine their work, without any such callee."""
         counts: dict[str, int] = {}
         for name in self._unknown.values():
             counts[name] = counts.get(name, 0) + 1
@@ -103,7 +102,7 @@ class _Gathered:
                 waiting += self._table.children(row)
 
     def _note_unknown(self, row: int) -> None:
-        """Of those that stand in one another the outermost."""
+        """Counts the outermost of nested calls."""
         name = self._table.name_of(row)
         above = self._table.parent[row]
         while above >= 0 and above not in self._unknown:
@@ -125,7 +124,7 @@ class _Gathered:
             above = table.parent[above]
 
     def _calls_of(self, row: int) -> _Calls | None:
-        """Of calls that are alike; None for those of no known work."""
+        """The group of a call; None without known work."""
         table = self._table
         key = (table.name[row], table.inputs[row], table.outputs.get(row, ""), table.place[row])
         if key not in self._known:
@@ -145,7 +144,7 @@ class _Gathered:
         return _Calls(op, work, moved, dtype)
 
     def _tagged(self, op: TraceOp, made: Sequence[Shape]) -> Work | None:
-        """One operation for each element, of the result or of what is reduced."""
+        """One operation per element of the result, or of the reduced input."""
         tags = self._tags_of(op)
         shapes = [one.shape for one in op.inputs if one.kind == "tensor"]
         if not shapes or any(one.kind == "tensors" for one in op.inputs):
@@ -158,20 +157,20 @@ class _Gathered:
         return None
 
     def _tags_of(self, op: TraceOp) -> Sequence[str]:
-        """What native_functions.yaml says of an operator's kind."""
+        """The operator's tags in native_functions.yaml."""
         if self._linker is None or not self._tags:
             return ()
         return self._tags.get(self._linker.link(op).full_name or "", ())
 
 
 def _is_floating(value: Input, or_whole: bool) -> bool:
-    """Whether it is a tensor whose elements are; of a product they may be whole numbers."""
+    """Whether it is a tensor of floating point numbers; for a product, or of integers."""
     names = ("float", "bfloat", "complex", *(("int", "uint") if or_whole else ()))
     return value.kind == "tensor" and value.dtype.startswith(names)
 
 
 def _outputs(text: str) -> list[tuple[str, Shape]]:
-    """Dtypes and shapes of recorded results: ``float32[2, 8] cpu``."""
+    """Dtypes and shapes in a text of results: ``float32[2, 8] cpu``."""
     found = _TENSOR.findall(text)
     return [(dtype, tuple(map(int, re.findall(r"\d+", sizes)))) for dtype, sizes in found]
 
@@ -205,8 +204,8 @@ def _row(trace: Trace, calls: _Calls, peak: Peak) -> dict[str, object]:
 
 
 def _limit(trace: Trace, calls: _Calls, peak: Peak, speed: float) -> float | None:
-    """The peak in TFLOP/s for the type that was computed in. Tensor cores take float32 as TF32:
-    names of kernels say so, and so does a speed that is out of reach otherwise."""
+    """The peak in TFLOP/s for the compute dtype. float32 runs as TF32 on tensor cores if kernel
+    names say so, or if the speed is impossible otherwise."""
     names = trace.table.kernels.names
     limit = peak.of(calls.dtype)
     if calls.dtype == "float32":

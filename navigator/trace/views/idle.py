@@ -1,4 +1,4 @@
-"""Idle time by reason, what takes most first."""
+"""The view of idle time by reason, longest first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = (
 
 
 def idle_view(trace: Trace, _links: Links) -> View:
-    """A row for each reason and what the CPU was in, with the start of the longest gap."""
+    """A row for each reason and CPU activity, with the start of the longest gap."""
     start, end = whole(trace)
     found = idle_gaps(trace)
     groups: dict[tuple[str, str, str], list[Gap]] = {}

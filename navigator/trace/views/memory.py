@@ -1,4 +1,4 @@
-"""Memory as views: taken, given back, kept and alive at the peak, by what took it."""
+"""Views of memory: allocated, freed, kept, and alive at the peak, by allocating row."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _BLOCK_COLUMNS = (
 )
 
 Naming = Callable[[Ledger, Block], tuple[str, str]]
-"""The group of a block and the filter that leaves its rows."""
+"""The group of a block and the filter for its rows."""
 
 
 def memory_view(trace: Trace, _links: Links, by: MemoryBy) -> View:
-    """Groups of allocations by what took them, most bytes at the peak first."""
+    """Groups of allocations by what made them, most bytes at the peak first."""
     found = ledgers(trace)
     naming = _naming(trace, by)
     rows = [row for ledger in found for row in _groups(trace, ledger, by, naming)]
@@ -65,7 +65,7 @@ def memory_view(trace: Trace, _links: Links, by: MemoryBy) -> View:
 
 
 def peak_view(trace: Trace, _links: Links) -> View:
-    """What is alive when each device's allocator holds most, the largest first."""
+    """Blocks alive at each device's peak, largest first."""
     found = ledgers(trace)
     categories = Categories(trace)
     rows = [
@@ -128,7 +128,7 @@ def _earlier(trace: Trace, ledger: Ledger) -> dict[str, object]:
 
 
 def _weight(row: Row) -> tuple[int, int]:
-    """At the peak, then allocated, most first."""
+    """By bytes at the peak, then allocated bytes."""
     return -int(str(row.get("peak_bytes", 0))), -int(str(row["bytes"]))
 
 
@@ -155,7 +155,7 @@ def _block_row(trace: Trace, ledger: Ledger, block: Block, categories: Categorie
 
 
 def ledger_lines(trace: Trace, ledger: Ledger) -> Iterator[str]:
-    """The peak, the sums, and what the recording did not see."""
+    """The peak, the sums, and what the recording missed."""
     yield peak_line(trace, ledger)
     sizes = _sizes(trace, ledger, range(len(ledger.moments)))
     taken, freed = sum(s for s in sizes if s > 0), -sum(s for s in sizes if s < 0)

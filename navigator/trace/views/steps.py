@@ -1,4 +1,4 @@
-"""Step by step: time, operators, phases, device, memory."""
+"""The view of steps: time, operators, phases, device, memory."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, View
 
 _SLOW = 1.5
-"""Times the median: what the first steps take more than this for, later ones need no more."""
+"""Factor of the median above which first steps count as warm-up."""
 
 
 @dataclass(slots=True)
 class _Sums:
-    """What one step did. Times in microseconds."""
+    """Sums for a step. Times in microseconds."""
 
     operators: int = 0
     phases: list[float] = field(default_factory=lambda: [0.0] * len(PHASES))
     spans: list[Span] = field(default_factory=list)
-    """Outermost operators, of all threads."""
+    """Outermost operators of all threads."""
     busy: float = 0.0
     peak: int | None = None
     change: int = 0
@@ -50,7 +50,7 @@ def steps_view(trace: Trace, _links: Links) -> View:
 
 
 def _columns(trace: Trace) -> tuple[Column, ...]:
-    """Those that the trace has something for."""
+    """Columns for which the trace has data."""
     table = trace.table
     used = sorted(set(table.phase[: len(table)]))
     return (
@@ -117,7 +117,7 @@ def _row(trace: Trace, step: Step, sums: _Sums, usual: float) -> dict[str, Any]:
 
 
 def _mark_warm_up(rows: Sequence[dict[str, Any]]) -> None:
-    """The first steps as long as they are slow, where there are enough to tell."""
+    """Marks slow first steps, if there are enough steps to compare."""
     for row in rows if len(rows) > 2 else ():
         if (row["times_median"] or 0) <= _SLOW:
             break
@@ -125,7 +125,7 @@ def _mark_warm_up(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _notes(trace: Trace, steps: Sequence[Step]) -> list[str]:
-    """What of the trace is in no step, and what the columns mean."""
+    """What lies outside of steps, and the meaning of columns."""
     if not steps:
         return []
     parts = [(step.start, step.end) for step in steps]

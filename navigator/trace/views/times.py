@@ -1,4 +1,4 @@
-"""Where time goes, as views: by operator, module, line, Node and device kernel."""
+"""Views of time by operator, module, line, Node and device kernel."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _COLUMNS = (
 
 
 def time_view(trace: Trace, _links: Links, by: GroupBy, among: Iterable[int] | None = None) -> View:
-    """Groups of rows, most device time first, and then most self time; ``among`` limits it to
-    some rows."""
+    """Groups of rows by device time, then self time, descending; ``among`` restricts the rows."""
     groups = gather(trace, by, among)
     device = (_DEVICE,) if any(one.kernel_us for one in groups) else ()
     rows = [

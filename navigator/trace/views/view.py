@@ -1,4 +1,4 @@
-"""What a view of a trace is: a table whose rows lead back to the trace and to source."""
+"""The form of views: tables whose rows refer to rows of the trace and to source."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from navigator.trace.trace import Trace
 
 Unit = Literal["", "us", "bytes", "count", "ratio", "si"]
-"""What the numbers of a column are: microseconds, bytes, a count, a part of a whole from 0 to 1,
-anything large; text where empty."""
+"""The unit of a column: microseconds, bytes, a count, a fraction from 0 to 1, any large number;
+empty for text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its key in JSON, and its title for people."""
+    """A column: its key in JSON and its title."""
 
     key: str
     title: str
     unit: Unit = ""
 
     def text(self, value: object) -> str:
-        """A value as people read it; a dash for what is not known."""
+        """A formatted value; a dash if unknown."""
         if not isinstance(value, int | float):
             return "-" if value is None else str(value)
         match self.unit:
@@ -44,36 +44,35 @@ class Column:
 
 
 Row = Mapping[str, object]
-"""Values by the keys of the columns; None for what is not known. Further keys lead on:
-``op_id`` to a row of the trace, ``term`` to the rows that a filter leaves, ``path`` and ``line``
-to source."""
+"""Values by column key; None if unknown. Other keys are references: ``op_id`` to a row of the
+trace, ``term`` to the rows that match a filter, ``path`` and ``line`` to source."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One table, what matters most first."""
+    """A table, sorted by importance."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[Row]
     notes: tuple[str, ...] = ()
-    """What holds for the whole: a total, what the trace does not say, and what would say it."""
+    """Notes about the whole: a total, what the trace lacks, and how to record it."""
 
 
 Links = Callable[[], "Linker | None"]
-"""Asked by a view that leads to source: what joins the trace with an index, None without one."""
+"""Called by views with source references: the linker, or None without an index."""
 
 Planner = Callable[["Trace", Links], View]
 """Makes a view of a trace."""
 
 
 def no_links() -> None:
-    """Of a trace without an index: views say nothing of source."""
+    """For a trace without an index: views have no source references."""
 
 
 def view_lines(view: View, most: int | None = None) -> Iterator[str]:
-    """A view as text, aligned; ``most`` rows, and how many are left out."""
+    """A view as aligned text; at most ``most`` rows, and the number of the others."""
     yield view.title
     yield from view.notes
     if not view.rows:

@@ -1,1 +1,1 @@
-"""Writers of traces in the formats of others."""
+"""Writers of traces in other formats."""

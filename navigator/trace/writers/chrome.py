@@ -1,8 +1,8 @@
-"""A trace of any format as a plain Chrome trace, which Perfetto and chrome://tracing show.
+"""Writes any trace as a plain Chrome trace for Perfetto and chrome://tracing.
 
-Events are those that ``torch.profiler`` exports. What these have no place for, lines of the program
-and modules among it, is in ``args.torchnav`` and in metadata events, so that reading the file
-again gives the same rows, parents and links: see ``docs/trace-format.md``.
+Events have ``torch.profiler``'s form. Lines, modules and other additions are in ``args.torchnav``
+and in metadata events, so that reading the file again gives the same rows, parents and links: see
+``docs/trace-format.md``.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Event = dict[str, Any]
 _INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
 _WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 _NAMED_RUNTIMES = ("xpu", "mtia")
-"""Devices whose calls of the runtime do not go by the name of CUDA."""
+"""Devices whose runtime calls are not named after CUDA."""
 _FORMAT = 1
 _BLOCK = 1 << 20
 
 
 def write_chrome(trace: Trace, path: Path) -> int:
-    """Write a trace to a file, packed where its name ends in ``.gz``.
+    """Write a trace to a file, compressed if its name ends in ``.gz``.
 
     Returns:
         The number of events.
@@ -63,7 +63,7 @@ def _packed(raw: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
 
 
 def chrome_events(trace: Trace) -> Iterator[Event]:
-    """The events of a trace, one by one; a row comes before what it called."""
+    """The events of a trace; rows precede their callees."""
     events = _Events(trace)
     return chain(
         events.about(), events.lanes(), events.rows(), events.device_work(), events.memory()
@@ -71,7 +71,7 @@ def chrome_events(trace: Trace) -> Iterator[Event]:
 
 
 class _Events:
-    """Makes events of the columns of a trace."""
+    """Creates events from a trace's columns."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self._table = trace, trace.table
@@ -82,7 +82,7 @@ class _Events:
     # -------------------------------------------------------------------- the whole
 
     def about(self) -> Iterator[Event]:
-        """What the trace says about its run, its stacks, key sets and definitions."""
+        """Facts about the run, its stacks, key sets and definitions."""
         table = self._table
         meta = asdict(self._trace.meta)
         meta.pop("path")
@@ -107,7 +107,7 @@ class _Events:
             yield _meta("torchnav_compiled", **compilation_facts(compilation))
 
     def lanes(self) -> Iterator[Event]:
-        """Names of processes, threads, devices and streams for a viewer."""
+        """Names of processes, threads, devices and streams for viewers."""
         for pid in dict.fromkeys(pid for pid, _ in self._table.threads.values):
             yield _named("process_name", pid, 0, f"process {pid}")
         for pid, tid in self._table.threads.values:
@@ -119,15 +119,15 @@ class _Events:
     # ------------------------------------------------------------------------- rows
 
     def rows(self) -> Iterator[Event]:
-        """Every row, a Node with the arrow that leads to it."""
+        """Every row, and the arrow to each Node."""
         for row, start, duration in self._times():
             if self._table.kind[row] != GONE and row not in self._table.untimed:
                 yield self._row(row, start, duration)
                 yield from self._arrow(row)
 
     def _times(self) -> Iterator[tuple[int, float, float]]:
-        """Rows, parents first, with start and duration; in a trace without times starts are ranks,
-        and a row lasts as long as what stands below it."""
+        """Rows, parents first, with start and duration; without times, starts are ranks and a row
+        lasts as long as the rows below it."""
         table = self._table
         order = _parents_first(table)
         if self._is_timed:
@@ -158,7 +158,7 @@ class _Events:
         }
 
     def _args(self, row: int, kind: int) -> Event:
-        """What the profiler writes of a row."""
+        """The fields that the profiler writes for a row."""
         table = self._table
         args: Event = {} if kind == CALL else {"External id": row + 1}
         if table.sequence[row] >= 0:
@@ -171,7 +171,7 @@ class _Events:
         return args
 
     def _ours(self, row: int) -> Event:
-        """What it has no place for; lines and modules only where the row around has others."""
+        """Further fields; lines and modules only if they differ from the parent's."""
         table = self._table
         ours: Event = {}
         parent, stack, module = table.parent[row], table.stack[row], table.module[row]
@@ -202,12 +202,12 @@ class _Events:
         return ours
 
     def _is_from_log(self, row: int) -> bool:
-        """Whether a row is a compilation whose line its log tells."""
+        """Whether a row is a compilation whose line is in its log."""
         number = self._table.compilations.get(row)
         return any(one.id == number for one in self._table.compiled)
 
     def _arrow(self, node: int) -> Iterator[Event]:
-        """To a Node from its forward operator."""
+        """The arrow from the forward operator to a Node."""
         table = self._table
         forward = table.forward.get(node, NONE)
         if table.kind[node] == NODE and forward >= 0:
@@ -226,7 +226,7 @@ class _Events:
     # ----------------------------------------------------------------------- devices
 
     def device_work(self) -> Iterator[Event]:
-        """Calls of the runtime, device work, and an arrow from each to what it launched."""
+        """Runtime calls, device work, and an arrow from each call to its work."""
         launches, kernels = self._table.launches, self._table.kernels
         for number in range(len(launches)):
             yield self._launch(number)
@@ -284,7 +284,7 @@ class _Events:
     # ------------------------------------------------------------------------ memory
 
     def memory(self) -> Iterator[Event]:
-        """Allocations, each on the thread of the row that was running."""
+        """Allocations, each on the thread of the running row."""
         table, allocations = self._table, self._table.allocations
         for number in range(len(allocations)):
             op = allocations.op[number]
@@ -318,7 +318,7 @@ def _parents_first(table: Table) -> Iterator[int]:
 
 
 def _lasting(table: Table, order: list[int]) -> dict[int, float]:
-    """How long each row lasts so that those below it nest, for starts that are ranks."""
+    """Durations for starts that are ranks, so that rows nest."""
     last = {row: table.start[row] for row in order}
     for row in reversed(order):
         parent = table.parent[row]
@@ -346,5 +346,5 @@ def _arrow_end(ph: str, category: str, number: int, pid: str, tid: str, start: f
 
 
 def _number(text: str | int) -> str | int:
-    """Processes and threads are numbers where they can be."""
+    """Process and thread ids as numbers if possible."""
     return int(text) if isinstance(text, str) and text.isdecimal() else text
