@@ -49,7 +49,7 @@ LIMIT = 30
 
 
 class OperatorCommands(Provider):
-    """The operators that a query leaves, as entries that open their chain."""
+    """Operators in the command palette, which open their chain."""
 
     async def search(self, query: str) -> Hits:
         for workspace in self.screen.query(ChainWorkspace):
@@ -67,16 +67,16 @@ def _hit(workspace: ChainWorkspace, operator: OperatorSummary, score: float) -> 
 
 
 _AGAIN_S = 3.0
-"""Seconds in which a second ctrl+c quits."""
+"""Seconds within which a second ctrl+c quits."""
 EXIT_INTERRUPTED = 130
 
 
 class TorchnavApp(App[int]):
-    """torchnav on a terminal."""
+    """torchnav in a terminal."""
 
     TITLE = "torchnav"
     CSS_PATH = "screens/browser.tcss"
-    """That of the default screen, which Textual does not load with the screen."""
+    """The default screen's style sheet, which Textual does not load with the screen."""
     COMMANDS = App.COMMANDS | {OperatorCommands}
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -98,7 +98,7 @@ class TorchnavApp(App[int]):
         op: str | None = None,
         places: LastPlaces | None = None,
     ) -> None:
-        """``op`` is a name to start with; ``places`` remembers where the reader was."""
+        """``op`` is an initial name; ``places`` stores the last places."""
         super().__init__()
         self.context = Context(opener, config, places=places or LastPlaces())
         self._op = op
@@ -119,21 +119,21 @@ class TorchnavApp(App[int]):
             self._complain(f"config.toml: no key has the id {name!r}; ? shows the ids")
 
     def exit(self, result: int | None = None, return_code: int = 0, message: Any = None) -> None:
-        """Leave; where the reader was is remembered."""
+        """Leave, and remember the place."""
         for screen in self.screen_stack[:1]:
             if isinstance(screen, BrowserScreen):
                 screen.remember()
         super().exit(result, return_code, message)
 
     def pop_screen(self) -> AwaitComplete:
-        """Go back to the screen below. Textual would keep what the widgets of this one painted,
-        unless they have to paint it anew."""
+        """Return to the screen below. Drops its widgets' cached lines, which Textual would show
+        again."""
         for widget in self.screen.walk_children(with_self=True):
             widget.refresh()
         return super().pop_screen()
 
     def action_help_quit(self) -> None:
-        """Ctrl+c where nothing is selected stops indexing; once more, it ends the program."""
+        """Ctrl+c without a selection stops indexing; a second one quits."""
         if monotonic() - self._interrupted < _AGAIN_S:
             self.exit(return_code=EXIT_INTERRUPTED)
             return
@@ -147,7 +147,7 @@ class TorchnavApp(App[int]):
         self.notify(text, severity="error", markup=False)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """As in every Textual app, and past tmux as well."""
+        """As in every Textual app, and through tmux as well."""
         super().copy_to_clipboard(text)
         self.run_worker(lambda: copy_to_tmux(text), thread=True, exit_on_error=False)
 
@@ -158,10 +158,10 @@ class TorchnavApp(App[int]):
             await super().on_event(event)
 
     async def _is_taken(self, event: events.Key) -> bool:
-        """Keys mean what they meant when they were pressed, however fast they come.
+        """Preserves the meaning of keys at the time of pressing, even in fast input.
 
-        A key that a widget did not want comes back here as a forwarded one. If there is
-        an input by then, an earlier key has opened it and this one was typed for it.
+        Keys that a widget did not handle are forwarded here. If an earlier key has opened an input
+        meanwhile, they were typed for it.
         """
         line = self.focused
         if event.is_forwarded:
@@ -173,7 +173,7 @@ class TorchnavApp(App[int]):
         return take is not None and await take(event)
 
     def action_help(self) -> None:
-        """Every key of the screen below; first those of what has the focus."""
+        """The keys of the screen below, those of the focused widget first."""
         groups: dict[str, dict[str, Key]] = {}
         at_hand = [self.focused] if self.focused else []
         nodes = (*at_hand, *self.screen.walk_children(with_self=True))
@@ -187,7 +187,7 @@ class TorchnavApp(App[int]):
     # ---------------------------------------------------------------------------- lists
 
     def action_list(self, name: str, subject: str = "") -> None:
-        """Show a list beside its source; what is chosen there is gone to here."""
+        """Show a list beside its source, then go to the chosen place."""
         from navigator.tui.lists.catalog import ABOUT, LISTS
 
         workspace = self.screen.query_one(Workspace)
@@ -209,7 +209,7 @@ class TorchnavApp(App[int]):
         self.push_screen(PlacesScreen(pane), workspace.chosen)
 
     def action_goto(self) -> None:
-        """Go to what is typed or pasted."""
+        """Go to a typed or pasted place."""
         workspace = self.screen.query_one(Workspace)
         path = workspace.source.view.path
         self.push_screen(GotoScreen(self.context, path), workspace.chosen)
@@ -226,14 +226,14 @@ class TorchnavApp(App[int]):
 
 
 def _group_of(owner: type[DOMNode], key: Key) -> str:
-    """Below which heading of the help a key stands: what moves in lists is told once."""
+    """The heading of a key in the help; keys that move in lists share one."""
     if key.id.startswith("cursor.") and issubclass(owner, LineList):
         return "Lists"
     return _TITLES.get(owner.__name__, _OTHERS)
 
 
 def _typed_late(line: Input, event: events.Key) -> bool:
-    """Give an input a key that was pressed before it had the focus; whether it takes it."""
+    """Pass a key to an input that did not have the focus yet; returns whether it accepts it."""
     if event.is_printable:
         line.insert_text_at_cursor(event.character or "")
     elif isinstance(line, FilterInput) and event.key in ENTER:
@@ -244,7 +244,7 @@ def _typed_late(line: Input, event: events.Key) -> bool:
 
 
 def _classes_with_keys() -> Iterator[type[DOMNode]]:
-    """Every screen and widget of torchnav, also of screens that are not open."""
+    """Every screen and widget of torchnav, open or not."""
     for module in pkgutil.walk_packages(navigator.tui.__path__, "navigator.tui."):
         for one in vars(import_module(module.name)).values():
             if isclass(one) and issubclass(one, DOMNode):
@@ -273,9 +273,9 @@ def run(
     op: str | None = None,
     extensions: Sequence[tuple[str, str]] = (),
 ) -> int:
-    """Show the browser on this terminal until the reader quits; the exit code.
+    """Show the browser in this terminal until the user quits; returns the exit code.
 
-    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with,
+    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` an initial name,
     ``extensions`` the folders of extensions with their names.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -287,8 +287,8 @@ def run(
 
 
 def run_app(app: TorchnavApp) -> int:
-    """Run an application; the exit code. A mistake of ours is one line for the reader, and the
-    details in a file."""
+    """Run an application; returns the exit code. Prints one line about a bug and writes details to
+    a file."""
     details = io.StringIO()
     app.error_console = Console(file=details, markup=False, highlight=False, width=120)
     status = app.run()
@@ -299,7 +299,7 @@ def run_app(app: TorchnavApp) -> int:
 
 
 def note_crash(details: str) -> Path:
-    """Write down what went wrong; where that is."""
+    """Write the details of a crash to a file; returns its path."""
     path = cache_folder() / "crash.txt"
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

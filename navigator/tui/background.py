@@ -1,4 +1,4 @@
-"""Questions that are answered in threads, and what is said to the reader in passing."""
+"""Runs questions in threads, and shows short messages."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def ask(
     then: Callable[[T], object],
     failed: Callable[[TorchnavError], object] | None = None,
 ) -> None:
-    """Answer a question in a thread, so that keys never wait, and hand on the answer.
+    """Run a question in a thread and pass the answer on, so that keys never wait.
 
     Parameters:
-        owner: the widget that asks; a newer question of it about the same thing replaces this one.
-        about: what the question is about.
-        question: is called in the thread.
-        then: is called with the answer.
-        failed: is called with an error that is not a mistake of ours; by default it is shown.
+        owner: the asking widget; its next question with the same topic replaces this one.
+        about: the topic.
+        question: called in the thread.
+        then: called with the answer.
+        failed: called with an expected error; by default it is shown.
     """
 
     async def work() -> None:
@@ -42,7 +42,7 @@ def ask(
             if is_open(owner):
                 then(answer)
 
-    # The function, not a coroutine: one that is never begun leaves nothing behind.
+    # A function, since a coroutine that never starts causes a warning.
     owner.run_worker(work, group=about, exclusive=True)  # type: ignore[arg-type]
 
 
@@ -52,10 +52,10 @@ def is_open(owner: Widget) -> bool:
 
 
 def complain(owner: Widget, text: str) -> None:
-    """Say in one line what went wrong."""
+    """Show an error in one line."""
     owner.notify(one_line(text), severity="error", markup=False)
 
 
 def say(owner: Widget, text: str) -> None:
-    """Say something in passing."""
+    """Show a message."""
     owner.notify(one_line(text), markup=False, timeout=4)

@@ -1,7 +1,7 @@
-"""Texts for the clipboard, and whether they can be expected to arrive.
+"""Copies text to the clipboard, and knows terminals that ignore it.
 
-A terminal takes text for the clipboard by an escape sequence (OSC 52) and never says
-whether it did. Some are known not to.
+Terminals receive text for the clipboard by an escape sequence (OSC 52) without confirming it. Some
+are known to ignore it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from navigator.tui.context import Context
 
 
 def is_deaf(environ: Mapping[str, str] = os.environ) -> bool:
-    """True for terminals that are known to ignore OSC 52."""
+    """Whether the terminal is known to ignore OSC 52."""
     if "TMUX" in environ:
         return False
     if environ.get("TERM_PROGRAM") == "Apple_Terminal" or environ.get("TERM") == "linux":
@@ -32,9 +32,9 @@ def is_deaf(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def copy_to_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Hand ``text`` to tmux, which by default ignores OSC 52 from what runs inside it.
+    """Pass ``text`` to tmux, which by default ignores OSC 52 from programs inside it.
 
-    True when tmux took it, for its own paste buffer and for the outer terminal.
+    True if tmux accepted it, for its paste buffer and the outer terminal.
     """
     if "TMUX" not in environ:
         return False
@@ -49,7 +49,7 @@ def copy_to_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def copy(owner: Widget, context: Context, text: str) -> None:
-    """Put a text on the clipboard, and show it where that is known to fail."""
+    """Copy a text, and show it if copying is known to fail."""
     if not text:
         say(owner, "there is nothing here to copy")
         return
@@ -62,14 +62,14 @@ def copy(owner: Widget, context: Context, text: str) -> None:
 
 
 def show_copied(owner: Widget, context: Context) -> None:
-    """Show what was copied last."""
+    """Show the last copied text."""
     if context.copied:
         owner.app.clear_notifications()
         owner.app.push_screen(CopiedScreen(context.copied))
 
 
 class CopiedScreen(ModalScreen[None]):
-    """A text to be selected by hand, for terminals that take none for the clipboard."""
+    """A text to select by hand, for terminals without clipboard support."""
 
     CSS_PATH = "copied.tcss"
 

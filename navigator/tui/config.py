@@ -1,4 +1,4 @@
-"""What a reader has set in ``~/.config/torchnav/config.toml``.
+"""The screen's settings in ``~/.config/torchnav/config.toml``.
 
 ::
 
@@ -30,7 +30,7 @@ __all__ = ["Config", "config_path", "load_config", "parse_config"]
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settings, and what was wrong with them, one line each."""
+    """The settings, and problems with them, one line each."""
 
     theme: str = ""
     editor: str = ""
@@ -40,7 +40,7 @@ class Config:
 
 
 def load_config(path: Path) -> Config:
-    """The settings in ``path``; no file means no settings, a bad one is a problem."""
+    """The settings in ``path``; empty without a file, problems for an invalid one."""
     try:
         return parse_config(read_file(path).decode())
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def load_config(path: Path) -> Config:
 
 
 def parse_config(text: str) -> Config:
-    """The settings in ``text``. Raises ValueError when it is not TOML."""
+    """The settings in ``text``. Raises ValueError if it is not TOML."""
     problems: list[str] = []
     table = parse_toml(text)
     words = {name: _word(table, name, problems) for name in ("theme", "editor", "clipboard")}

@@ -1,4 +1,4 @@
-"""What the widgets of one application share."""
+"""State shared by the widgets of an application."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ TakesKey = Callable[[events.Key], Awaitable[bool]]
 
 @dataclass
 class Context:
-    """The settings and the open index, handed to every pane."""
+    """The settings and the open index, passed to every pane."""
 
     opener: Opener
     config: Config = field(default_factory=Config)
     session: Session | None = None
-    """What is asked; None until an index or a preview of it is there."""
+    """The session to query; None until there is an index or a preview."""
     users: Shelf = field(default_factory=lambda: Shelf(read_users_source))
-    """Files of a traced program: they are named by absolute paths, those of the tree never are."""
+    """Files of a traced program, which have absolute paths, unlike those of the tree."""
     places: LastPlaces = field(default_factory=LastPlaces)
-    """Where the reader was when the screen was last left."""
+    """The last places of earlier runs."""
     copied: str = ""
-    """What was last put on the clipboard."""
+    """The last copied text."""
     next_key: TakesKey | None = None
-    """Who gets the next key before anybody else, as the second stroke of two; it answers whether
-    the key was meant for it."""
+    """Gets the next key before anything else, as the second stroke of a chord; returns whether it
+    accepts it."""
 
     @property
     def index(self) -> Index | None:
-        """The index; None while there is at most native_functions.yaml to ask."""
+        """The index; None while there is only native_functions.yaml."""
         index = self.session.index if self.session else None
         return index if isinstance(index, Index) else None
 
     def shelf(self, path: str) -> Shelf | None:
-        """Where a file is read from; None while there is no index."""
+        """The cache to read a file from; None without an index."""
         if os.path.isabs(path):
             return self.users
         return self.session.shelf if self.session else None
 
     def file(self, path: str) -> Path:
-        """A file on disk, for an editor. Raises SourceError with the reason for none."""
+        """A file on disk, for an editor. Raises SourceError if there is none."""
         if not os.path.isabs(path) and self.session is not None:
             return self.session.absolute(path)
         if not os.path.isfile(path):

@@ -1,5 +1,5 @@
-"""What waits for the reader's typing: things that are not done for every key while one is held
-down, and an Enter that means what was typed."""
+"""Delays: actions postponed while keys repeat, and an Enter that waits for the answer to the typed
+text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 
 class Pause:
-    """Calls after a pause in the calls."""
+    """Calls a function after a pause."""
 
     def __init__(self, owner: MessagePump, seconds: float) -> None:
         self._owner = owner
@@ -19,19 +19,19 @@ class Pause:
         self._timer: Timer | None = None
 
     def __call__(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` soon; a later one replaces it while it is waiting."""
+        """Call ``callback`` soon; a later one replaces it."""
         self.cancel()
         self._timer = self._owner.set_timer(self._seconds, callback)
 
     def cancel(self) -> None:
-        """Forget the call that is waiting."""
+        """Drop the waiting call."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
 
 
 class Debounce(Pause):
-    """Calls at once when the last call was a while ago, else after a pause in the calls."""
+    """Calls a function at once if the last call was a while ago, else after a pause."""
 
     def __init__(self, owner: MessagePump, seconds: float) -> None:
         super().__init__(owner, seconds)
@@ -50,7 +50,7 @@ class Debounce(Pause):
 
 
 class TypeAhead:
-    """Puts off a choice until the answer to the whole text is there."""
+    """Delays a choice until the answer for the whole text has arrived."""
 
     def __init__(self, ask: Callable[[str], None], choose: Callable[[], None]) -> None:
         self._ask = ask
@@ -59,7 +59,7 @@ class TypeAhead:
         self._wanted: str | None = None
 
     def enter(self, text: str) -> None:
-        """The reader chose, with ``text`` in the input."""
+        """Enter was pressed with ``text`` in the input."""
         if text == self._answered:
             self._choose()
         else:

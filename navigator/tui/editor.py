@@ -1,4 +1,4 @@
-"""Which command opens a file at a line in the reader's editor."""
+"""Finds and runs the user's editor."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from navigator.tui.background import complain, say
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How a family of editors is told a line."""
+    """How a family of editors is given a line."""
 
     arguments: tuple[str, ...]
-    """With ``{path}`` and ``{line}`` in them."""
+    """Arguments with ``{path}`` and ``{line}``."""
     window: bool = False
-    """It opens a window of its own, so the terminal stays ours."""
+    """Whether it opens its own window and leaves the terminal free."""
 
 
 _PLUS = Preset(("+{line}", "{path}"))
@@ -43,20 +43,20 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 FALLBACKS = ("nvim", "vim", "hx", "nano", "vi")
-"""Looked for when neither $VISUAL nor $EDITOR is set."""
+"""Editors to try if neither $VISUAL nor $EDITOR is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorCommand:
-    """What to run."""
+    """The command to run."""
 
     argv: tuple[str, ...]
     window: bool
-    """Runs beside the terminal and need not be waited for."""
+    """Whether it runs in its own window, so that we need not wait."""
 
 
 class NoEditor(Exception):
-    """There is no editor to open; the message says what to set."""
+    """No editor was found; the message says what to set."""
 
 
 def editor_command(
@@ -64,9 +64,8 @@ def editor_command(
 ) -> EditorCommand:
     """The command that opens ``path`` at ``line``.
 
-    ``configured`` comes from the config file and may hold ``{path}`` and ``{line}``;
-    then come $VISUAL, $EDITOR and the editors that are usually there. An editor that is
-    not known gets ``+LINE PATH``, which most of them take.
+    ``configured`` comes from the config file and may contain ``{path}`` and ``{line}``; then come
+    $VISUAL, $EDITOR and common editors. Unknown editors get ``+LINE PATH``, which most accept.
     """
     words = _words(configured or environ.get("VISUAL") or environ.get("EDITOR") or _installed())
     if any("{path}" in word for word in words):
@@ -99,7 +98,7 @@ def _fill(words: tuple[str, ...] | list[str], path: Path, line: int) -> list[str
 
 
 def open_editor(owner: Widget, path: Path, line: int, configured: str) -> None:
-    """Open a file in the reader's editor; in a terminal's, come back when it is left."""
+    """Open a file in the user's editor; wait if it runs in the terminal."""
     try:
         command = editor_command(path, line, configured)
         status = _run_in_window(owner, command) if command.window else _run_here(owner, command)

@@ -1,5 +1,4 @@
-"""Where the reader has been: back and forward, as in a browser, and where they were when the screen
-was last left."""
+"""The history of visited places: back and forward as in a browser, and saved between runs."""
 
 from __future__ import annotations
 
@@ -17,26 +16,25 @@ from indexes.source.files import read_file
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What was on screen: an operator's chain, a place in source, or both."""
+    """A place on screen: an operator's chain, a place in source, or both."""
 
     op: str | None = None
     path: str | None = None
     line: int = 0
     end_line: int = 0
     title: str = ""
-    """What the place is: the symbol of the hop, or a name that was looked up."""
+    """The title: the symbol of the hop, or a looked-up name."""
 
     @property
     def whole(self) -> Visit:
-        """The operator's card, where the reader was at no place of its own: at its schema."""
+        """The operator's card, at its schema."""
         return Visit(op=self.op, title=self.title) if self.op == self.title else self
 
 
 class History:
-    """Visits in the order they were made, and which of them is shown.
+    """Visits in order, and the index of the present one.
 
-    The shown visit is updated on leaving it, so that going back returns to the very
-    line one left and not to the line one came to.
+    A visit is updated when the user leaves it, so that going back returns to the line they left.
     """
 
     LIMIT = 500
@@ -46,7 +44,7 @@ class History:
         self._at = -1
 
     def restore(self, visits: Sequence[Visit]) -> None:
-        """What was visited before comes before what is visited now."""
+        """Put earlier visits before the present ones."""
         self._visits[:0] = visits
         self._at += len(visits)
 
@@ -55,14 +53,14 @@ class History:
         return self._visits[self._at] if self._visits else None
 
     def trail(self, limit: int) -> list[Visit]:
-        """The last ``limit`` visits up to the one shown."""
+        """The last ``limit`` visits up to the present one."""
         return self._visits[max(0, self._at + 1 - limit) : self._at + 1]
 
     def settle(self, here: Visit) -> None:
-        """The reader has come to rest ``here``: going back will return to it.
+        """Record the place where the user came to rest, for going back.
 
-        Another place of the operator that is current replaces it; another operator is a
-        visit of its own, also when it was only reached by moving through a list.
+        Another place of the same operator replaces the visit; another operator is a new visit, even
+        if it was reached by moving through a list.
         """
         if self.current is not None and self.current.op in (here.op, None):
             self._visits[self._at] = here
@@ -70,18 +68,18 @@ class History:
             self._append(here)
 
     def go(self, here: Visit | None, there: Visit) -> None:
-        """Leave ``here`` for ``there``; what was forward of here is forgotten."""
+        """Leave ``here`` for ``there``; drops the visits forward of here."""
         if here is not None:
             self.settle(here)
         if self.current != there:
             self._append(there)
 
     def back(self, here: Visit | None) -> Visit | None:
-        """Leave ``here`` for the visit before; None at the beginning."""
+        """Leave ``here`` for the previous visit; None at the beginning."""
         return self._step(here, -1)
 
     def forward(self, here: Visit | None) -> Visit | None:
-        """Leave ``here`` for the visit after; None at the end."""
+        """Leave ``here`` for the next visit; None at the end."""
         return self._step(here, +1)
 
     def _step(self, here: Visit | None, by: int) -> Visit | None:
@@ -100,29 +98,29 @@ class History:
 
 
 _PLACES = 20
-"""How many are kept of a tree."""
+"""Maximum number of places per tree."""
 _TREES = 50
-"""Of how many trees; those left last."""
+"""Maximum number of trees, the last ones used."""
 _Kept = dict[str, list[Visit]]
 
 
 def state_file() -> Path:
-    """Where places are kept: in the platform's folder for what programs remember."""
+    """The file of last places, in the platform's folder for application state."""
     return user_state_path("torchnav", appauthor=False) / "places.json"
 
 
 @dataclass(frozen=True, slots=True)
 class LastPlaces:
-    """The places of each tree in a file; without a file nothing is remembered."""
+    """The last places of each tree, in a file, if there is one."""
 
     file: Path | None = None
 
     def of(self, root: str) -> Sequence[Visit]:
-        """The places of a tree, the last one at the end. What cannot be read counts as none."""
+        """The places of a tree, the latest last. Unreadable ones are skipped."""
         return self._read().get(root, ())
 
     def keep(self, root: str, visits: Sequence[Visit]) -> None:
-        """Remember the places of a tree. A disk that takes nothing is no reason to stop."""
+        """Save the places of a tree. Write errors are ignored."""
         if self.file is None or not visits:
             return
         others = {name: kept for name, kept in self._read().items() if name != root}

@@ -1,7 +1,7 @@
-"""The keys of screens and widgets as data: for the key bar, the help screen, the palette.
+"""The keys of screens and widgets as data, for the key bar, the help screen and the palette.
 
-A key in two strokes is a chord: ``g d``. Its first stroke is a binding ``chord('go')``, the second
-ones stand under the chord's name in ``CHORDS`` of the same class.
+A key with two strokes is a chord: ``g d``. Its first stroke is bound to ``chord('go')``, the second
+ones are listed under the chord's name in the class's ``CHORDS``.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from textual.keys import format_key, key_to_character
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Something that keys do."""
+    """A key and its action."""
 
     id: str
     keys: tuple[str, ...]
-    """As they are printed: ``g d`` for two strokes."""
+    """The keys as printed: ``g d`` for two strokes."""
     words: str
     brief: str
-    """The words for the key bar."""
+    """The label in the key bar."""
     action: str
     chord: str = ""
     """The chord whose second stroke it is."""
     show: bool = False
     """Whether the key bar shows it."""
     while_typing: tuple[str, ...] = ()
-    """Those of the keys that still work while letters go into an input."""
+    """The keys that still work in an input."""
 
 
 def keys_of(owner: type[DOMNode], changed: Mapping[str, str]) -> list[Key]:
-    """The keys that a class and its parents in torchnav define, as ``changed`` by the reader."""
+    """The keys of a class and its parents in torchnav, as ``changed`` in the config file."""
     found = {one.id: _key(one, changed) for one in _bindings(owner)}
     for chord, members in _chords(owner).items():
         first = found[chord].keys[0]
@@ -45,7 +45,7 @@ def keys_of(owner: type[DOMNode], changed: Mapping[str, str]) -> list[Key]:
 
 
 def unknown_ids(owners: Iterable[type[DOMNode]], changed: Mapping[str, str]) -> list[str]:
-    """The ids of the config file that no key has."""
+    """Ids in the config file that no key has."""
     known = {key.id for owner in owners for key in keys_of(owner, {})}
     return [name for name in changed if name not in known]
 
@@ -53,14 +53,14 @@ def unknown_ids(owners: Iterable[type[DOMNode]], changed: Mapping[str, str]) -> 
 def second_stroke(
     owner: type[DOMNode], chord: str, event: events.Key, changed: Mapping[str, str]
 ) -> Binding | None:
-    """What a key means behind the first stroke of a chord."""
+    """The action of a key after the first stroke of a chord."""
     names = (event.key, event.character)
     members = _chords(owner).get(chord, ())
     return next((one for one in members if set(_raw(one, changed)) & set(names)), None)
 
 
 def _bindings(owner: type[DOMNode]) -> Iterator[Binding]:
-    """Those of a class behind those of its parents; Textual's own are not listed."""
+    """A class's bindings after those of its parents, without Textual's own."""
     for cls in reversed(owner.__mro__):
         if cls.__module__.startswith("navigator."):
             for one in cls.__dict__.get("BINDINGS", ()):
@@ -87,6 +87,6 @@ def _raw(one: Binding, changed: Mapping[str, str]) -> list[str]:
 
 
 def _types_nothing(key: str) -> bool:
-    """Whether a key is no letter in an input; a question mark is none anywhere."""
+    """Whether a key types no letter; question marks are never typed."""
     character = key_to_character(key) or "\0"
     return key == "question_mark" or (len(key) > 1 and not character.isprintable())

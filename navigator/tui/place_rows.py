@@ -1,5 +1,5 @@
-"""Places in source as rows of a list: search results, definitions, members, functions, and what a
-typed name means."""
+"""Rows for places in source: search results, definitions, members, functions, and meanings of typed
+names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from navigator.tui.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class PlaceRow:
-    """One row; without a location it is a heading."""
+    """A row; without a location it is a heading."""
 
     name: str
     location: Location | None = None
@@ -28,13 +28,13 @@ class PlaceRow:
     op: str | None = None
     """The overload whose chain belongs to it."""
     depth: int = 0
-    """How far it is set in, below the row it belongs to."""
+    """Its indentation below the row it belongs to."""
     comment: str = ""
-    """More words, shown below the list."""
+    """A longer comment, shown below the list."""
     below: int = 0
-    """How many rows behind it are set in below it."""
+    """Number of following rows that belong to it."""
     change: str = ""
-    """The id of the gap that it is of: enter opens the plan of closing that."""
+    """The id of its gap, whose plan Enter opens."""
 
     @property
     def visit(self) -> Visit:
@@ -47,8 +47,7 @@ def of_hit(hit: Hit) -> PlaceRow:
 
 
 def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow]]:
-    """A title, and what the tree says of the field on a line of a YAML file, or of the macro on a
-    line of C++."""
+    """A title, and the documentation of the YAML field or the C++ macro on a line."""
     from indexes.queries.explaining.fields import Fields
     from indexes.queries.explaining.macros import on_line
     from indexes.source.source import Source
@@ -66,7 +65,7 @@ def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow
 
 
 def of_definition(one: Definition) -> PlaceRow:
-    """One of several definitions, told apart by parameters and ``#if`` guards."""
+    """One of several definitions, distinguished by parameters and ``#if`` guards."""
     parameters = f"({one.parameters})" if one.parameters else ""
     guard = f"under #if {one.guard}" if one.guard else ""
     macro = f"made by {one.macro}" if one.macro else ""
@@ -75,8 +74,8 @@ def of_definition(one: Definition) -> PlaceRow:
 
 
 def of_slots(op: str, slots: Sequence[DispatchSlot]) -> PlaceRow:
-    """What an operator runs for some dispatch keys, at its kernel or the line that registers
-    it; the last is the first to be asked."""
+    """The kernel for some dispatch keys, or the line that registers it; the last key has the
+    highest priority."""
     slot = slots[-1]
     location = slot.definition or slot.registration
     if location is None:
@@ -89,7 +88,7 @@ def of_slots(op: str, slots: Sequence[DispatchSlot]) -> PlaceRow:
 
 
 def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:
-    """Operators by their entries in the YAML; names that are none are left out."""
+    """Operators at their YAML entries; unknown names are skipped."""
     for name in names:
         summary = session.index.summary(name)
         if summary is not None:
@@ -97,13 +96,13 @@ def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:
 
 
 def of_summary(one: OperatorSummary) -> PlaceRow:
-    """An operator, at its entry in the YAML."""
+    """An operator, at its YAML entry."""
     name = one.full_name
     return PlaceRow(name, one.location, "operator", one.schema, op=name)
 
 
 def meanings(session: Session, name: str) -> list[PlaceRow]:
-    """What a name in source leads to: definitions, the places of a stub, or operators."""
+    """The meanings of a name in source: definitions, a stub's places, or operators."""
     found = [of_definition(one) for one in session.index.definitions(name)]
     if found:
         return found
@@ -112,12 +111,12 @@ def meanings(session: Session, name: str) -> list[PlaceRow]:
 
 
 def target_of(row: PlaceRow) -> Visit:
-    """Where a row leads: to its place, but to the whole chain of an operator."""
+    """The target of a row: its place or, for an operator, the whole chain."""
     return Visit(op=row.op, title=row.name) if row.kind == "operator" else row.visit
 
 
 def of_members(members: Sequence[Member]) -> list[PlaceRow]:
-    """The data members of a class, each with its accessors below it."""
+    """The data members of a class, with their accessors."""
     return [row for member in members for row in _of_member(member)]
 
 
@@ -136,7 +135,7 @@ def _of_member(member: Member) -> Iterator[PlaceRow]:
 
 
 def of_engine(functions: Sequence[EngineFunction]) -> list[PlaceRow]:
-    """The functions of the engine by phase, each with the calls it makes."""
+    """The functions of the engine by phase, with their calls."""
     rows: list[PlaceRow] = []
     for phase, group in groupby(_by_phase(functions), key=lambda one: one.phases[0]):
         rows.append(PlaceRow(f"{phase}: {MEANINGS[phase]}"))
@@ -146,7 +145,7 @@ def of_engine(functions: Sequence[EngineFunction]) -> list[PlaceRow]:
 
 
 def _by_phase(functions: Sequence[EngineFunction]) -> list[EngineFunction]:
-    """Together by their first phase, phases in the order of a run."""
+    """Grouped by first phase, phases in execution order."""
     order = [*MEANINGS]
     return sorted(functions, key=lambda one: order.index(one.phases[0]))
 
@@ -159,22 +158,22 @@ def _of_function(function: EngineFunction) -> Iterator[PlaceRow]:
 
 
 _HOLDING = 50
-"""Names that hold a text, offered when nothing has it as its name."""
+"""Maximum number of names that contain a text, offered if none equals it."""
 
 
 class Named(NamedTuple):
-    """Operators and places, and what there is to say about them."""
+    """Operators and places that a name means, with a note."""
 
     rows: list[PlaceRow]
     note: str = ""
     heading: str = ""
-    """Above rows that are not what was typed."""
+    """Heading of rows that do not match exactly."""
     is_near: bool = False
-    """Whether the rows are only near what was typed: they do not hold it."""
+    """Whether the rows are only similar to the text."""
 
 
 def named(session: Session, text: str) -> Named:
-    """What a text means; or else the names that hold it, or that are near. For a thread."""
+    """What a text means, else names that contain it or are similar. Call in a thread."""
     match = session.index.resolve(text)
     if match.kind != "none":
         return Named(list(_rows(session, match)), one_line(match.note or _kind(match)))
@@ -191,14 +190,14 @@ def named(session: Session, text: str) -> Named:
 
 
 def _kind(match: NameMatch) -> str:
-    """What a Python name is that leads to no operator."""
+    """The kind of a Python name without operators."""
     if match.kind != "python" or match.overloads or not match.hits:
         return ""
     return f"Python {match.hits[0].kind}, not an ATen operator"
 
 
 def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
-    """An operator's name means its overloads; any other its places, then what they lead to."""
+    """For an operator its overloads; otherwise the places of a name, then its operators."""
     operators = list(of_operators(session, match.overloads))
     if match.kind in ("operator", "grad_fn"):
         yield from operators
@@ -213,7 +212,7 @@ def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
 
 
 def _calls(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
-    """What a Python function calls: operators, and what is defined in Python."""
+    """Calls of a Python function: operators and Python functions."""
     card = session.index.python(match.text)
     for call in card.calls if card else ():
         leads = [name for name in call.operators if name not in match.overloads]
@@ -223,7 +222,7 @@ def _calls(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
 
 
 def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
-    """What near names lead to, a bare name to its overloads; then C++ names that end alike."""
+    """Overloads of similar operator names; then C++ names with the same last part."""
     for name in match.suggestions:
         yield from of_operators(session, session.index.resolve(name).overloads[:3])
     for hit in match.namesakes:

@@ -1,4 +1,4 @@
-"""An open index, and the files read through it."""
+"""An open index, with a cache of the files read through it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """What to open: the tree and the cache folder that were asked for."""
+    """Opens the requested tree and cache folder."""
 
     tree: str | None = None
     cache: Path | None = None
     extensions: tuple[tuple[str, str], ...] = ()
-    """The folders of extensions, and the names to give them."""
+    """Folders of extensions, with their names."""
 
     def sessions(
         self,
@@ -44,11 +44,10 @@ class Opener:
         cancelled: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> Iterator[Session]:
-        """What there is to ask at once, then the same brought up to date. For a thread.
+        """A session that is available at once, then an up-to-date one. Call in a thread.
 
-        At once there is the index as it was left, or the operators of the YAML where there
-        is no index yet. The second session is left out when nothing has changed. What goes
-        wrong and does not matter is told to ``tell``.
+        The first one is the stale index or, without an index, the operators in YAML. The second one
+        is omitted if nothing has changed. Minor errors are reported to ``tell``.
         """
         from indexes.queries.index import Index
         from indexes.source.source import Source
@@ -77,7 +76,7 @@ def brought_up(
     cancelled: Callable[[], bool],
     tell: Callable[[str], None],
 ) -> Index:
-    """An index brought up to date beside the screen, or else here. For a thread."""
+    """An index refreshed in a separate process, or else here. Call in a thread."""
     from indexes.queries.index import Index
 
     try:
@@ -91,7 +90,7 @@ def brought_up(
 
 
 def _session(index: Index) -> Session:
-    """An index whose chains are worked out beside the screen."""
+    """A session whose chains are computed in a separate process."""
     source = index.source
     in_process = partial(answer_in_process, source.top, source.kind, source.roots, index.cache)
     return Session(index, in_process)
@@ -103,13 +102,13 @@ class Session:
     def __init__(
         self, index: Index | Preview, in_process: Callable[[str], Answer] | None = None
     ) -> None:
-        """``in_process`` answers for an operator as the index does, in another process."""
+        """``in_process`` computes an operator's answer in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
         self.chains = Chains(partial(answer_of, index), in_process)
 
     def close(self) -> None:
-        """Nothing more is asked through this one."""
+        """Stop background work."""
         self.chains.close()
 
     @property
@@ -118,7 +117,7 @@ class Session:
 
     @cached_property
     def changes(self) -> Changes | None:
-        """What plans changes; it keeps what it has read. None while there is no index."""
+        """Plans changes and caches what it reads. None without an index."""
         from indexes.queries.changes.planning import Changes
         from indexes.queries.index import Index
 
@@ -126,7 +125,7 @@ class Session:
 
     @cached_property
     def contributions(self) -> Contributions | None:
-        """What prepares contributions; it keeps what it has read. None while there is no index."""
+        """Prepares contributions and caches what it reads. None without an index."""
         from indexes.queries.contribution.plan import Contributions
         from indexes.queries.index import Index
 
@@ -134,14 +133,14 @@ class Session:
 
     @cached_property
     def code_map(self) -> CodeMap | None:
-        """What lives in which folder; it counts once. None while there is no index."""
+        """The contents of folders, counted once. None without an index."""
         from indexes.queries.code_map import CodeMap
         from indexes.queries.index import Index
 
         return CodeMap(self.index) if isinstance(self.index, Index) else None
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
-        """Who wrote these lines of a file; with a note where git cannot say."""
+        """The authors of lines in a file, with a note if git can't say."""
         from indexes.model.files import in_extension, inside
         from indexes.source.git_history import History
         from indexes.source.permalinks import file_of
@@ -153,7 +152,7 @@ class Session:
         return History(Source.find(self.info.root)).blame(path, line, end_line)
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
-        """The address of a place on GitHub. Raises SourceError with the reason for none."""
+        """The GitHub URL of a place. Raises SourceError if there is none."""
         from indexes.source.permalinks import permalink
 
         if any("@generated" in head for head in self.shelf.document(path).lines[:5]):
@@ -177,7 +176,7 @@ class Session:
 
 
 def visit_to(location: Location | None, title: str, op: str | None = None) -> Visit:
-    """A place in source, with an operator's chain beside it if there is one."""
+    """A place in source, with an operator's chain if given."""
     if location is None:
         return Visit(op=op, title=title)
     return Visit(op, location.path, location.line, location.end_line, title)

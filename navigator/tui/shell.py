@@ -1,4 +1,4 @@
-"""Runs a command of a plan in the reader's terminal, which has shown it and was told to."""
+"""Runs a command of a plan in the user's terminal, after showing it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from navigator.tui.background import complain
 
 
 def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
-    """Show a command in the suspended terminal, run it when enter is pressed, and come back.
+    """Suspend the screen, show a command, run it on Enter, then return.
 
-    The exit status; None where the reader did not want it or the terminal can't be handed over."""
+    Returns the exit status; None if the user declined or the terminal can't be suspended.
+    """
     try:
         with owner.app.suspend():
             return _run_after_enter(command, folder)

@@ -1,4 +1,4 @@
-"""What torchnav needs, where it finds no source of PyTorch, and the keys that give it that."""
+"""The start screen without a source of PyTorch: fetch one, or name a tree or a Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from navigator.cli.terminal import ProgressLine
 from navigator.tui.text import one_line
 
 CLONED = "main"
-"""What is fetched where no torch says which version is meant."""
+"""The default version, if no installed torch suggests one."""
 _NEEDS = """\
 torchnav reads PyTorch's source, and found none on this machine:
 no checkout around this folder, no clone of its own,
@@ -36,7 +36,7 @@ _ASKED = {"tree": "the folder of the checkout", "python": "path of the Python, o
 
 
 class Start(NamedTuple):
-    """What the reader chose."""
+    """The user's choice."""
 
     kind: str
     """``clone``, ``tree`` or ``python``."""
@@ -45,11 +45,10 @@ class Start(NamedTuple):
 
 
 class StartApp(App[Start]):
-    """Asks where the source is to come from; returns None where the reader leaves.
+    """Asks for the source; returns None if the user leaves.
 
     Parameters:
-        reason: Why a tree that was named is none; empty where none was.
-        check: Raises TorchnavError for a choice that gives none.
+        reason: check: Raises TorchnavError for a choice that gives none.
     """
 
     TITLE = "torchnav"
@@ -86,7 +85,7 @@ class StartApp(App[Start]):
         self.action_take(event.option_id or "")
 
     def action_take(self, kind: str) -> None:
-        """Fetch, or ask for the name that a choice needs."""
+        """Fetch, or ask for the path that a choice needs."""
         if kind not in _ASKED:
             self.exit(Start(kind))
             return
@@ -97,7 +96,7 @@ class StartApp(App[Start]):
         line.focus()
 
     def action_no_name(self) -> None:
-        """No name after all."""
+        """Cancel the input."""
         self.query_one(Input).add_class("-hidden")
         self.query_one(OptionList).focus()
 
@@ -112,7 +111,7 @@ class StartApp(App[Start]):
 
 
 def ask_for_source(reason: str, cache: Path | None) -> str | None:
-    """The tree that the reader names or has fetched; None when that ends without an answer.
+    """The tree that the user names or fetches; None if they leave.
 
     Parameters:
         reason: Why the tree that was named is none; empty where none was.
@@ -130,7 +129,7 @@ def ask_for_source(reason: str, cache: Path | None) -> str | None:
 
 
 def _source(cache: Path | None, start: Start) -> Source:
-    """The source that a choice leads to. Raises TorchnavError for none."""
+    """The source for a choice. Raises TorchnavError if there is none."""
     if start.kind != "python":
         return Source.find(start.name or None, cache)
     choose_python(start.name, "chosen on the first screen")

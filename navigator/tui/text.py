@@ -1,6 +1,6 @@
-"""Text made fit for a terminal: no control characters, never wider than its place.
+"""Fits text into terminal cells.
 
-Everything shown comes from source files and traces, which are not ours to trust.
+Text from source files and traces is not trusted: control characters are removed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _NAMESPACES = regex(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
 
 
 def one_line(text: str) -> str:
-    """``text`` on one line: runs of white space become one blank."""
+    """``text`` on one line, with runs of white space as one blank."""
     return clean(" ".join(text.split()))
 
 
 def short_symbol(symbol: str) -> str:
-    """A C++ symbol on one line, without the namespaces it is in."""
+    """A C++ symbol on one line, without its namespaces."""
     return one_line(_NAMESPACES.sub("", symbol))
 
 
 def source_lines(text: str) -> list[str]:
-    """The lines of a file as they are shown; lines end at a newline and nowhere else."""
+    """The lines of a file; only newlines end lines."""
     text = text.replace("\r\n", "\n").expandtabs(4)
     if text.endswith("\n"):
         text = text[:-1]
@@ -42,8 +42,8 @@ def shorten(text: str, width: int) -> str:
 
 
 def _first_cells(text: str, width: int) -> str:
-    """As many characters from the first as take so many cells: wide ones take two, marks on the
-    character before them none."""
+    """The longest prefix that fits into this many cells: wide characters take two, combining marks
+    none."""
     if text.isascii():
         return text[:width]
     taken = 0
@@ -67,7 +67,7 @@ def shorten_start(text: str, width: int) -> str:
 
 
 def shorten_path(path: str, width: int) -> str:
-    """``path`` in at most ``width`` cells: folders in the middle go first.
+    """``path`` in at most ``width`` cells: middle folders are dropped first.
 
     ``aten/src/ATen/native/cuda/SoftMax.cu:1274`` becomes ``aten/…/cuda/SoftMax.cu:1274``,
     ``…/SoftMax.cu:1274``, ``SoftMax.cu:1274`` and only then loses letters.
@@ -83,7 +83,7 @@ def shorten_path(path: str, width: int) -> str:
 
 
 def _with_folders(folders: list[str], kept: int, name: str) -> str:
-    """The first folder and the last ones, ``kept`` in all, around an ellipsis."""
+    """The first folder and the last ones, ``kept`` in total, around an ellipsis."""
     if kept == 0:
         return f"{ELLIPSIS}/{name}"
     tail = folders[len(folders) - kept + 1 :]

@@ -1,4 +1,4 @@
-"""The card of an operator: what computes it on each device, its gradient, what stands around it."""
+"""The card of an operator as a list: devices, gradient, Python names, tests."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 
 DIGITS = {"1": "CPU", "2": "CUDA", "3": "MPS", "4": "Gradient", "5": "Python", "6": "Tests"}
-"""What the digits mean, whatever the operator."""
+"""The label of each digit, the same for all operators."""
 _LABEL = 9
 _MARGIN = 3
-"""The columns of the digit."""
+"""The width of the digit."""
 _FEW_ROWS = 32
-"""In a terminal of fewer rows every line of a card is one row."""
+"""Minimum height of the terminal for lines of several rows."""
 _FLAGS = regex(r"whole chain: --chain(?: · )?|: callers| · --key .*")
-"""What the command line says of more; the screen has keys for it."""
+"""The command line's hint about more lines, replaced by keys."""
 _KEYS = "d dispatch table · I impact · c contribute"
 
 
 class CardView(LineList):
-    """The lines of a card, each with the digit that leads to it."""
+    """The lines of a card, each with its digit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "choose", "Follow", show=False, id="card.follow"),
@@ -45,7 +45,7 @@ class CardView(LineList):
             self.line = line
 
     class EndPassed(Message):
-        """The reader goes down from the last line."""
+        """The cursor moved down from the last line."""
 
     card: Card | None = None
     _rows: Sequence[CardRow] = ()
@@ -54,18 +54,18 @@ class CardView(LineList):
     # ------------------------------------------------------------------------ content
 
     def show(self, card: Card | None, *, keep: bool = False) -> None:
-        """Show a card with the cursor on its schema, or ``keep`` it on the line that it is on."""
+        """Show a card with the cursor on its schema, or ``keep`` it on its line."""
         label = self.line.label if keep and self.line else None
         self.card = card
         self._fit(label)
 
     def mark_ran(self, labels: Collection[str]) -> None:
-        """Mark the lines of the devices on which a call ran."""
+        """Mark the devices on which a call ran."""
         self._ran = labels
         self.refresh()
 
     def _fit(self, label: str | None) -> None:
-        """Rows as wide as the view, the cursor on a line."""
+        """Wrap rows to the view's width, with the cursor on a line."""
         self._rows = list(self._rows_of(self.card)) if self.card else []
         self.styles.height = len(self._rows)
         self.rows_changed(self._row_of(label))
@@ -138,7 +138,7 @@ class CardView(LineList):
     # -------------------------------------------------------------------------- moves
 
     def announce(self) -> None:
-        """Say what the cursor is on."""
+        """Post the line under the cursor."""
         self.post_message(self.LineSelected(self.line))
 
     def watch_cursor(self, old: int, new: int) -> None:
@@ -147,7 +147,7 @@ class CardView(LineList):
         self.announce()
 
     def action_move(self, by: int) -> None:
-        """From the last line on to what stands below."""
+        """Moves on to the widget below from the last line."""
         at = self.cursor
         super().action_move(by)
         if by > 0 and self.cursor <= at:
@@ -156,5 +156,5 @@ class CardView(LineList):
 
 
 def _with_keys(text: str) -> str:
-    """The last line of a card with the keys of the screen."""
+    """A card's last line with the screen's keys."""
     return " · ".join(filter(None, (_FLAGS.sub("", text), _KEYS)))

@@ -1,4 +1,4 @@
-"""The steps of a chain sorted into groups: schema, derivative, meta, CPU, CUDA ..."""
+"""Groups the steps of a chain: schema, derivative, meta, CPU, CUDA ..."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _GROUP_OF_ROLE: dict[Role, str] = {
     "generated": "Generated",
 }
 _WITHOUT_DEVICE = "Elsewhere"
-"""Registrations and the like that are for no one device."""
+"""Roles of registrations and other steps for no single device."""
 _ROOTS = ("Python", "Schema")
-"""Groups whose children make groups of their own."""
+"""Groups whose children form groups of their own."""
 
 MAIN = ("Schema", "CPU", "CUDA", "MPS", "Composite", "Derivative", "Meta")
 _NOT_RESOLVED, _NOT_READ = "Not resolved", "Not read yet"
@@ -49,12 +49,12 @@ LAST = (
 
 
 def is_pending(step: Step) -> bool:
-    """Whether a step is unknown only because the source is still being read."""
+    """Whether a step is unresolved only because the source is still being read."""
     return isinstance(step, Unresolved) and step.reason == REASON
 
 
 def groups(chain: Chain) -> dict[str, list[Step]]:
-    """The steps of each group, groups in the order to show them, steps in the chain's."""
+    """The steps of each group: groups in display order, steps in the chain's."""
     of_hop: dict[int, str] = {}
     found: dict[str, list[Step]] = {}
     steps: list[Step] = [*chain.hops, *chain.unresolved]
@@ -67,14 +67,14 @@ def groups(chain: Chain) -> dict[str, list[Step]]:
 
 
 def tier(name: str) -> int:
-    """0 for the groups that most readers come for, 1 for other devices, 2 for the rest."""
+    """0 for the most useful groups, 1 for other devices, 2 for the rest."""
     if name.split(",", 1)[0] in MAIN:
         return 0
     return 2 if name in LAST else 1
 
 
 def _group(step: Step, of_hop: dict[int, str]) -> str:
-    """That of its parent, else by its role where that says it all, else by device."""
+    """A step's group: its parent's, else by role if that suffices, else by device."""
     inherited = of_hop.get(step.parent) if step.parent is not None else None
     if inherited and inherited not in _ROOTS:
         return inherited

@@ -1,4 +1,4 @@
-"""The card of an operator above its chain, and why the hop under the cursor is where it is."""
+"""The chain pane: an operator's card, its chain, and details of the selected step."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.pane import Pane
 
 _BLINK_S = 0.4
-"""Seconds after which a chain that is not there yet is said to be on its way."""
+"""Seconds before a pending chain is announced."""
 
 
 class ChainPane(Pane):
-    """Title, card, tree, detail: of the operator that was last asked for."""
+    """Title, card, tree and detail of the last requested operator."""
 
     NAME = "chain"
 
@@ -48,7 +48,7 @@ class ChainPane(Pane):
     """
 
     class Followed(Message):
-        """The source of the step under the cursor is to be shown, or why there is none."""
+        """Show the source of the selected step, or why there is none."""
 
         def __init__(self, visit: Visit, reason: str) -> None:
             super().__init__()
@@ -59,17 +59,17 @@ class ChainPane(Pane):
         super().__init__()
         self.context = context
         self.op: str | None = None
-        """The overload whose chain is shown or on its way."""
+        """The overload whose chain is shown or pending."""
         self.answer: Answer | None = None
-        """What is shown."""
+        """The answer on screen."""
         self.ran: Ran | None = None
-        """What the call ran that the operator is shown for."""
+        """What the present call ran."""
         self._leader: LineList | None = None
-        """The card or the tree, whichever the source follows; None until a reader chose one."""
+        """The widget that the source follows, card or tree; None before the user chose one."""
         self._arriving: Visit | None = None
-        """The place to show instead of that of the hop it is in."""
+        """A place to show within the hop, instead of its own."""
         self.next_ops: Callable[[], Sequence[str]] = tuple
-        """Answers the operators whose chains may be wanted next."""
+        """Returns operators whose chains are likely to be requested next."""
         self._is_chosen = True
         self._later: list[Callable[[], object]] = []
         self._soon = Debounce(self, 0.08)
@@ -96,7 +96,7 @@ class ChainPane(Pane):
 
     @property
     def is_start(self) -> bool:
-        """Whether the start page is shown, in place of a chain."""
+        """Whether the start page is shown instead of a chain."""
         return self.has_class("-start")
 
     @property
@@ -105,14 +105,13 @@ class ChainPane(Pane):
 
     @property
     def entrance(self) -> LineList:
-        """Where the keys go of a reader who comes in: to the card, but to the tree where a
-        place of it is meant."""
+        """The widget that gets the focus: the card, or the tree if the place is in it."""
         return self.start if self.is_start else self._leader or self.card
 
     # ------------------------------------------------------------------------- showing
 
     def follow(self, op: str) -> None:
-        """Show the chain of an operator because a cursor is on it."""
+        """Show the chain of an operator because a cursor moved to it."""
         if op != self.op:
             self._begin(op)
             visit = Visit(op=op)
@@ -120,7 +119,7 @@ class ChainPane(Pane):
                 self._soon(lambda: self.load(visit))
 
     def open(self, visit: Visit) -> None:
-        """Show the operator of a visit, or another place of its chain."""
+        """Show the operator of a visit, or another place in its chain."""
         if visit.op is not None and visit.op != self.op:
             self._begin(visit.op)
             self.load(visit)
@@ -128,10 +127,10 @@ class ChainPane(Pane):
             self._show_place(visit)
             if visit.op is not None and not self.is_ready:
                 self._soon.cancel()
-                self.load(visit)  # its chain, still on the way, must not lead elsewhere
+                self.load(visit)  # its pending chain must not lead elsewhere
 
     def _begin(self, op: str) -> None:
-        """Another operator is asked for; what takes longer than a blink says that it does."""
+        """Another operator was requested; announce it if that takes longer than a moment."""
         self.op = op
         self._soon.cancel()
         self.remove_class("-start")
@@ -147,13 +146,13 @@ class ChainPane(Pane):
             self.hops.show(None)
 
     def load(self, visit: Visit) -> None:
-        """Show the chain of the operator, as the index has it now."""
+        """Show the chain of the operator from the present index."""
         session, op = self.context.session, visit.op
         if session is not None and op is not None and not self._show_at_hand(visit):
             ask(self, "chain", lambda: session.chains(op), lambda one: self.show(one, visit))
 
     def reload(self, here: Callable[[], Visit | None]) -> None:
-        """Show the chain of the operator as a newer index has it, where the reader is then."""
+        """Show the operator's chain from a newer index, at the current place."""
         session, op = self.context.session, self.op
 
         def show(answer: Answer) -> None:
@@ -164,7 +163,7 @@ class ChainPane(Pane):
             ask(self, "chain", lambda: session.chains(op), show)
 
     def _show_at_hand(self, visit: Visit) -> bool:
-        """Show a chain that is there already; whether it is."""
+        """Show a cached chain; returns whether there is one."""
         session, op = self.context.session, visit.op
         answer = session.chains.at_hand(op) if session is not None and op is not None else None
         if answer is not None:
@@ -172,7 +171,7 @@ class ChainPane(Pane):
         return answer is not None
 
     def show(self, answer: Answer, visit: Visit) -> None:
-        """Show an answer at the place of a visit, unless another one was asked for since."""
+        """Show an answer at the place of a visit, unless another one was requested meanwhile."""
         if visit.op != self.op:
             return
         chain, before = answer.chain, self.answer
@@ -192,7 +191,7 @@ class ChainPane(Pane):
         self.call_after_refresh(self._look_ahead)
 
     def _look_ahead(self) -> None:
-        """Once all is painted, chains that may be next are worked out."""
+        """After painting, compute the chains that may be requested next."""
         if self.context.session is not None:
             self.context.session.chains.ahead(self.next_ops())
 
@@ -206,18 +205,18 @@ class ChainPane(Pane):
         self.hops.show(None)
 
     def show_start(self) -> None:
-        """Show the start page in place of a chain."""
+        """Show the start page instead of a chain."""
         self.show_message("Start", "")
         self.add_class("-start")
 
     def show_place(self, visit: Visit, words: str) -> None:
-        """Show a place with which no operator is meant: its source, and no chain."""
+        """Show a place without an operator: its source, and no chain."""
         self._soon.cancel()
         self.show_message(visit.title, words)
         self.post_message(self.Followed(visit, words))
 
     def _show_place(self, visit: Visit) -> None:
-        """Another place of the same chain, or one that no chain leads to."""
+        """Another place in the same chain, or one outside of any chain."""
         hop = _hop_at(self.hops.chain, visit) if self.hops.chain else None
         if hop is None or hop == self.hops.hop:
             self.post_message(self.Followed(visit, ""))
@@ -228,10 +227,10 @@ class ChainPane(Pane):
     # -------------------------------------------------------------------- card and tree
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The source follows the cursor that the keys move."""
+        """The source follows the cursor of the focused widget."""
         one = event.widget
         if one is not self.screen.focused:
-            return  # the keys have gone on
+            return  # the user has gone on
         if one is not self._leader and isinstance(one, (CardView, ChainTree)):
             self._leader = one
             one.announce()
@@ -245,7 +244,7 @@ class ChainPane(Pane):
         self.screen.set_focus(self.card)
 
     def show_routes(self, device: str) -> bool:
-        """Show the routes of a device in place of the chain; False if nothing computes there."""
+        """Show the routes of a device instead of the chain; False if nothing computes there."""
         answer = self.answer
         if answer is None or not any(_computes(one, device) for one in answer.routes):
             return False
@@ -256,7 +255,7 @@ class ChainPane(Pane):
 
     @property
     def ran_route(self) -> Route | None:
-        """The route that the call took which the operator is shown for."""
+        """The route taken by the call that the operator is shown for."""
         if self.ran is None or self.answer is None or self.ran.op != self.op:
             return None
         return self.ran.route(self.answer.routes)
@@ -266,7 +265,7 @@ class ChainPane(Pane):
         self.card.mark_ran({self.ran.device} if self.ran and self.ran.op == self.op else ())
 
     def leave_routes(self) -> bool:
-        """Show the chain again where a route was; False if there was none."""
+        """Show the chain again instead of routes; False if there were none."""
         if not self.hops.route or self.answer is None:
             return False
         self._leader = self.card
@@ -274,7 +273,7 @@ class ChainPane(Pane):
         return True
 
     def show_chain(self, hop: Hop) -> None:
-        """Show a hop of the chain, in place of a route that is shown."""
+        """Show a hop of the chain instead of a route."""
         self._leader = self.hops
         if self.hops.route and self.answer is not None:
             self.hops.show(self.answer.chain, hop.id)
@@ -282,7 +281,7 @@ class ChainPane(Pane):
             self.hops.select(hop.id)
 
     def on_chain_tree_wanted(self, message: ChainTree.Wanted) -> None:
-        """The chain of an operator is worked out, and hung below the hop that calls it."""
+        """Compute an operator's chain and insert it below the hop that calls it."""
         message.stop()
         session, hop = self.context.session, message.hop
         if session is not None:
@@ -318,7 +317,7 @@ class ChainPane(Pane):
             self.post_message(self.Followed(visit, reason))
 
     def _detail_of(self, line: CardLine | None) -> tuple[Sequence[str], Sequence[Route]]:
-        """What the detail tells of a line of the card, and its routes where it has some."""
+        """The details of a line of the card, and its routes, if any."""
         card, answer = self.card.card, self.answer
         if card is None or answer is None:
             return (), ()
@@ -328,7 +327,7 @@ class ChainPane(Pane):
         return tuple(filter(None, (line.text, line.note))), routes
 
     def card_visit(self) -> Visit | None:
-        """The place of the line of the card under the cursor, while that leads."""
+        """The place of the selected line of the card, while the card has the lead."""
         if self._leader is not self.card or self.card.card is None:
             return None
         line, end = self.card.line, ""
@@ -344,7 +343,7 @@ class ChainPane(Pane):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the operator is the one that keys mean: a filter may still be on its way."""
+        """Whether keys apply to this operator: a filter may still be pending."""
         return self._is_chosen
 
     @is_chosen.setter
@@ -354,12 +353,12 @@ class ChainPane(Pane):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the chain on screen is the one that was asked for."""
+        """Whether the requested chain is on screen."""
         chain = self.hops.chain
         return self._is_chosen and chain is not None and chain.op.full_name == self.op
 
     def when_ready(self, do: Callable[[], object]) -> None:
-        """Do it now, or as soon as the chain that keys are meant for is there."""
+        """Run a function now, or once the requested chain is on screen."""
         self._later.append(do)
         self._run_later()
 
@@ -373,7 +372,7 @@ def _computes(route: Route, device: str) -> bool:
 
 
 def _like(chain: Chain, hop: Hop | None) -> Hop | None:
-    """The hop of a newer chain that an older one has become."""
+    """The hop of a newer chain that corresponds to one of an older chain."""
     if hop is None:
         return None
     what = (hop.role, hop.symbol, hop.device, hop.keys)
@@ -382,7 +381,7 @@ def _like(chain: Chain, hop: Hop | None) -> Hop | None:
 
 
 def _hop_at(chain: Chain, visit: Visit) -> Hop | None:
-    """The hop that stands at a visit's place, its own line before lines inside it."""
+    """The hop at a visit's place; one that starts there is preferred."""
     placed = [(hop, hop.location) for hop in chain.hops if hop.location]
     near = [(hop, where) for hop, where in placed if where.path == visit.path]
     at = [hop for hop, where in near if where.line == visit.line]

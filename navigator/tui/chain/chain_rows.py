@@ -1,8 +1,7 @@
-"""A chain as the rows of a tree that can be folded.
+"""A chain as rows of a foldable tree.
 
-Chains of a thousand hops are no rarity: a kernel calls functions, those call operators,
-those have kernels. What is open at first is what fits a screen or two, the groups and
-the hops that most readers come for before all others.
+Chains of a thousand hops are common: a kernel calls functions, these call operators, which have
+kernels. At first, as much is open as fits a screen or two, the most useful groups and hops first.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from indexes.model.vocabulary import Role
 from navigator.tui.chain.chain_groups import Step, groups, tier
 
 Key = str | int
-"""What can be folded: a group by its name, a hop by its id."""
+"""A node: a group by name, a hop by id."""
 Groups = Mapping[str, Sequence[Step]]
 
 BUDGET = 44
-"""Rows that are open at first, if the screen has as many."""
+"""Rows that are open at first, if the screen has that many."""
 
 _FEW = 3
 
@@ -29,7 +28,7 @@ _ON_THE_WAY: tuple[Role, ...] = ("stub", "registration", "device_kernel", "launc
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the tree: the heading of a group, a hop, or what could not be linked."""
+    """A row of the tree: a group's heading, a hop, or an unresolved step."""
 
     key: Key
     group: str
@@ -37,10 +36,10 @@ class Row:
     guide: str = ""
     """The branches drawn in front of it."""
     hidden: int = 0
-    """How many steps below it are folded away."""
+    """Number of folded steps below it."""
     is_open: bool = False
     device: str | None = None
-    """The device that what it is below is for."""
+    """The device of its parent."""
 
     @property
     def hop(self) -> Hop | None:
@@ -49,7 +48,7 @@ class Row:
 
 @dataclass(slots=True)
 class _Node:
-    """A group or a step, and what is below it."""
+    """A group or a step, with its children."""
 
     key: Key
     group: str
@@ -58,28 +57,28 @@ class _Node:
 
     @property
     def device(self) -> str | None:
-        """The device that it is for, if there is one alone."""
+        """Its device, if there is only one."""
         if not isinstance(self.step, Hop):
             return None
         return self.step.device if len(self.step.keys) < 2 else None
 
     @property
     def most(self) -> int:
-        """How many children may be open at first: few of what few come for."""
+        """How many children may be open at first: fewer in less useful groups."""
         if self.step is not None or tier(self.group) < 2:
             return BUDGET
         return _FEW
 
     @property
     def is_redispatch(self) -> bool:
-        """A call of another operator, whose chain is below it."""
+        """Whether it calls another operator, whose chain is below it."""
         return any(
             isinstance(child.step, Hop) and child.step.role == "schema" for child in self.children
         )
 
     @property
     def leads_on(self) -> bool:
-        """Whether the way to the device kernel goes through it."""
+        """Whether the path to the device kernel leads through it."""
         return any(
             child.step is not None and child.step.role in _ON_THE_WAY for child in self.children
         )
@@ -89,16 +88,16 @@ class _Node:
 
 
 class Outline:
-    """Groups of steps as trees, and which parts of them are open."""
+    """Groups of steps as trees, and their open nodes."""
 
     def __init__(self, steps: Groups, budget: int = BUDGET) -> None:
         self._groups = [_forest(name, ones) for name, ones in steps.items()]
         self._ids = sum(map(len, steps.values()))
-        """How many hops have a number."""
+        """Number of hops with a number."""
         self._nodes: dict[Key, _Node] = {}
         self._parents: dict[Key, Key] = {}
         self._unfolded: dict[Key, str] = {}
-        """Hops and the operators whose chains were hung below them."""
+        """Hops, and the operators whose chains were inserted below them."""
         for group in self._groups:
             self._note_parents(group)
         self.open: set[Key] = set()
@@ -111,7 +110,7 @@ class Outline:
             self._note_parents(child)
 
     def _open_what_fits(self, budget: int) -> None:
-        """Open nodes, those that matter most first, while there is room."""
+        """Open nodes, the most useful first, while there is room."""
         room = budget - sum(tier(group.group) == 0 for group in self._groups)
         waiting = [(_rank(group, 0), at, 0, group) for at, group in enumerate(self._groups)]
         heapq.heapify(waiting)
@@ -143,7 +142,7 @@ class Outline:
             yield from self._walk(child, indent + branch, indent + below, here)
 
     def hops_after(self, key: Key) -> list[Hop]:
-        """Every hop in the order of the tree, folded or not, from behind a node on and round."""
+        """Every hop in tree order, folded or not, starting after a node and wrapping around."""
         nodes = [node for group in self._groups for node in _nodes(group)]
         at = next((at for at, node in enumerate(nodes, 1) if node.key == key), 0)
         return [node.step for node in nodes[at:] + nodes[:at] if isinstance(node.step, Hop)]
@@ -153,8 +152,7 @@ class Outline:
         self.open ^= {key}
 
     def unfold(self, hop: Hop, chain: Chain) -> None:
-        """Hang the chain of an operator below a hop that calls it, open where it is for the
-        hop's device."""
+        """Insert an operator's chain below the hop that calls it, open for the hop's device."""
         node, first = self._nodes[hop.id], self._ids
         self._ids += len(chain.hops)
         self._unfolded[hop.id] = chain.op.full_name
@@ -168,18 +166,18 @@ class Outline:
         self.open.add(hop.id)
 
     def has_below(self, key: Key) -> bool:
-        """Whether anything hangs below a node."""
+        """Whether a node has children."""
         return bool(self._nodes[key].children)
 
     def above(self, key: Key) -> Iterator[Key]:
-        """What a node is below, the nearest first."""
+        """The ancestors of a node, nearest first."""
         above = self._parents.get(key)
         while above is not None:
             yield above
             above = self._parents.get(above)
 
     def operator_above(self, hop: Hop, op: str) -> Key | None:
-        """Where an operator is entered on the way to a hop: to enter it again is a loop."""
+        """Where an operator was entered on the path to a hop: entering it again would be a loop."""
         for key in self.above(hop.id):
             step = self._nodes[key].step
             entry = step.symbol if step and step.role == "schema" else None
@@ -188,12 +186,12 @@ class Outline:
         return None
 
     def reveal(self, key: Key) -> None:
-        """Open everything above a node."""
+        """Open all ancestors of a node."""
         self.open.update(self.above(key))
 
 
 def _renumbered(step: Step, first: int) -> Step:
-    """A step of another chain, with numbers from ``first`` on."""
+    """A step of another chain, with ids from ``first`` on."""
     parent = None if step.parent is None else step.parent + first
     if not isinstance(step, Hop):
         return replace(step, parent=parent)
@@ -202,7 +200,7 @@ def _renumbered(step: Step, first: int) -> Step:
 
 
 def _forest(group: str, steps: Sequence[Step], prefix: str = "") -> _Node:
-    """The steps of one group, each under its parent; ``prefix`` makes keys differ from others."""
+    """The steps of a group as trees; ``prefix`` keeps keys distinct."""
     root = _Node(f"{prefix}{group}", group, None)
     nodes: dict[int, _Node] = {}
     for number, step in enumerate(steps):
@@ -222,7 +220,7 @@ def _nodes(node: _Node) -> Iterator[_Node]:
 
 
 def _rank(node: _Node, depth: int) -> tuple[int, ...]:
-    """Small for what is opened first: main groups, the way to the kernel, what is near."""
+    """Lower ranks are opened first: main groups, the path to the kernel, low depth."""
     if node.step is None:
         return (tier(node.group), 0, 0, 0)
     return (tier(node.group), node.is_redispatch, not node.leads_on, depth)

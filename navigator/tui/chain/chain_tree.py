@@ -1,4 +1,4 @@
-"""The chain of an operator as a tree: a hop a row, where it is, and how sure that is."""
+"""The chain of an operator as a tree: one hop a row, with place and confidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 MARKS = {"exact": ("●", "good"), "by rule": ("◆", "name"), "ambiguous": ("?", "warn")}
-"""How sure a hop is, and in which style; what is not resolved is a ``✗``."""
+"""Marks and styles of confidences; unresolved steps have ``✗``."""
 
 _SELF_EVIDENT: tuple[Role, ...] = (
     "python",
@@ -33,21 +33,21 @@ _SELF_EVIDENT: tuple[Role, ...] = (
     "batch_rule",
     "owner",
 )
-"""Roles that the heading of their group tells already."""
+"""Roles that the group's heading already states."""
 _BRIEF = {"registration": "reg", "device kernel": "", "delegate": "to"}
-"""What roles are called in a narrow pane."""
+"""Short names of roles for narrow panes."""
 _LEAST = 14
-"""So many rows are open at first however small the pane is."""
+"""Rows that are open at first, however small the pane is."""
 _SHORT_RULE = 24
-"""The rule is shown in the row where at least this much of it fits."""
+"""Minimum width to show the rule in the row."""
 _ROOMY = 64
-"""Narrower panes draw the branches closer together."""
+"""Narrower panes indent less."""
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM"
 
 
 class ChainTree(LineList):
-    """The hops of one chain, grouped by what they are for."""
+    """The hops of a chain, in groups."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="chain.fold"),
@@ -56,10 +56,10 @@ class ChainTree(LineList):
     ]
 
     class TopPassed(Message):
-        """The reader goes up from the first row."""
+        """The cursor moved up from the first row."""
 
     class Wanted(Message):
-        """The chain of an operator is wanted below a hop that calls it."""
+        """Requests an operator's chain below a hop that calls it."""
 
         def __init__(self, hop: Hop, op: str) -> None:
             super().__init__()
@@ -67,17 +67,17 @@ class ChainTree(LineList):
             self.op = op
 
     def __init__(self, follow: Callable[[Step | None], None]) -> None:
-        """``follow`` is called with what the cursor is on now: a hop, something unresolved, or
-        None for a heading. A message would be late where a place was chosen meanwhile."""
+        """``follow`` is called with the step under the cursor: a hop, an unresolved step, or None
+        for a heading. A message could arrive after a later choice."""
         super().__init__()
         self._follow = follow
 
     chain: Chain | None = None
     route: str = ""
-    """The device whose routes are shown in place of the chain."""
+    """The device whose routes are shown instead of the chain."""
     _outline: Outline | None = None
     rows: Sequence[Row] = ()
-    """What is shown, headings among it."""
+    """The rows on screen, with headings."""
     _letters: bool = False
 
     # ------------------------------------------------------------------------ content
@@ -89,7 +89,7 @@ class ChainTree(LineList):
         self._show(groups(chain) if chain else {}, hop_id)
 
     def show_routes(self, device: str, steps: Groups) -> None:
-        """Show the routes of a device in place of the chain."""
+        """Show the routes of a device instead of the chain."""
         self.route = device
         self._show(steps, None)
 
@@ -103,7 +103,7 @@ class ChainTree(LineList):
         self.announce()
 
     def announce(self) -> None:
-        """Say what the cursor is on."""
+        """Report the step under the cursor."""
         self._follow(self.step)
 
     @property
@@ -112,7 +112,7 @@ class ChainTree(LineList):
 
     @property
     def step(self) -> Step | None:
-        """What the cursor is on."""
+        """The step under the cursor."""
         return self.rows[self.cursor].step if self.rows else None
 
     @property
@@ -121,7 +121,7 @@ class ChainTree(LineList):
         return self.rows[self.cursor].hop if self.rows else None
 
     def select(self, hop_id: int) -> bool:
-        """Put the cursor on a hop, opening what it is below; False if there is none."""
+        """Put the cursor on a hop, opening its ancestors; False if there is none."""
         if self._outline and self._row_of(hop_id) is None:
             self._outline.reveal(hop_id)
             self.rows = self._outline.rows()
@@ -132,7 +132,7 @@ class ChainTree(LineList):
         return row is not None
 
     def next_where(self, wanted: Callable[[Hop], bool]) -> Hop | None:
-        """The next such hop below the cursor, folded away or not, going round."""
+        """The next matching hop below the cursor, folded or not, wrapping around."""
         if self._outline is None or not self.rows:
             return None
         return next(filter(wanted, self._outline.hops_after(self.rows[self.cursor].key)), None)
@@ -145,7 +145,7 @@ class ChainTree(LineList):
         return None
 
     def unfold(self, hop: Hop, chain: Chain) -> None:
-        """Show the chain of an operator below a hop that calls it."""
+        """Insert an operator's chain below the hop that calls it."""
         if self._outline is not None and hop == self.hop:
             self._outline.unfold(hop, chain)
             self.rows = self._outline.rows()
@@ -153,7 +153,7 @@ class ChainTree(LineList):
             self.show_cursor()
 
     def show_letters(self, shown: bool) -> None:
-        """Put a letter on every hop in view."""
+        """Show a letter on every visible hop."""
         self._letters = shown
         self.refresh()
 
@@ -193,14 +193,14 @@ class ChainTree(LineList):
         self.announce()
 
     def action_move(self, by: int) -> None:
-        """From the first row on to what stands above."""
+        """Moves on to the widget above from the first row."""
         at = self.cursor
         super().action_move(by)
         if by < 0 and self.cursor == at:
             self.post_message(self.TopPassed())
 
     def action_choose(self) -> None:
-        """Show the chain of an operator that a hop calls, or else its source."""
+        """Show the chain of the operator that a hop calls, else its source."""
         hop = self.hop
         if hop is None or not self._goes_on(hop):
             super().action_choose()
@@ -209,7 +209,7 @@ class ChainTree(LineList):
         return self._at(hop_id) if hop_id is not None else None
 
     def _first_row(self) -> int:
-        """The schema, whatever stands above it."""
+        """The schema, whatever precedes it."""
         roots = (at for at, row in enumerate(self.rows) if row.hop and row.hop.role == "schema")
         return next(roots, 0)
 
@@ -217,12 +217,12 @@ class ChainTree(LineList):
         return next((at for at, row in enumerate(self.rows) if row.key == key), None)
 
     def _refit(self) -> None:
-        """Other rows, the same step under the cursor."""
+        """Rebuild the rows, keeping the cursor on its step."""
         self.virtual_size = Size(0, len(self.rows))
         self.refresh()
 
     def _toggle(self, key: Key) -> None:
-        """Fold or open a node and stand on it."""
+        """Fold or open a node and move to it."""
         if self._outline:
             self._outline.toggle(key)
             self.rows = self._outline.rows()
@@ -230,7 +230,7 @@ class ChainTree(LineList):
             self.move_to(self._at(key) or 0)
 
     def action_fold(self) -> None:
-        """Fold or open what the cursor is on; a leaf folds what it is in."""
+        """Fold or open the node under the cursor; for a leaf, its parent."""
         row = self.rows[self.cursor] if self.rows else None
         if row is None or self._outline is None:
             return
@@ -240,7 +240,7 @@ class ChainTree(LineList):
             self._toggle(above)
 
     def can_rest(self, index: int) -> bool:
-        """On hops, and on headings of what is folded away."""
+        """On hops, and on headings of folded groups."""
         return self.rows[index].step is not None or not self.rows[index].is_open
 
     def clicked(self, index: int, times: int) -> None:
@@ -251,8 +251,8 @@ class ChainTree(LineList):
             super().clicked(index, times)
 
     def _goes_on(self, hop: Hop) -> bool:
-        """Whether there is more below a hop than is shown: it is asked for, or, where it is
-        shown elsewhere, gone to."""
+        """Whether a hop has more below it than is shown: a chain to request, or to go to if shown
+        elsewhere."""
         outline = self._outline
         if outline is None or outline.has_below(hop.id):
             return False
@@ -273,7 +273,7 @@ class ChainTree(LineList):
         return isinstance(key, int) and self.select(key)
 
     def action_into(self) -> None:
-        """Open what is folded; from an open hop go on to its source."""
+        """Open a folded node; from an open hop go to its source."""
         row = self.rows[self.cursor] if self.rows else None
         if row and row.hidden:
             self._toggle(row.key)
@@ -281,8 +281,8 @@ class ChainTree(LineList):
             self.action_choose()
 
     def action_out(self) -> None:
-        """Fold what is open, else to what it is below; from the first of them to where the
-        chain was chosen."""
+        """Fold an open node, else go to its parent; from the first ones, to where the chain was
+        chosen."""
         row, outline = self.rows[self.cursor] if self.rows else None, self._outline
         above: list[Key] = list(outline.above(row.key)) if row and outline else []
         if row and row.step and row.is_open and outline and outline.has_below(row.key):
@@ -294,12 +294,12 @@ class ChainTree(LineList):
 
 
 def operator_below(hop: Hop) -> str:
-    """The operator whose chain goes on below a hop; empty for none."""
+    """The operator whose chain continues below a hop, or empty."""
     return hop.continues.removeprefix("torchnav op ").partition(" ")[0]
 
 
 def _hidden(row: Row) -> list[Piece]:
-    """What is more below it: folded away, to be asked for, or shown elsewhere."""
+    """What is hidden below it: folded, not requested yet, or shown elsewhere."""
     if row.hidden:
         return [(f" +{row.hidden}", "accent")]
     if row.hop is None or row.is_open:
@@ -318,7 +318,7 @@ def _mark(step: Step) -> list[Piece]:
 
 
 def _tag(row: Row, width: int) -> list[Piece]:
-    """The role and the device, where the group does not tell them already."""
+    """The role and the device, unless the group states them."""
     step = row.step
     if step is None:
         return []
@@ -333,9 +333,9 @@ def _tag(row: Row, width: int) -> list[Piece]:
 
 
 def _right(step: Step, width: int, room: int) -> list[Piece]:
-    """Where it is, and in a wide pane the rule as well; of what is unresolved the reason.
+    """The place and, in a wide pane, the rule; for an unresolved step the reason.
 
-    ``room`` is what the symbol leaves; it may take a little more, at the symbol's cost.
+    ``room`` is the space left by the symbol, which may be shortened a little.
     """
     if isinstance(step, Unresolved):
         reason = shorten(one_line(step.reason), max(room - 1, width // 2))

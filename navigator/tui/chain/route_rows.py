@@ -1,4 +1,4 @@
-"""The routes of a device as groups of steps, each step with what its chain says of it."""
+"""The routes of a device as groups of steps, with details from the chain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navigator.tui.chain.chain_rows import Groups
 from navigator.tui.text import short_symbol
 
 _LAST: dict[str, Role] = {"library": "library", "launch": "launch"}
-"""The roles of functions that compute; of all others it is ``device_kernel``."""
+"""Roles of functions that compute; other kinds have ``device_kernel``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class Ran:
     op: str
     device: str
     operators: frozenset[str] = frozenset()
-    """The operators below it, without their overloads."""
+    """Operators below it, without overloads."""
     functions: frozenset[tuple[str, int]] = frozenset()
-    """Paths and lines of the device kernels that it launched, and of what launches them."""
+    """Paths and lines of the device kernels that it launched, and of their launches."""
 
     def route(self, routes: Sequence[Route]) -> Route | None:
-        """The route that the call took: to a kernel that it launched, or else through operators
-        that it called; None where that tells none."""
+        """The route that the call took, by the kernels it launched or else the operators it called;
+        None if these don't tell."""
         own = [one for one in routes if one.device == self.device and one.kind != "none"]
         ways = [one for one in own if self._operators_of(one) <= self.operators]
         reached = [one for one in ways if self._launched(one)]
@@ -37,7 +37,7 @@ class Ran:
         return max(through, key=lambda one: len(self._operators_of(one)), default=None)
 
     def _operators_of(self, route: Route) -> set[str]:
-        """The operators behind the first; their entries are in YAML."""
+        """The operators after the first one; their entries are in YAML."""
         passed = (one for one in route.via[1:] if one.location.path.endswith(".yaml"))
         return {one.symbol.partition(".")[0] for one in passed}
 
@@ -49,8 +49,7 @@ class Ran:
 def route_groups(
     device: str, routes: Sequence[Route], chain: Chain, ran: Route | None = None
 ) -> Groups:
-    """The routes of a device, the usual one first: one group each. The one that ``ran`` is
-    marked."""
+    """A group for each route of a device, the usual one first. The one in ``ran`` is marked."""
     hops = {_key(hop.symbol, hop.location): hop for hop in reversed(chain.hops)}
     own = [one for one in routes if one.device == device]
     found: dict[str, Sequence[Hop]] = {}
@@ -70,7 +69,7 @@ def _title(route: Route, number: int, count: int) -> str:
 
 
 def condition(route: Route) -> str:
-    """When a route is taken; empty for always."""
+    """The conditions of a route; empty for none."""
     return f", if {' and '.join(route.conditions)}" if route.conditions else ""
 
 

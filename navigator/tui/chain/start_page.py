@@ -1,4 +1,4 @@
-"""What the screen says before anything is chosen: what to type, where to go on, which keys."""
+"""The start page: what to type, where to continue, which keys."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _HEADINGS: Sequence[tuple[str, Sequence[str]]] = (
     ("Keys (Escape leaves the filter)", ("help", "search", "find", "goto", "table")),
     ("Contribute", ("gaps", "affected", "new_operator")),
 )
-"""The keys to show, by their ids."""
+"""Ids of the keys to show."""
 _PLACES = 5
 _KEY = 4
-"""Columns of the keys."""
+"""The width of the keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartRow:
-    """One line of the page."""
+    """A line of the page."""
 
     left: str
     right: str = ""
     style: str = ""
     run: Callable[[], object] | None = None
-    """What Enter does; the cursor passes over lines without."""
+    """What Enter does; the cursor skips lines without it."""
 
 
 class StartPage(LineList):
-    """Lines, some of which do something."""
+    """A list of lines, some with an action."""
 
     DEFAULT_CSS: ClassVar[str] = "StartPage { height: 1fr; display: none; }"
 
@@ -71,7 +71,7 @@ class StartPage(LineList):
         self.context = context
 
     def show(self, places: Sequence[Visit]) -> None:
-        """Show the page with the last places, the latest first."""
+        """Show the page with the last places, latest first."""
         self._rows = list(self._all(places))
         self.rows_changed()
 
@@ -93,7 +93,7 @@ class StartPage(LineList):
         yield StartRow("  torchnav trace script.py", "its operators, live", "match")
 
     def _keys(self) -> dict[str, tuple[Key, Callable[[str], object]]]:
-        """The keys that work here, with what carries out their actions."""
+        """The keys that work here, and the widgets with their actions."""
         found: dict[str, tuple[Key, Callable[[str], object]]] = {}
         for node in self.ancestors:
             if isinstance(node, (App, Widget)):

@@ -1,4 +1,4 @@
-"""Why a hop is where it is: rule, confidence, evidence, note."""
+"""Details of a hop: rule, confidence, evidence, note."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STYLES = {"exact": "$text-success", "by rule": "$text-primary", "ambiguous": "$
 
 
 class StepDetail(Widget):
-    """What is known of the step under the cursor of a chain."""
+    """Details of the step under the cursor of a chain."""
 
     DEFAULT_CSS: ClassVar[str] = """
     StepDetail {
@@ -41,15 +41,15 @@ class StepDetail(Widget):
     _ran: Route | None = None
 
     def show(self, step: Step | None) -> None:
-        """Show one step; nothing for a heading."""
+        """Show a step; nothing for a heading."""
         self._step, self._lines, self._routes = step, (), ()
         self.refresh(layout=True)
 
     def show_line(
         self, lines: Sequence[str], routes: Sequence[Route], ran: Route | None = None
     ) -> None:
-        """Show what is said of a line of the card: the routes of a device, one of which may have
-        run, or these lines."""
+        """Show the details of a card line: the routes of a device, one of which may have run, or
+        these lines."""
         self._step, self._lines, self._routes, self._ran = None, lines, routes, ran
         self.refresh(layout=True)
 
@@ -85,7 +85,7 @@ class StepDetail(Widget):
 
 
 def _route_line(mark: str, route: Route, width: int) -> Content:
-    """A route in a line: what computes, where, and when it is taken."""
+    """A route on one line: function, place, conditions."""
     name, where = short_symbol(route.symbol), place(route.location, width // 3)
     what = route.note if route.kind == "none" else route.kind
     rest = shorten(one_line(f"{what}{condition(route)}"), width - len(name) - len(where) - 6)
@@ -98,13 +98,13 @@ def _keys(hop: Hop) -> list[tuple[str, str]]:
 
 
 def _folded(hop: Hop) -> str:
-    """How many steps of each work are not listed below it."""
+    """Counts by work of the steps that are not listed below it."""
     counts = ", ".join(f"{count} {work}" for work, count in hop.folded.items())
     return f"not listed below: {counts}"
 
 
 def _evidence(hop: Hop, width: int) -> list[Content]:
-    """The lines that prove it, other than its own."""
+    """The lines that support it, without its own."""
     others = [where for where in hop.evidence if where != hop.location][:4]
     return [Content.assemble(("seen at ", "dim"), place(where, width - 8)) for where in others]
 

@@ -1,1 +1,1 @@
-"""Lists of places beside their source: each is a pane that fills itself."""
+"""Lists of places beside their source; each pane fills itself."""

@@ -1,4 +1,4 @@
-"""The lists that have a key, by name; the small ones themselves."""
+"""The lists that have a key, by name, and the small panes among them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from navigator.tui.place_rows import of_engine, of_hit, of_members
 
 
 class FindPane(PlacesPane):
-    """Results while one types, with the source of the one under the cursor."""
+    """Search results while typing, with the source of the selected one."""
 
     LIMIT: ClassVar[int] = 200
     PLACEHOLDER = "operator, C++ symbol, macro, file …"
@@ -72,7 +72,7 @@ class TensorImplPane(PlacesPane):
 
 
 class EnginePane(PlacesPane):
-    """Functions of the autograd engine by phase with the calls they make, beside engine.cpp."""
+    """Functions of the autograd engine by phase with their calls, beside engine.cpp."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, "phases of a backward pass")
@@ -98,7 +98,7 @@ LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {
 
 
 def _contribution(context: Context, subject: str) -> PlacesPane:
-    """The plan of a gap, or all that a change of an operator or a place may touch."""
+    """The plan of a gap, or the effects of changing an operator or a place."""
     return (PlanPane if is_change(subject) else ContributePane)(context, subject)
 
 
@@ -107,4 +107,4 @@ ABOUT: Mapping[str, Callable[[Context, str], PlacesPane]] = {
     "impact": ImpactPane,
     "table": DispatchTablePane,
 }
-"""Those that are about an operator or a place in source."""
+"""Lists about an operator or a place in source."""

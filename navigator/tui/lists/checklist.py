@@ -1,4 +1,4 @@
-"""Places of which some have a command to copy, and checklists of them."""
+"""Lists of places with commands to copy, and checklists of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navigator.tui.place_rows import PlaceRow
 
 
 class CommandsPane(PlacesPane):
-    """A list of places; ``C`` puts the command of the row at hand on the clipboard."""
+    """A list of places; ``C`` copies the selected row's command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("C", "copy_command", "Copy command", id="command.copy")
@@ -28,30 +28,30 @@ class CommandsPane(PlacesPane):
         self.commands: dict[PlaceRow, str] = {}
 
     def with_command(self, row: PlaceRow, command: str) -> PlaceRow:
-        """The row, its command kept for ``C``."""
+        """The row, with a command for ``C``."""
         if command:
             self.commands[row] = command
         return row
 
     def action_copy_command(self) -> None:
-        """Put the command of the row on the clipboard."""
+        """Copy the selected row's command."""
         row = self.places.current
         copy(self, self.context, self.commands.get(row, "") if row else "")
 
 
 class ChecklistPane(CommandsPane):
-    """Sections of a contribution; ``m`` puts all of it on the clipboard, as Markdown."""
+    """Sections of a contribution; ``m`` copies all of it as Markdown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "copy_markdown", "Copy checklist", id="contribute.markdown")
     ]
 
     def markdown(self) -> Iterable[str]:
-        """The checklist, a line each; none while it is not ready."""
+        """The lines of the checklist; empty until it is ready."""
         raise NotImplementedError
 
     def section_rows(self, found: Iterable[Section]) -> Iterator[PlaceRow]:
-        """A heading for each section; a row without a place stays with the one above."""
+        """A heading for each section; rows without a place are shown with the row above."""
         for section in found:
             note = f": {section.note}" if section.note else ""
             yield PlaceRow(f"{section.title}{note}")
@@ -70,12 +70,12 @@ class ChecklistPane(CommandsPane):
         return self.with_command(made, row.command)
 
     def action_copy_markdown(self) -> None:
-        """Put the whole checklist on the clipboard, as Markdown."""
+        """Copy the whole checklist as Markdown."""
         copy_checklist(self, self.markdown())
 
 
 def copy_checklist(pane: PlacesPane, lines: Iterable[str]) -> None:
-    """Put a checklist on the clipboard, as Markdown; none of it is there yet without lines."""
+    """Copy a checklist as Markdown; without lines, say that it is not ready."""
     text = "\n".join(lines)
     if text:
         pane.app.copy_to_clipboard(f"{text}\n")

@@ -1,4 +1,4 @@
-"""What differs from another version to this tree, beside the source as it is now."""
+"""Differences between another version and this tree, beside the present source."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from navigator.tui.text import one_line
 
 
 class ComparePane(PlacesPane):
-    """The first word typed names the version, enter compares; more words choose among what
-    differs while they are typed."""
+    """The first word names a version, which Enter compares; more words filter the differences."""
 
     PLACEHOLDER = "v2.6.0, HEAD~20, a folder, wheel … then words"
     INVITATION = "name a version and press enter: a tag, commit, folder, or wheel"
@@ -55,7 +54,7 @@ class ComparePane(PlacesPane):
         super().failed(error)
 
     def typed(self) -> None:
-        """What differs and has all the words, under a heading for each facet."""
+        """The differences that match all words, under a heading for each facet."""
         name, *wanted = self.text.lower().split() or [""]
         if self._diff is None or name != self._version.lower():
             return
@@ -73,7 +72,7 @@ def _has(change: Change, words: Sequence[str]) -> bool:
 
 
 def change_rows(notes: Sequence[str], changes: Sequence[Change]) -> Iterator[PlaceRow]:
-    """Rows by facet. A place is one of this tree: what is gone has none."""
+    """Rows by facet. Places are in this tree: removed things have none."""
     for note in notes:
         yield PlaceRow(f"? {note}")
     for facet, group in groupby(changes, key=lambda change: change.facet):

@@ -1,5 +1,5 @@
-"""What a change of an operator, a file or a function asks for, and where a new operator must be
-added, beside the source."""
+"""The plan for changing an operator, a file or a function, and for adding an operator, beside the
+source."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from navigator.tui.lists.checklist import ChecklistPane
 from navigator.tui.processes.preview import REASON
 
 _HISTORIES = 4
-"""Of how many places the last changes are shown."""
+"""Number of places whose last changes are shown."""
 
 
 class ContributePane(ChecklistPane):
-    """The places to touch, tests, commands, reviewers and history of one subject."""
+    """Places to edit, tests, commands, reviewers and history for a subject."""
 
     _found: Contribution | None = None
 
@@ -35,7 +35,7 @@ class ContributePane(ChecklistPane):
             self._load(histories=0)
 
     def _load(self, histories: int) -> None:
-        """Prepare it; git's part takes longest, and so comes after the rest is on screen."""
+        """Prepare it; the slow history from git is added after the rest is on screen."""
         session, subject = self.context.session, self._subject
         contributions = session.contributions if session else None
         if contributions is not None:
@@ -46,7 +46,7 @@ class ContributePane(ChecklistPane):
         self._found = found
         self.places.message = ""
         self.show_rows(list(self.section_rows(sections(found))))
-        self.places.cursor = at  # the history comes last: all rows are where they were
+        self.places.cursor = at  # history is appended, so rows have not moved
         if is_first:
             self._load(_HISTORIES)
 
@@ -55,7 +55,7 @@ class ContributePane(ChecklistPane):
 
 
 class NewOperatorPane(ChecklistPane):
-    """A schema is typed; enter plans it."""
+    """Plans the operator whose schema was entered."""
 
     PLACEHOLDER = "mish2(Tensor self) -> Tensor"
     INVITATION = "type its schema, or the name of a similar operator, and press enter"

@@ -1,4 +1,4 @@
-"""The dispatch table of an operator: what each key runs, and what the installed torch says."""
+"""The dispatch table of an operator: kernels by key, and differences from the installed torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from navigator.tui.place_rows import PlaceRow, of_slots
 
 
 class DispatchTablePane(PlacesPane):
-    """Runtime keys beside their kernels: those that most ask for, then the others."""
+    """Runtime keys with their kernels: the common keys first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "live", "Compare with torch", id="table.live")
@@ -41,7 +41,7 @@ class DispatchTablePane(PlacesPane):
         self.show_rows(list(_rows(table, found)))
 
     def action_live(self) -> None:
-        """Ask the installed torch, in a process of its own."""
+        """Ask the installed torch, in a separate process."""
         table, index = self._table, self.context.index
         if table is None or index is None:
             say(self, "the registrations are still being read")
@@ -78,7 +78,7 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
 
 
 def _live_row(one: Difference) -> PlaceRow:
-    """What torch says of a key; a heading where nothing of ours stands in source."""
+    """Torch's kernel for a key; a heading if it has no place in source."""
     theirs, where = one.theirs, one.ours.definition or one.ours.registration
     words = f"{theirs.kind}, registered at {theirs.path}" if theirs else "nothing"
     text = f"{one.key} in the installed torch: {words}; {one.reason or 'not explained'}"

@@ -1,4 +1,4 @@
-"""What lives in which folder, one level at a time."""
+"""The contents of folders, one level at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navigator.tui.processes.preview import REASON
 
 
 class FolderMapPane(PlacesPane):
-    """The folders and files of a folder, with its doors: enter goes down, escape up."""
+    """A folder with its entry points: Enter goes down, Escape up."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, "folders of the tree")
@@ -37,7 +37,7 @@ class FolderMapPane(PlacesPane):
         return True
 
     def _go(self, folder: str, name: str = "") -> None:
-        """Show a folder, with the cursor on what is so named in it."""
+        """Show a folder, with the cursor on this name in it."""
         session = self.context.session
         folders = session.code_map if session else None
         if folders is None:
@@ -69,7 +69,7 @@ def _rows(found: FolderMap) -> Iterator[PlaceRow]:
 
 
 def _row(entry: MapEntry) -> PlaceRow:
-    """A folder stands at the words about it, or else at its door."""
+    """A folder, at its description or else its entry point."""
     words = entry.words
     at_words = words is not None and entry.kind == "folder"
     where = words.location if words and at_words else Location(entry.door, 1)

@@ -1,4 +1,4 @@
-"""What is missing in this tree: openings for a contribution, beside the source that shows them."""
+"""Gaps in this tree that could be contributed, beside the source that shows them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from navigator.tui.processes.preview import REASON
 
 
 class GapsPane(PlacesPane):
-    """Gaps by kind, filtered while one types; enter opens the plan of closing one."""
+    """Gaps by kind, filtered while typing; Enter opens the plan for closing one."""
 
     PLACEHOLDER = (
         "words, kind:todo, key:MPS, module:linalg, owner:, easy, likely, no-gpu, mac, hour,"
@@ -41,12 +41,12 @@ class GapsPane(PlacesPane):
         self.typed()
 
     def subject(self) -> str:
-        """The operator of the gap under the cursor, or its line."""
+        """The operator of the selected gap, or its line."""
         row = self.places.current
         return row.op or str(row.location) if row is not None else ""
 
     def typed(self) -> None:
-        """The gaps that the filter line leaves, under a heading for each kind."""
+        """The gaps that match the filter, under a heading for each kind."""
         if self._gaps is None:
             return
         try:
@@ -60,7 +60,7 @@ class GapsPane(PlacesPane):
 
 
 def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[PlaceRow]:
-    """Rows by kind, each gap with its evidence set in below; kinds that cannot be told last."""
+    """Rows by kind, each gap with indented evidence; kinds that are unknown here come last."""
     titles = {one.kind: one for one in counts}
     for (difficulty, kind, confidence), group in groupby(gaps, key=_heading):
         rows = list(group)

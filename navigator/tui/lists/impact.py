@@ -1,5 +1,5 @@
-"""Who uses a place, and what is reached if it changes, or by uncommitted work: each operator with
-the way to it."""
+"""Uses of a place, effects of changing it, and effects of uncommitted work, with the path to each
+operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from navigator.tui.text import one_line
 
 
 def uses_rows(callers: Impact) -> Iterator[PlaceRow]:
-    """Each use of what was asked for."""
+    """Each use of the subject."""
     users = [step for step in callers.steps if step.parent is not None]
     yield PlaceRow(f"Used by ({len(users)})")
     for step in users:
@@ -29,7 +29,7 @@ def uses_rows(callers: Impact) -> Iterator[PlaceRow]:
 
 
 def reached_rows(found: Impact) -> Iterator[PlaceRow]:
-    """Operators, each with its way set in below, and Python names."""
+    """Operators with the indented path to each, and Python names."""
     own = [one for one in found.operators if not one.dispatches]
     further = [one for one in found.operators if one.dispatches]
     yield from _operators(f"Operators reached ({len(own)})", own, found)
@@ -44,7 +44,7 @@ def reached_rows(found: Impact) -> Iterator[PlaceRow]:
 
 
 def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
-    """Rows of tests, each with its command, and of what is not followed, without."""
+    """Tests with their commands, and notes on what was not followed."""
     yield PlaceRow(f"Tests ({len(found.tests)})"), ""
     for one in found.tests:
         comment = f"$ {one.command}\n{one.reason}"
@@ -55,7 +55,7 @@ def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
 
 
 def change_rows(found: Affected) -> Iterator[PlaceRow]:
-    """What differs, and the files of which only the layout does."""
+    """Changes, and files with changed layout only."""
     yield PlaceRow(f"{found.target} against {found.base}: {len(found.changes)} changes")
     for one in found.changes:
         at = one.location if one.location.line else Location(one.location.path, 1)
@@ -102,7 +102,7 @@ def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iter
 
 
 class ImpactPane(CommandsPane):
-    """The uses of one subject, the operators that it reaches, Python names and tests."""
+    """The uses of a subject, and affected operators, Python names and tests."""
 
     def __init__(self, context: Context, subject: str) -> None:
         super().__init__(context, f"impact: {subject}")
@@ -121,7 +121,7 @@ class ImpactPane(CommandsPane):
         )
 
     def _show_first(self, impacts: Impacts, callers: Impact, found: Impact) -> None:
-        """All but the tests, which take longest."""
+        """Everything except the tests, which take longest."""
         known = [*uses_rows(callers), *reached_rows(found)]
         self._show([*known, PlaceRow("Tests: looking …")])
         self.ask(
@@ -143,7 +143,7 @@ class ImpactPane(CommandsPane):
 
 
 class AffectedPane(CommandsPane):
-    """At first uncommitted work; the line above the list takes a commit or ``A..B``."""
+    """Effects of uncommitted work, or of a commit or ``A..B`` typed above the list."""
 
     PLACEHOLDER = "/ for since HEAD~3, or v2.6.0..v2.7.0; empty: uncommitted work"
 

@@ -1,4 +1,4 @@
-"""A list of places: definitions, uses, members, functions, and whatever else stands in source."""
+"""A list of places in source: definitions, uses, members, functions and so on."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ T = TypeVar("T")
 
 
 class PlacesPane(MainPane):
-    """A title, perhaps a line to type in, the list and what there is to say about a place.
+    """A title, an optional input, the list, and a comment on the selected place.
 
-    A subclass asks for its places in ``begin``, and again when something was typed.
+    Subclasses request their places in ``begin``, and again after typing.
     """
 
     NAME = "places"
     PLACEHOLDER: ClassVar = ""
-    """What the line above the list says while it is empty; without it there is no line."""
+    """Placeholder of the input; without it there is no input."""
     INVITATION: ClassVar = ""
-    """What the list says at first where the screen begins in that line."""
+    """Initial message of the list, if the input gets the focus."""
 
     class Selected(Message):
         """The cursor is on another place."""
@@ -77,36 +77,36 @@ class PlacesPane(MainPane):
     # ------------------------------------------------------------ what subclasses define
 
     def begin(self) -> None:
-        """The list is there."""
+        """Called when the list is mounted."""
 
     def typed(self) -> None:
-        """Another text is in the line."""
+        """Called when the input has changed."""
 
     def entered(self, text: str) -> None:
-        """Enter was pressed in the line."""
+        """Called on Enter in the input."""
         self.typed()
         self.screen.set_focus(self.places)
 
     def subject(self) -> str:
-        """What a change of this place would be about; empty for the line in source."""
+        """The subject of a change here; empty for the line in source."""
         return ""
 
     def change(self) -> str:
-        """The id of the change that enter opens the plan of; empty where it goes to the place."""
+        """The id of the change whose plan Enter opens; empty if Enter goes to the place."""
         return self.places.current.change if self.places.current else ""
 
     def goes_in(self) -> bool:
-        """Go on inside the list from the place under the cursor; False where enter opens it."""
+        """Enter a level of the list from the selected place; False if Enter opens the place."""
         return False
 
     def goes_out(self) -> bool:
-        """Go back inside the list; False where this leaves it."""
+        """Return a level within the list; False to leave it."""
         return False
 
     # ------------------------------------------------------------------------- showing
 
     def show_rows(self, rows: Sequence[PlaceRow], *, folded: bool = False) -> None:
-        """Show these places; ``folded`` hides those that are set in below others."""
+        """Show these places; ``folded`` hides indented ones."""
         count = sum(row.location is not None and not row.depth for row in rows)
         self.query_one(PaneTitle).show(self.title, f"{count:,}" if count or not rows else "")
         self.places.show(rows, folded=folded)
@@ -117,11 +117,11 @@ class PlacesPane(MainPane):
         self.show_rows(())
 
     def ask(self, question: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Ask in a thread; the list says what went wrong."""
+        """Run a question in a thread; errors are shown in the list."""
         ask(self, "places", question, then, self.failed)
 
     def failed(self, error: TorchnavError) -> None:
-        """There is no answer, for a reason."""
+        """Called with the reason if there is no answer."""
         self.show_message(str(error))
 
     def on_place_list_selected(self, message: PlaceList.Selected) -> None:
@@ -137,7 +137,7 @@ class PlacesPane(MainPane):
 
     @property
     def text(self) -> str:
-        """What is in the line."""
+        """The text of the input."""
         return self.filter.value.strip() if self.filter else ""
 
     def on_input_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""The plan of one change as a checklist, beside the source."""
+"""The plan of a change as a checklist, beside the source."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from navigator.tui.shell import run_shown
 from navigator.tui.widgets.place_list import PlaceList
 
 _LINES = 9
-"""Of code in the comment below the list."""
+"""Lines of code in the comment below the list."""
 
 
 class PlanPane(CommandsPane):
-    """Steps in the order of work: space ticks one, ``e`` opens it in the editor, ``!`` runs its
-    command. What is ticked is kept."""
+    """Steps in order: Space ticks one, ``e`` opens it in the editor, ``!`` runs its command. Ticks
+    are saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,x", "tick", "Tick", id="plan.tick", priority=True),
@@ -62,14 +62,14 @@ class PlanPane(CommandsPane):
         self._draw()
 
     def _draw(self) -> None:
-        """Show the rows as far as they are done, with the cursor where it was."""
+        """Show the rows with their progress, keeping the cursor."""
         at = self.places.cursor if self._keys else None
         self.show_rows(list(self._plan_rows(self._plan)) if self._plan else [])
         if at is not None:
             self.places.cursor = at
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In the source and in an input space is a space."""
+        """In the source and in an input, a space is a space."""
         return action != "tick" or isinstance(self.screen.focused, PlaceList)
 
     # --------------------------------------------------------------------------- rows
@@ -136,7 +136,7 @@ class PlanPane(CommandsPane):
     # ------------------------------------------------------------------------ actions
 
     def action_tick(self) -> None:
-        """Tick the step under the cursor, or take the tick away."""
+        """Tick or untick the selected step."""
         row, progress = self.places.current, self._progress
         key = self._keys.get(row) if row else None
         if key is None or progress is None:
@@ -149,7 +149,7 @@ class PlanPane(CommandsPane):
         self._draw()
 
     def action_run(self) -> None:
-        """Run the command of the row: it is shown first."""
+        """Run the selected row's command, after showing it."""
         row, index, progress = self.places.current, self.context.index, self._progress
         command = self.commands.get(row, "") if row else ""
         if not command or index is None or progress is None:
@@ -164,12 +164,12 @@ class PlanPane(CommandsPane):
             self._draw()
 
     def action_copy_markdown(self) -> None:
-        """Put the whole plan on the clipboard, as Markdown."""
+        """Copy the whole plan as Markdown."""
         copy_checklist(self, plan_markdown(self._plan) if self._plan else ())
 
 
 def is_change(subject: str) -> bool:
-    """Whether a subject is the id of a gap, and not a name or a path."""
+    """Whether a subject is the id of a gap, not a name or a path."""
     kind, slash, _ = subject.partition("/")
     return bool(slash) and any(kind == one.name for one in KINDS)
 
@@ -182,7 +182,7 @@ def _neighbour(one: Neighbour) -> PlaceRow:
 
 
 def _shown(code: Iterable[str]) -> list[str]:
-    """Lines of code for the comment; all of them are on the clipboard with the checklist."""
+    """Lines of code for the comment; the copied checklist has all of them."""
     lines = [visible(line) for line in code]
     more = [f"… {len(lines) - _LINES} more lines: m copies all"] if len(lines) > _LINES else []
     return [*lines[:_LINES], *more]

@@ -1,1 +1,1 @@
-"""The parts of a screen: each owns its keys and its workers."""
+"""The panes of a screen; each owns its keys and workers."""

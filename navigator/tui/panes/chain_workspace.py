@@ -1,4 +1,4 @@
-"""A workspace with a chain: hops, jumps among them, and the way back."""
+"""A workspace with a chain: its hops, jumps between them, and the history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from navigator.tui.widgets.operator_list import OperatorList
 
 
 class ChainWorkspace(Workspace):
-    """A pane to choose in, the chain of what was chosen, and the source of the hop there."""
+    """A list pane, the chain of the chosen item, and the source of the selected hop."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -78,7 +78,7 @@ class ChainWorkspace(Workspace):
         super().__init__(context)
         self.history = History()
         self._now: tuple[str, ...] = ()
-        """What the breadcrumbs end with."""
+        """The last breadcrumb."""
 
     @property
     def chain(self) -> ChainPane:
@@ -90,7 +90,7 @@ class ChainWorkspace(Workspace):
     # ----------------------------------------------------------------- following steps
 
     def open(self, visit: Visit) -> None:
-        """Show what a visit showed: its chain, and its place in source."""
+        """Show a visit: its chain, and its place in source."""
         self._now = (visit.title,)
         self.chain.open(visit)
 
@@ -116,14 +116,14 @@ class ChainWorkspace(Workspace):
             self.settle()
 
     def _enter_chain(self) -> None:
-        """Into the chain of the row under the cursor, also while the start page is shown."""
+        """Into the selected row's chain, also from the start page."""
         rows = self.main.list
         if self.chain.is_start and isinstance(rows, OperatorList) and rows.current is not None:
             self.chain.follow(rows.current.full_name)
         self.screen.set_focus(self.chain.entrance)
 
     def on_filter_input_chosen(self) -> None:
-        """An operator that was typed is a visit as well."""
+        """A typed operator is a visit, too."""
         self.when_ready(self.settle)
 
     def on_operator_pane_place_chosen(self, message: OperatorPane.PlaceChosen) -> None:
@@ -149,7 +149,7 @@ class ChainWorkspace(Workspace):
         self.show_crumbs()
 
     def jump_to_hop(self, hop: Hop) -> None:
-        """Go to a hop of this chain and into its source."""
+        """Go to a hop of this chain and its source."""
         visit = self.chain.visit_of(hop)
         self.history.go(self.here(), visit)
         if hop == self.chain.hops.hop:
@@ -175,7 +175,7 @@ class ChainWorkspace(Workspace):
         self.jump(message.visit)
 
     def action_card(self, digit: str) -> None:
-        """To the line of the card that the digit always means."""
+        """Go to the card line of a digit."""
         self.when_ready(lambda: self._go_to_line(digit))
 
     def _go_to_line(self, digit: str) -> None:
@@ -212,7 +212,7 @@ class ChainWorkspace(Workspace):
             say(self, f"{op or 'this'} has no {words} in this source")
 
     def action_letters(self) -> None:
-        """Put a letter on every hop in view; the next key jumps."""
+        """Show a letter on every visible hop; the next key jumps."""
         if self.chain.is_ready:
             self.chain.hops.show_letters(True)
             self.context.next_key = self._letter
@@ -240,7 +240,7 @@ class ChainWorkspace(Workspace):
         return name or (hop.symbol if hop else self.chain.op or "")
 
     def settle(self) -> None:
-        """The reader rests here: the way back leads here."""
+        """Record the present place in the history."""
         here = self.here()
         if here is not None:
             self.history.settle(here)
@@ -260,7 +260,7 @@ class ChainWorkspace(Workspace):
             self.show_crumbs()
 
     def show_crumbs(self) -> None:
-        """The last places at the top of the screen."""
+        """Show the last places at the top of the screen."""
         trail = [visit.title or visit.op or "" for visit in self.history.trail(5)]
         crumbs = [short_symbol(crumb) for crumb in (*trail, *self._now)]
         unique = [crumb for at, crumb in enumerate(crumbs) if crumb not in crumbs[at + 1 :]]
@@ -272,7 +272,7 @@ class ChainWorkspace(Workspace):
         self.screen.toggle_class("-zoomed")
 
     def action_leave(self) -> None:
-        """One step out: source, chain, list, and there the filter goes."""
+        """Go one step out: source, chain, list; then clear the filter."""
         main = self.main
         if self.is_in_source:
             self.screen.set_focus(self.chain.entrance)
@@ -284,14 +284,14 @@ class ChainWorkspace(Workspace):
             main.filter.value = ""
 
     def on_line_list_left(self, message: LineList.Left) -> None:
-        """Out of a route to its line of the card, out of all else to the list."""
+        """From a route to its line of the card, otherwise to the list."""
         left = message.list is self.chain.hops and self.chain.leave_routes()
         self.screen.set_focus(self.chain.card if left else self.main.list)
 
     # ---------------------------------------------------------------------- other ways
 
     def action_definition(self) -> None:
-        """In the source the name under the cursor, in the chain the hop itself."""
+        """In the source the definition of the selected name, in the chain the hop itself."""
         hop = self.chain.hops.hop
         if self.is_in_source:
             super().action_definition()
@@ -305,7 +305,7 @@ class ChainWorkspace(Workspace):
         await self.run_action("app.list('find')")
 
     def action_operator(self) -> None:
-        """Show the chain of the operator that the name here means: of a call, say."""
+        """Show the chain of the operator under the cursor, such as a call."""
         name, session = self.name_here(), self.context.session
         if session is not None and name:
             ask(

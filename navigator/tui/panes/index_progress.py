@@ -1,4 +1,4 @@
-"""The bar that opens the index and shows how far that is."""
+"""The bar that opens the index and shows its progress."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from navigator.tui.widgets.bars import Bar
 _OFTEN_S = 0.05
 """Seconds between two reports of progress."""
 _LATE_S = 0.7
-"""Seconds after which an index that is not there yet is said to be on its way."""
+"""Seconds before the opening of an index is announced."""
 _AT_FIRST = "listing the files of the tree"
 
 
 class IndexProgress(Bar):
-    """Opens, builds or refreshes the index in a thread, and stops that when asked to."""
+    """Opens, builds or refreshes the index in a thread, and can be cancelled."""
 
     DEFAULT_CSS: ClassVar[str] = """
     IndexProgress {
@@ -39,21 +39,21 @@ class IndexProgress(Bar):
     """
 
     class Opened(Message):
-        """There is an index to ask, or a newer one."""
+        """There is an index to query, or a newer one."""
 
         def __init__(self, session: Session) -> None:
             super().__init__()
             self.session = session
 
     class Described(Message):
-        """What the source is: known a little later than its operators, as git has to be asked."""
+        """The version of the source, which needs git and so comes after the operators."""
 
         def __init__(self, info: SourceInfo) -> None:
             super().__init__()
             self.info = info
 
     class Failed(Message):
-        """There is no index, or no newer one, for a reason."""
+        """The index could not be opened or refreshed."""
 
         def __init__(self, error: TorchnavError) -> None:
             super().__init__()
@@ -75,17 +75,17 @@ class IndexProgress(Bar):
             self.context.session.close()
 
     def open(self) -> None:
-        """Open the index, or look for changes of its source."""
+        """Open the index, or refresh it after changes of its source."""
         stop = self._stop = Event()
         self._late = self.set_timer(_LATE_S, lambda: self.show(_AT_FIRST, 0, 0))
         ask(self, "index", lambda: self._open(stop), lambda _: self._end(), self._fail)
 
     def cancel(self) -> None:
-        """Leave the index as it was."""
+        """Stop, leaving the index as it was."""
         self._stop.set()
 
     def _open(self, stop: Event) -> None:
-        """In a thread: hand on what there is to ask, first as it was left, then up to date."""
+        """In a thread: report each session, first the stale index, then the refreshed one."""
         last = 0.0
 
         def progress(now: Progress) -> None:
@@ -104,7 +104,7 @@ class IndexProgress(Bar):
         prepare()
 
     def _end(self) -> None:
-        """Behind what the thread told last."""
+        """Called after the thread's last report."""
         self._late.stop()
         self.call_later(self.hide)
 
@@ -113,13 +113,13 @@ class IndexProgress(Bar):
         self.post_message(self.Failed(error))
 
     def on_index_progress_opened(self, message: Opened) -> None:
-        """Before anyone else hears of it, it is what is asked."""
+        """Sets the session before other handlers run."""
         if self.context.session is not None:
             self.context.session.close()
         self.context.session = message.session
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Show ``done`` of ``total`` in a stage; a total of 0 is not known yet."""
+        """Show ``done`` of ``total`` in a stage; a total of 0 is unknown."""
         self._late.stop()
         self._stage, self._done, self._total = one_line(stage), done, total
         self.add_class("-shown")

@@ -1,4 +1,4 @@
-"""The operators with the line that filters them."""
+"""The list of operators and its filter."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from navigator.tui.widgets.operator_list import OperatorList
 from navigator.tui.widgets.pane import MainPane
 
 _TERM = regex(r"(?:no|has|key|file|tag|kind|module|name|schema|ns):")
-"""What narrows the list, and is no name."""
+"""Filter terms, which are not names."""
 _LETTERS = "operators with these letters"
 _PAUSE_S = 0.15
-"""Seconds without a letter after which a name that is no operator's is looked up: half a name
-costs as much as a whole one."""
+"""Seconds after the last key before an unknown name is looked up: partial names are as expensive as
+whole ones."""
 _SAID = ("error", "warning")
 _FITTING = 50
-"""How many of those are shown below what has the word in its name."""
+"""Number of operators shown below other matches for the word."""
 
 
 def _near_keys(session: Session, text: str) -> str:
-    """The dispatch keys that may have been meant by ``key:CUDAA``."""
+    """Dispatch keys similar to the one in ``key:CUDAA``."""
     keys = {key for op in session.index.operators() for key in (*op.keys, *op.devices)}
     wanted = [word.partition(":")[2] for word in text.split() if word.startswith("key:")]
     found = dict.fromkeys(name for word in wanted for name in near(word, sorted(keys), 3))
@@ -46,7 +46,7 @@ def _near_keys(session: Session, text: str) -> str:
 
 
 def _only_letters(text: str, found: Sequence[OperatorSummary]) -> bool:
-    """Whether operators fit by scattered letters alone, and none has the words in its name."""
+    """Whether operators match by scattered letters only, and none has the words in its name."""
     words = [word for word in text.split() if not _TERM.match(word)]
     return bool(words) and not any(
         all(_has(word, one.full_name) for word in words) for one in found
@@ -54,27 +54,27 @@ def _only_letters(text: str, found: Sequence[OperatorSummary]) -> bool:
 
 
 def _has(word: str, name: str) -> bool:
-    """Whether a name has a word; one in capitals is no operator's in another case."""
+    """Whether a name contains a word; capitals in the word must match."""
     return word in name if word.isupper() else word.lower() in name.lower()
 
 
 def _words(row: PlaceRow, note: str) -> str:
-    """What is known of a place: beside a narrow list its source is not in view."""
+    """Details of a place, since a narrow list shows no source."""
     where = place(row.location) if row.location else ""
     lines = (note, row.kind, where, row.detail, "Enter opens it")
     return "\n".join(one_line(line) for line in lines if line)
 
 
 class Count(Bar):
-    """How many operators there are, and how many a filter leaves. Its width never changes:
-    a change would lay out the whole screen for every key."""
+    """The number of operators, and of those that match. Of constant width, as a change would lay
+    out the whole screen for every key."""
 
     DEFAULT_CSS: ClassVar[str] = "Count { color: $text-muted; padding: 0 1; width: 0; }"
 
     _text = ""
 
     def show(self, left: int, total: int) -> None:
-        """How many are left of how many."""
+        """Show the number that match, and the total."""
         self._text = f"{total:,}" if left == total else f"{left:,}/{total:,}"
         self.styles.width = len(f"{total:,}/{total:,}") + 2
         self.refresh()
@@ -84,7 +84,7 @@ class Count(Bar):
 
 
 class OperatorPane(MainPane):
-    """Filter above, list below."""
+    """The filter above the list."""
 
     NAME = "operators"
 
@@ -98,7 +98,7 @@ class OperatorPane(MainPane):
     """
 
     def __init__(self, context: Context, chain: ChainPane) -> None:
-        """``chain`` shows the chain of the operator under the cursor."""
+        """``chain`` shows the chain of the selected operator."""
         super().__init__()
         self.context = context
         self._chain = chain
@@ -126,26 +126,26 @@ class OperatorPane(MainPane):
     # -------------------------------------------------------------------------- filter
 
     class PlaceChosen(Message):
-        """What a name means that is no operator's is to be opened."""
+        """Open the meaning of a name that is not an operator."""
 
         def __init__(self, row: PlaceRow) -> None:
             super().__init__()
             self.row = row
 
     class Emptied(Message):
-        """The filter was emptied, and what it led to is no operator's."""
+        """The filter was cleared while the meaning of another name was shown."""
 
     _filtered: str | None = None
-    """The filter whose operators are shown; None at first."""
+    """The filter of the shown operators; None at first."""
     _named: str | None = None
-    """The name whose meaning is shown in their place."""
+    """The name whose meaning is shown instead."""
     _entered: str | None = None
-    """The name whose meaning is to be opened when it is known."""
+    """The name whose meaning will be opened when it is known."""
 
     def refill(self, *, follow: bool = True) -> None:
-        """Show the operators that the filter line leaves. That takes less than a thread would.
+        """Show the operators that match the filter. A thread would take longer.
 
-        ``follow`` says whether the chain of the first one is to be shown as well.
+        ``follow``: whether to show the first one's chain too.
         """
         session, text = self.context.session, self.filter.value.strip()
         if session is None:
@@ -173,7 +173,7 @@ class OperatorPane(MainPane):
         self.refill()
 
     def _choose(self) -> None:
-        """Into the chain. The filter may not have seen the last letters yet."""
+        """Enter the chain; the filter may not have received the last letters yet."""
         if self._chain.is_start and self.list.current is not None:
             self._chain.follow(self.list.current.full_name)
         self.screen.set_focus(self._chain.entrance)
@@ -181,7 +181,7 @@ class OperatorPane(MainPane):
 
     def on_filter_input_chosen(self, message: FilterInput.Chosen) -> None:
         if message.text != self._filtered:
-            self.refill()  # the input has not yet said that it changed
+            self.refill()  # the input's change message is still pending
         self._chain.is_chosen = True
         if self._filtered and self.list.current is None:
             self._entered = self._filtered
@@ -192,8 +192,8 @@ class OperatorPane(MainPane):
     def _ask_meaning(
         self, session: Session, text: str, fitting: Sequence[OperatorSummary] = ()
     ) -> None:
-        """Show what a name means to which no operator's fits, or only ``fitting`` ones that have
-        its letters."""
+        """Show what a name means if no operator matches, or only ``fitting`` ones by their
+        letters."""
         if any(map(_TERM.match, text.split())):
             self._show_meaning(
                 text, Named([], f"no operator matches {text}{_near_keys(session, text)}")
@@ -230,20 +230,20 @@ class OperatorPane(MainPane):
         if self.list.place is None:
             self._chain.show_message(text, found.note)
             self._chain.post_message(ChainPane.Followed(Visit(title=text), ""))
-        elif self._entered != text:  # what is about to be opened shows its own place
+        elif self._entered != text:  # opening it will show its place
             self._follow_place(self.list.place, found.note)
         self._open_entered()
 
     def _follow_place(self, row: PlaceRow, note: str = "") -> None:
-        """Show the operator that a row leads to, or else its source alone; of a message the line
-        that says it."""
+        """Show a row's operator, or else its source; for an error message, the line that raises
+        it."""
         if row.op is not None and row.kind not in _SAID:
             self._chain.follow(row.op)
         else:
             self._chain.show_place(row.visit, _words(row, note))
 
     def _open_entered(self) -> None:
-        """Open what enter meant, as soon as it is known."""
+        """Open the entered name as soon as its meaning is known."""
         if self._entered is not None and self._entered == self._named:
             self._entered, row = None, self.list.place
             if row is not None:

@@ -1,4 +1,4 @@
-"""The panes of a screen, and the keys that act on the place in the pane with the focus."""
+"""The panes of a screen, and the keys for the place in the focused pane."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from navigator.tui.widgets.pane import MainPane, Pane
 
 
 class Workspace(Container):
-    """A pane to choose in, and a source pane that shows what was chosen.
+    """A list pane, and a source pane for the chosen item.
 
-    On the screen there must be a KeyBar too.
+    The screen needs a KeyBar too.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,7 +84,7 @@ class Workspace(Container):
     }
 
     class Edited(Message):
-        """The editor was left again, so a file may have changed."""
+        """The editor was closed, so a file may have changed."""
 
     class Offered(Message):
         """There are several places to choose from."""
@@ -114,63 +114,63 @@ class Workspace(Container):
 
     @property
     def is_in_source(self) -> bool:
-        """Whether the keys go to the source."""
+        """Whether the source pane has the focus."""
         return isinstance(self.screen.focused, SourceView)
 
     # ------------------------------------------------------- what the keys are about
 
     def here(self) -> Visit | None:
-        """The place that ``e`` and ``y`` are about."""
+        """The place for ``e`` and ``y``."""
         return self.source.here()
 
     def name_here(self) -> str:
-        """The name that ``y n`` and ``g r`` are about."""
+        """The name for ``y n`` and ``g r``."""
         return self.source.view.name_under_cursor()
 
     def subject(self) -> str:
-        """What ``c`` and ``I`` are about: in the source the line of the cursor, else the
-        operator; empty for nothing."""
+        """The subject of ``c`` and ``I``: in the source the cursor's line, else the operator; or
+        empty."""
         here = self.here()
         if here is not None and here.path is not None and (self.is_in_source or not here.op):
             return f"{here.path}:{here.line}"
         return here.op or "" if here is not None else ""
 
     def change(self) -> str:
-        """The id of the change that ``c`` plans; empty where it is about the subject."""
+        """The id of the change that ``c`` plans; empty to use the subject."""
         return ""
 
     def jump(self, visit: Visit) -> None:
-        """Go to a place because the reader asked for it."""
+        """Go to a place at the user's request."""
         self.source.load(visit)
         self.screen.set_focus(self.source.view)
 
     def chosen(self, visit: object) -> None:
-        """A place was chosen on another screen, or none."""
+        """A place was chosen on another screen, or None."""
         if isinstance(visit, Visit):
             self.jump(visit)
 
     def when_ready(self, do: Callable[[], object]) -> None:
-        """Do it as soon as what the keys are about is there."""
+        """Run a function once the subject of the keys is on screen."""
         do()
 
     # --------------------------------------------------------------------------- panes
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         inside = event.widget.ancestors
-        # All at once: every change of classes on a screen styles all of its widgets anew.
+        # All at once, since any change of classes restyles all widgets of the screen.
         self.screen.update_classes(
             {f"-in-{pane.NAME}": pane in inside for pane in self.query(Pane)}
         )
 
     def action_next_pane(self, by: int) -> None:
-        """The keys go to what is next in one of the panes."""
+        """Move the focus to the next widget of the panes."""
         stops = [stop for pane in self.query(Pane) for stop in pane.stops]
         focused = self.screen.focused
         at = stops.index(focused) if focused in stops else -1
         self.screen.set_focus(stops[(at + by) % len(stops)])
 
     def action_search(self) -> None:
-        """In the source for a text; elsewhere the line above the list takes the keys."""
+        """Search the source, or focus the input above the list."""
         line = self.main.filter
         if self.is_in_source or line is None:
             self.source.start_search()
@@ -187,7 +187,7 @@ class Workspace(Container):
     # -------------------------------------------------------------------------- chords
 
     def action_chord(self, chord: str) -> None:
-        """The first of two strokes: the key bar shows the second ones."""
+        """After the first of two strokes, show the second ones in the key bar."""
 
         async def second(event: events.Key) -> bool:
             self.screen.query_one(KeyBar).show_chord("")
@@ -200,12 +200,12 @@ class Workspace(Container):
         self.screen.query_one(KeyBar).show_chord(chord)
 
     def on_unmount(self) -> None:
-        self.context.next_key = None  # nobody is left to take a second stroke
+        self.context.next_key = None  # no chord can be finished here
 
     # --------------------------------------------------------------- editor, clipboard
 
     def action_edit(self) -> None:
-        """Open the place in the reader's editor and come back."""
+        """Open the place in the user's editor."""
         self.when_ready(self._edit)
 
     def _edit(self) -> None:
@@ -235,7 +235,7 @@ class Workspace(Container):
         show_copied(self, self.context)
 
     def copy(self, what: Callable[[], str]) -> None:
-        """Put a text on the clipboard."""
+        """Copy a text."""
         self.when_ready(lambda: self._copy(what))
 
     def _copy(self, what: Callable[[], str]) -> None:
@@ -266,7 +266,7 @@ class Workspace(Container):
         self._find_definition(message.name)
 
     def _find_definition(self, name: str) -> None:
-        """Go to where a name is defined, or offer all places."""
+        """Go to the definition of a name, or offer several."""
         session = self.context.session
         if not name:
             say(self, "put the cursor on a name in the source first")
@@ -282,7 +282,7 @@ class Workspace(Container):
             say(self, f"no definition of {name} in this tree")
 
     def action_field(self) -> None:
-        """Offer what the tree says of the YAML field, or of the macro, on this line."""
+        """Offer the documentation of the YAML field or macro on this line."""
         here, session = self.here(), self.context.session
         if here is None or here.path is None:
             say(self, "there is no source here")
@@ -296,7 +296,7 @@ class Workspace(Container):
             )
 
     def action_references(self) -> None:
-        """Offer all uses of a name."""
+        """Offer the uses of a name."""
         name, session = self.name_here(), self.context.session
         if not name:
             say(self, "put the cursor on a name first")

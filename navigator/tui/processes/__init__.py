@@ -1,1 +1,1 @@
-"""Processes beside the screen, so that keys never wait."""
+"""Processes for slow work, so that keys never wait."""

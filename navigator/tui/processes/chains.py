@@ -1,4 +1,4 @@
-"""What a reader asks of operators, and what is likely to be asked for next: cards and chains."""
+"""Computes cards and chains: those requested, and in a second process those likely to be next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the screen shows of an operator."""
+    """An operator's card, routes and chain."""
 
     chain: Chain
     card: Card
@@ -35,41 +35,40 @@ class Answer:
 
 
 def answer_of(index: Index | Preview, op: str) -> Answer:
-    """Card, routes and chain of an operator. Raises NotFound with near names."""
+    """The card, routes and chain of an operator. Raises NotFound with similar names."""
     chain, routes = index.chain(op), index.routes(op)
     return Answer(chain, index.card(op, routes), routes)
 
 
 class Chains:
-    """Chains of one index, each below the card of its operator. The last ones are kept, as a
-    reader goes to and fro.
+    """A cache of the last answers from one index.
 
-    Those that may be asked for next are worked out by another process, one at a time: a chain
-    costs a tenth of a second of Python, which in a thread of the screen would hold up its keys.
+    Likely next ones are computed by another process, one at a time: each takes a tenth of a second
+    of Python, which would delay keys in a thread of this process.
     """
 
     def __init__(
         self, make: Callable[[str], Answer], make_in_process: Callable[[str], Answer] | None = None
     ) -> None:
-        """``make`` works one out here; ``make_in_process``, which can be pickled, in a process."""
+        """``make`` computes an answer here; ``make_in_process``, picklable, in a process."""
         self._make = make
         self._make_in_process = make_in_process
         self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._worker: Executor | None = None
         self._has_answered = False
         self._ahead: dict[str, Future[Answer]] = {}
-        """What the process works at: one at most."""
+        """The answer that the process computes: one at a time."""
         self._wishes: list[str] = []
         self._lock = Lock()
 
     def at_hand(self, op: str) -> Answer | None:
-        """An answer that is there already."""
+        """A cached answer, or None."""
         return self._kept.get(op)
 
     def __call__(self, op: str) -> Answer:
-        """The answer for an operator, worked out unless it is at hand. For a thread.
+        """The answer for an operator, from the cache or computed. Call in a thread.
 
-        Raises NotFound with near names.
+        Raises NotFound with similar names.
         """
         with self._lock:
             self._wishes = []
@@ -85,7 +84,7 @@ class Chains:
                 self._kept.popitem(last=False)
 
     def _process_answer(self, op: str) -> Answer | None:
-        """The answer of the process; None where there is none that has come up, or is no more."""
+        """The process's answer; None without a running process."""
         if not self._has_answered or self._worker is None or self._make_in_process is None:
             return None
         with suppress(TorchnavError, RuntimeError, CancelledError):
@@ -93,8 +92,8 @@ class Chains:
         return None
 
     def ahead(self, ops: Sequence[str]) -> None:
-        """Work these out while the reader reads, the first of them first, unless something
-        else is wanted before. Does nothing where no process can be started."""
+        """Compute these in the background, in order, unless others are requested first. Does
+        nothing if no process can be started."""
         with self._lock:
             self._wishes = [op for op in ops if op not in self._kept]
         self._work_ahead()
@@ -107,7 +106,7 @@ class Chains:
             try:
                 self._worker = self._worker or start_workers()
                 future = self._worker.submit(self._make_in_process, op)
-            except (OSError, RuntimeError):  # no more processes, or it was killed
+            except (OSError, RuntimeError):  # no process could start, or it was killed
                 self._make_in_process = None
                 return
             self._ahead[op] = future
@@ -123,7 +122,7 @@ class Chains:
         self._work_ahead()
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """Stop; no more answers will be requested."""
         with self._lock:
             self._wishes, self._make_in_process = [], None
         if self._worker is not None:
@@ -131,7 +130,7 @@ class Chains:
 
 
 def answer_in_process(top: str, kind: SourceKind, roots: Roots, cache: Path, op: str) -> Answer:
-    """An answer of the index as it was left, in a process that is asked for many of them."""
+    """An answer from the index as it is on disk, in a process that computes many of them."""
     return answer_of(_index(top, kind, roots, cache), op)
 
 

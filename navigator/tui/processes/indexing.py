@@ -1,5 +1,5 @@
-"""Bringing an index up to date beside the screen: that takes seconds of all processors, which in a
-thread of the screen's own process every key would wait for."""
+"""Refreshes the index in a separate process: it takes seconds of all cores, and would block the
+keys in a thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from indexes.model.vocabulary import SourceKind
 from indexes.source.source import Source
 
 _PAUSE = 0.05
-"""Seconds between two reports of progress, and between two looks whether to stop."""
+"""Seconds between progress reports, and between checks for cancellation."""
 
 
 def bring_up(
@@ -29,7 +29,7 @@ def bring_up(
     progress: Callable[[Progress], None],
     cancelled: Callable[[], bool],
 ) -> Report:
-    """Brings the index of ``source`` up to date in a process of its own. For a thread.
+    """Refreshes the index of ``source`` in a separate process. Call in a thread.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _bring_up(top: str, kind: SourceKind, roots: Roots, cache: Path | None) -> R
 
 
 class _Telling:
-    """Tells the screen how far the work is, not more often than anyone can read it."""
+    """Reports progress to the screen at a readable rate."""
 
     screen: ClassVar[Connection]
     _next = 0.0
@@ -78,5 +78,5 @@ class _Telling:
     def __call__(self, progress: Progress) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PAUSE
-            with suppress(OSError):  # the screen is no more
+            with suppress(OSError):  # the screen has ended
                 self.screen.send(progress)

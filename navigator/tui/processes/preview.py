@@ -1,4 +1,4 @@
-"""What can be answered while the index is being built: the operators, from the YAML alone."""
+"""A preview while the index is being built: the operators, from YAML alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REASON = "the index is still being built"
 
 
 class Preview:
-    """Answers as an index does, as far as native_functions.yaml can."""
+    """Answers like an index, as far as native_functions.yaml allows."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -42,7 +42,7 @@ class Preview:
 
     @cached_property
     def _entries(self) -> dict[str, NativeFunction]:
-        """Those of native_functions.yaml. Raises SourceError."""
+        """The entries of native_functions.yaml. Raises SourceError."""
         from indexes.readers.yaml.native_functions import read_native_functions
 
         path = self._source.locate("native_functions.yaml")
@@ -123,7 +123,7 @@ class Preview:
 
 
 def _summary(entry: NativeFunction) -> OperatorSummary:
-    """The row of an operator, with the keys that its entry names itself."""
+    """An operator's row, with the keys that its entry lists."""
     return OperatorSummary(
         full_name=entry.full_name,
         schema=entry.schema,

@@ -1,1 +1,1 @@
-"""One module a screen, its style sheet beside it."""
+"""The screens, each with its style sheet."""

@@ -1,4 +1,4 @@
-"""What the answers are from, and what that source or trace does not hold."""
+"""The about screen: the source or trace in use, and what it lacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROBLEMS = 8
 
 
 class AboutScreen(ModalScreen[None]):
-    """Names and what they stand for, one line each."""
+    """Names and values, one line each."""
 
     CSS_PATH = Path(__file__).with_name("about.tcss")
 
@@ -40,7 +40,7 @@ class AboutScreen(ModalScreen[None]):
 
 
 def about_source(info: SourceInfo, problems: Sequence[Problem]) -> list[tuple[str, str]]:
-    """The source tree in words."""
+    """The properties of a source tree."""
     dirty = ", with uncommitted changes" if info.dirty else ""
     rest = len(problems) - _PROBLEMS
     return [

@@ -1,4 +1,4 @@
-"""Layouts that follow the size of the terminal, from the first one on."""
+"""Applies a screen's layout for the terminal size from the first layout on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from textual.screen import Screen
 
 
 def fit_terminal(screen: Screen[Any]) -> None:
-    """Give a screen the classes of its breakpoints, and no others.
+    """Give a screen the classes for its breakpoints.
 
-    Textual does so when the terminal changes its size, on the screen that is on top then: the
-    first layout and one behind another screen would not fit.
+    Textual only does so on a resize, for the top screen, which misses the first layout and screens
+    behind others.
     """
     width, height = screen.app.size
     sizes = (width, screen.HORIZONTAL_BREAKPOINTS), (height, screen.VERTICAL_BREAKPOINTS)

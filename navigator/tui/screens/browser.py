@@ -1,4 +1,4 @@
-"""The browser: operators, the chain of the chosen one, the source at the chosen hop."""
+"""The browser screen: operators, the chain of the selected one, the source of the selected hop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HEIGHTS = [(0, "-short"), (14, "-low"), (32, "-tall")]
 
 
 class BrowserScreen(Screen[None]):
-    """The first screen: panes between bars, and what happens when an index is there."""
+    """The first screen: panes between bars, and the reaction to a new index."""
 
     CSS_PATH = "browser.tcss"
     HORIZONTAL_BREAKPOINTS = _WIDTHS
@@ -50,14 +50,14 @@ class BrowserScreen(Screen[None]):
     ]
 
     def __init__(self, context: Context, op: str | None = None) -> None:
-        """``op`` is a name to start with."""
-        super().__init__(classes="-in-operators")  # a hidden pane would not keep the keys
+        """``op`` is an initial name."""
+        super().__init__(classes="-in-operators")  # a hidden pane would lose the focus
         self.context = context
         self.early_keys = EarlyKeys()
         self._op_wanted = op
         self._root = ""
         self._last: Visit | None = None
-        """Where the reader was last time, until it is shown or something else is chosen."""
+        """The last place of the previous run, until it is shown or replaced."""
 
     def compose(self) -> ComposeResult:
         fit_terminal(self)
@@ -98,19 +98,19 @@ class BrowserScreen(Screen[None]):
     # ---------------------------------------------------------------------------- index
 
     def on_index_progress_opened(self) -> None:
-        """The first index to ask, or a newer one, which must not disturb a reader."""
+        """Show the first index, or a newer one without disturbing the user."""
         workspace, chain = self.workspace, self.workspace.chain
         asked = chain.op
         start = self._start()
         self.operators.refill(follow=start is None)
         if chain.op == asked:
-            chain.reload(workspace.here)  # else the filter has just asked for another
+            chain.reload(workspace.here)  # else the filter has just requested another
         if start is not None:
             workspace.open(Visit(op=start))
             self.set_focus(chain.entrance)
 
     def _start(self) -> str | None:
-        """The operator that was named on the command line, once it is known."""
+        """Open the operator named on the command line, once it is known."""
         name, session = self._op_wanted, self.context.session
         match = session.index.resolve(name) if session is not None and name is not None else None
         if match is None or session is None:
@@ -130,7 +130,7 @@ class BrowserScreen(Screen[None]):
         self.query_one(NoticeBar).show(f"✗ {info.missing[0]}" if info.missing else "", note)
 
     def _return_to_last(self, root: str) -> None:
-        """Show what was shown when this tree was last left, unless something else is chosen."""
+        """Show the last place of this tree, unless something else has been chosen."""
         workspace, session = self.workspace, self.context.session
         if root != self._root:
             self._root, visits = root, self.context.places.of(root)
@@ -149,7 +149,7 @@ class BrowserScreen(Screen[None]):
             self.operators.list.select(last.op)
 
     def remember(self) -> None:
-        """The reader leaves: the places of this tree are kept."""
+        """Save the last places of this tree."""
         if self._root:
             self.workspace.settle()
             self.context.places.keep(self._root, self.workspace.history.trail(History.LIMIT))
@@ -173,7 +173,7 @@ class BrowserScreen(Screen[None]):
     # --------------------------------------------------------------------- other screens
 
     def action_start(self) -> None:
-        """To the start page; from there Escape or left lead back to the operators."""
+        """Go to the start page; Escape or left lead back to the operators."""
         self.workspace.show_start()
         self.set_focus(self.workspace.chain.start)
 

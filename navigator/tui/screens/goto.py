@@ -1,4 +1,4 @@
-"""Go to a line, a file:line, or anything by the name that was pasted."""
+"""The goto screen: a line, a file:line, or any pasted name."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from navigator.tui.widgets.place_list import PlaceList
 
 
 class GotoScreen(ModalScreen[Visit | None]):
-    """Names as people paste them. Answers the visit, or None."""
+    """Takes a pasted name; returns the visit, or None."""
 
     CSS_PATH = "goto.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", id="goto.close")]
 
     def __init__(self, context: Context, path: str | None) -> None:
-        """``path`` is the file that a number is a line of."""
+        """``path`` is the file for a bare line number."""
         super().__init__()
         self.early_keys = EarlyKeys()
         self.context = context
@@ -58,7 +58,7 @@ class GotoScreen(ModalScreen[Visit | None]):
         if not text:
             self._show(text, Named([]))
         elif text.isdecimal():
-            line = int(text[:18])  # no file has more
+            line = int(text[:18])  # more than any file has
             rows = [PlaceRow(f"line {line}", Location(path, line), "line")] if path else []
             self._show(text, Named(rows))
         elif session is not None:
@@ -77,7 +77,7 @@ class GotoScreen(ModalScreen[Visit | None]):
             self._read_soon(lambda: self._read_ahead(where))
 
     def _read_ahead(self, where: Location) -> None:
-        """Read the file that enter would open, while the reader makes sure."""
+        """Read the file that Enter would open."""
         session = self.context.session
         if session is not None:
             read = partial(session.shelf.ahead, where.path)

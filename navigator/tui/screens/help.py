@@ -1,4 +1,4 @@
-"""Every key, with the id by which it can be changed."""
+"""The help screen: every key, with the id for changing it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 
 HelpRow = tuple[str, str, str]
-"""(keys, what they do, id); a heading has only the first."""
+"""(keys, action, id); a heading has only the first."""
 
 MARKS: Sequence[HelpRow] = (
     ("Marks", "", ""),
@@ -53,7 +53,7 @@ class HelpList(LineList):
         self.rows_changed()
 
     def keep(self, text: str) -> None:
-        """Show the rows with these words, below their headings."""
+        """Show the rows that match these words, with their headings."""
         words = text.lower().split()
         self._rows = list(_with_words(self._all, words))
         self.message = "" if self._rows else f"no key, mark or word for {one_line(text)}"
@@ -74,15 +74,15 @@ class HelpList(LineList):
 
 
 class HelpInput(FilterInput):
-    """What the keys are searched for."""
+    """The search text for keys."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """A q closes the help, as escape does, but behind other letters it is one as well."""
+        """A q closes the help like Escape, except after other letters."""
         return (key != "q" or bool(self.value)) and super().check_consume_key(key, character)
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys of the screen below, as they are bound now."""
+    """The current keys of the screen below."""
 
     CSS_PATH = "help.tcss"
 
@@ -117,7 +117,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def _with_words(rows: Iterable[HelpRow], words: Sequence[str]) -> Iterator[HelpRow]:
-    """Rows that have all of the words, each behind its heading."""
+    """Rows that contain all words, with their headings."""
     heading: HelpRow | None = None
     for row in rows:
         if not row[1]:
@@ -130,6 +130,6 @@ def _with_words(rows: Iterable[HelpRow], words: Sequence[str]) -> Iterator[HelpR
 
 
 def _rows(title: str, keys: Sequence[Key]) -> list[HelpRow]:
-    """One row for each thing a key does."""
+    """One row for each action."""
     rows = [(" ".join(key.keys), key.words, key.id) for key in keys]
     return [(title, "", ""), *rows] if rows else []

@@ -1,4 +1,4 @@
-"""A list of places beside the source they are in: choose one while its source is shown."""
+"""The places screen: a list of places with the source of the selected one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDTHS = [(0, "-narrow"), (110, "-wide"), (150, "-broad")]
 
 
 class PlacesWorkspace(Workspace):
-    """The list, and the source of the place under its cursor."""
+    """The list, and the source of the selected place."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", id="places.open"),
@@ -51,8 +51,8 @@ class PlacesWorkspace(Workspace):
         await self.action_open()
 
     async def action_open(self) -> None:
-        """Go to the place in the browser: from the source to the line of the cursor. Of a gap the
-        plan opens."""
+        """Go to the place in the browser, or from the source to the cursor's line. For a gap, open
+        the plan."""
         if self.change():
             await self.run_action("app.list('contribute')")
             return
@@ -64,7 +64,7 @@ class PlacesWorkspace(Workspace):
             self.screen.dismiss(here or target_of(row))
 
     def action_close(self) -> None:
-        """From the source back to the list, from the list back to where it was called."""
+        """From the source to the list, from the list back to the caller."""
         if self.is_in_source:
             self.screen.set_focus(self.pane.places)
         elif not self.pane.goes_out():
@@ -75,7 +75,7 @@ class PlacesWorkspace(Workspace):
 
 
 class PlacesScreen(Screen[Visit | None]):
-    """Answers the visit that was chosen, or None."""
+    """Returns the chosen visit, or None."""
 
     CSS_PATH = Path(__file__).with_name("places.tcss")  # also for screens of other folders
     HORIZONTAL_BREAKPOINTS = _WIDTHS

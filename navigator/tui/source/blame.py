@@ -1,4 +1,4 @@
-"""Who wrote the lines of a file, as a column beside them."""
+"""The authors of a file's lines, as a column beside them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _DATE, _NUMBER = 7, 8
 
 
 def blame_column(lines: Sequence[BlamedLine]) -> tuple[str, ...]:
-    """A text for each line: month, pull request, author. Text of the tree's history cannot act
-    on the terminal."""
+    """A text for each line: month, pull request, author. Control characters are escaped."""
     return tuple(_text(one.change) for one in lines)
 
 
@@ -30,8 +29,8 @@ def _text(change: Change | None) -> str:
 
 
 def note_at(notes: Sequence[str], blamed: range, row: int, *, is_first: bool) -> str:
-    """What is noted of a row. Who wrote it is said on the first of a run of lines, and where the
-    reader begins to look."""
+    """The note of a row. Authors are shown on the first of a run of lines, and on the first visible
+    one."""
     if not blamed:
         return notes[row] if row < len(notes) else ""
     if row + 1 not in blamed:

@@ -1,4 +1,4 @@
-"""A file as the source pane shows it."""
+"""A parsed file for the source pane, and a cache of such files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LARGEST_SOURCE = 8 << 20
 
 
 class Document:
-    """The lines of a file, and the colours of those that were asked for."""
+    """The lines of a file, coloured on demand."""
 
     def __init__(self, path: str, text: str) -> None:
-        """Parses it: that takes up to 40 ms for the largest files, so not on the event loop."""
+        """Parses the file, up to 40 ms for large ones: not for the event loop."""
         self.path = path
         self.lines: Sequence[str] = source_lines(text)
         self.width = max(map(len, self.lines), default=0)
@@ -36,13 +36,13 @@ class Document:
         return self._spans.get(row, ())
 
     def colour(self, rows: range) -> None:
-        """Find the colours of some lines, all at once: one by one takes longer."""
+        """Colour several lines at once, which is faster than one by one."""
         missing = [row for row in rows if 0 <= row < len(self.lines) and row not in self._spans]
         if self._colourer is not None and missing:
             self._spans |= self._colourer.spans(missing[0], missing[-1])
 
     def name_at(self, row: int, column: int) -> str:
-        """The C++ or Python name at a place, with its qualifiers; empty if there is none."""
+        """The C++ or Python name at a position, with its qualifiers, or empty."""
         if not 0 <= row < len(self.lines):
             return ""
         for match in _NAME.finditer(self.lines[row]):
@@ -51,7 +51,7 @@ class Document:
         return ""
 
     def find(self, needle: str) -> list[tuple[int, int]]:
-        """Every (line, column) of a text; case counts only if the needle has capitals."""
+        """Every (line, column) of a text; case matters only if it contains capitals."""
         fold = needle == needle.lower()
         pattern = re.compile(re.escape(needle), re.IGNORECASE if fold else 0)
         return [
@@ -62,7 +62,7 @@ class Document:
 
 
 class Shelf:
-    """The files read last, parsed. May be used from several threads."""
+    """A cache of the last files that were read and parsed. Thread-safe."""
 
     def __init__(self, read: Callable[[str], str], size: int = 24) -> None:
         self._read = read
@@ -72,10 +72,10 @@ class Shelf:
         self._lock = Lock()
 
     def document(self, path: str) -> Document:
-        """The file at ``path``, read at the first call. Errors are those of ``read``."""
+        """The file at ``path``, read if needed. Errors are those of ``read``."""
         with self._lock:
             reading = self._reading.setdefault(path, Lock())
-        with reading:  # who wants it while it is being read waits for that
+        with reading:  # others wait while one thread reads it
             document = self.at_hand(path)
             if document is None:
                 document = Document(path, self._read(path))
@@ -83,7 +83,7 @@ class Shelf:
             return document
 
     def at_hand(self, path: str) -> Document | None:
-        """The file at ``path`` if it was read already."""
+        """The file at ``path``, if it is in the cache."""
         with self._lock:
             document = self._documents.get(path)
             if document is not None:
@@ -91,12 +91,12 @@ class Shelf:
         return document
 
     def ahead(self, path: str) -> None:
-        """Read a file that may be wanted soon; who wants it finds out what is wrong with it."""
+        """Read a file that may be needed soon; ignores errors."""
         with suppress(TorchnavError):
             self.document(path)
 
     def forget(self, path: str) -> None:
-        """Read it anew next time: it may have been edited."""
+        """Drop a file that may have been edited."""
         with self._lock:
             self._documents.pop(path, None)
 
@@ -108,13 +108,13 @@ class Shelf:
 
 
 _USERS_SOURCE = frozenset(".py .pyw .c .cc .cpp .cxx .cu .cuh .h .hpp .hip .mm .metal".split())
-"""How the files end in which a program may define what it runs."""
+"""Extensions of files that may define what a program runs."""
 
 
 def read_users_source(path: str) -> str:
     """A file of the user's program on this machine. Raises SourceError with the reason.
 
-    A trace is not to be trusted with what it names: only plain source files are read.
+    Traces are not trusted: only plain source files are read.
     """
     file = Path(path)
     try:

@@ -1,8 +1,7 @@
-"""Colours for the lines of a file that are on screen, and for no others.
+"""Syntax colours for the lines of a file that are on screen.
 
-C++, CUDA, Objective-C++ and Python are parsed once by tree-sitter and queried line by
-line; YAML needs no parser for the little colour it gets. A grammar that is not installed
-costs its colours, never the file.
+C++, CUDA, Objective-C++ and Python are parsed once by tree-sitter and queried line by line; YAML is
+coloured by patterns. Without an installed grammar, a file has no colours.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ STYLES = (
     "string",
     "type",
 )
-"""Every style name a span can have."""
+"""All style names of spans."""
 
 MAX_BYTES = 1_000_000
-"""Larger files are number tables; parsing them takes a second and says nothing."""
+"""Larger files are tables of numbers, which take a second to parse."""
 
 MAX_COLUMNS = 2_000
 """Lines longer than this stay plain."""
@@ -49,7 +48,7 @@ _AS_STYLE = {"constructor": "type", "escape": "string", "embedded": "", "variabl
 
 
 class Colourer(Protocol):
-    """Knows the colours of one file."""
+    """Colours of one file."""
 
     def spans(self, first: int, last: int) -> dict[int, list[Span]]:
         """Spans of the lines ``first`` to ``last`` (from 0, both included), in order."""
@@ -65,7 +64,7 @@ def language_of(path: str) -> str | None:
 
 
 def colourer(path: str, lines: Sequence[str]) -> Colourer | None:
-    """What colours this file; None for a plain one."""
+    """The colourer of a file, or None."""
     language = language_of(path)
     if language is None or sum(map(len, lines)) > MAX_BYTES:
         return None
@@ -90,7 +89,7 @@ def _tree_colours(language: str, lines: Sequence[str]) -> Colourer | None:
 
 @cache
 def _grammar(language: str) -> tuple[Language, Query]:
-    """A grammar and its highlight query; compiling the query takes 10 ms, once."""
+    """A grammar and its highlight query, which takes 10 ms to compile."""
     from tree_sitter import Language, Query
 
     capsule, text = _python() if language == "python" else _cpp()
@@ -99,7 +98,7 @@ def _grammar(language: str) -> tuple[Language, Query]:
 
 
 def _cpp() -> tuple[object, str]:
-    """The query of the C++ grammar holds only what C++ adds to C."""
+    """The C++ query contains only additions to C."""
     import tree_sitter_c
     import tree_sitter_cpp
 
@@ -131,7 +130,7 @@ class TreeColours:
         return {row: list(_runs(styles)) for row, styles in painted.items()}
 
     def _captures(self, first: int, last: int) -> list[tuple[Node, str]]:
-        """Captured nodes in the order to paint: outer before inner, later patterns on top."""
+        """Captured nodes in painting order: outer before inner, later patterns on top."""
         from tree_sitter import QueryCursor
 
         cursor = QueryCursor(self._query)
@@ -146,7 +145,7 @@ class TreeColours:
         return [(node, style) for _, _, _, node, style in found]
 
     def _extent(self, node: Node, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """The columns of a node on each line asked for; tree-sitter counts in bytes."""
+        """The columns of a node on each requested line; tree-sitter counts bytes."""
         (top, left), (bottom, right) = node.start_point, node.end_point
         for row in range(max(top, first), min(bottom, last) + 1):
             line = self._lines[row]
@@ -193,7 +192,7 @@ _YAML_TOKEN = regex(
 
 
 class YamlColours:
-    """Enough colour to read torchgen's YAML: keys, comments, strings, numbers."""
+    """Colours for torchgen's YAML: keys, comments, strings, numbers."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines

@@ -1,4 +1,4 @@
-"""The keys that move the cursor of the source pane, and where it goes when it moves by words."""
+"""Cursor keys of the source pane, and movement by words."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOVES: list[BindingType] = [
     Binding("n", "found(1)", "Next match", show=False, id="search.next"),
     Binding("N", "found(-1)", "Previous match", show=False, id="search.previous"),
 ]
-"""The keys that move it."""
+"""The keys for moving the cursor."""
 _WORD = regex(r"\w+|[^\w\s]+")
 
 
 def next_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
-    """The start of the next word, on this line or on a later one."""
+    """The start of the next word, on this line or a later one."""
     for later in range(row, len(lines)):
         for match in _WORD.finditer(lines[later]):
             if later > row or match.start() > column:
@@ -40,7 +40,7 @@ def next_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
 
 
 def previous_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
-    """The start of the word before, on this line or on an earlier one."""
+    """The start of the previous word, on this line or an earlier one."""
     for earlier in range(min(row, len(lines) - 1), -1, -1):
         starts = [match.start() for match in _WORD.finditer(lines[earlier])]
         starts = [start for start in starts if earlier < row or start < column]

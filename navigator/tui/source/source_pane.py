@@ -1,4 +1,4 @@
-"""The source pane: the path, the file, and a line to search it."""
+"""The source pane: path, file, search line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexes.source.git_history import Blame
 
 _AROUND = 150
-"""Lines before and behind the cursor whose blame is asked for at once."""
+"""Lines before and after the cursor whose blame is requested at once."""
 
 
 class SearchLine(Input):
@@ -50,7 +50,7 @@ class SearchLine(Input):
 
 
 class SourcePane(Pane):
-    """A SourceView under its path. It reads files in threads, and asks git who wrote them."""
+    """A SourceView with its path. Reads files in threads, and asks git for authors."""
 
     NAME = "source"
 
@@ -79,7 +79,7 @@ class SourcePane(Pane):
         super().__init__()
         self.context = context
         self.expected: Visit | None = None
-        """The place that is on its way into the pane: keys already mean it."""
+        """The place being loaded, which keys already refer to."""
         self._soon = Debounce(self, 0.05)
         self._blame_soon = Debounce(self, 0.2)
         self._blames = False
@@ -101,12 +101,12 @@ class SourcePane(Pane):
     # ------------------------------------------------------------------------- showing
 
     def here(self) -> Visit | None:
-        """The place that is shown or on its way."""
+        """The place that is shown or being loaded."""
         view = self.view
         return self.expected or (Visit(path=view.path, line=view.line) if view.path else None)
 
     def load(self, visit: Visit) -> None:
-        """Show a place: at once if its file is at hand, else when it has been read."""
+        """Show a place: at once if its file is cached, else after reading it."""
         self._soon.cancel()
         path = visit.path
         shelf = self.context.shelf(path) if path is not None else None
@@ -121,14 +121,14 @@ class SourcePane(Pane):
             )
 
     def load_soon(self, visit: Visit) -> None:
-        """The same, but a file that is not at hand is read when the cursor rests."""
+        """As ``load``, but an uncached file is read only when the cursor rests."""
         self._soon.cancel()
         if not self._show_at_hand(visit):
             self.expected = visit
             self._soon(lambda: self.load(visit))
 
     def _show_at_hand(self, visit: Visit) -> bool:
-        """Show a place in a file that was read already; whether it was."""
+        """Show a place in a cached file; returns whether it is cached."""
         shelf = self.context.shelf(visit.path or "")
         document = shelf.at_hand(visit.path) if shelf and visit.path else None
         if document is not None:
@@ -158,7 +158,7 @@ class SourcePane(Pane):
         self._show_title()
 
     def reread(self, path: str) -> None:
-        """A file may have been edited: if it is shown, show it as it is now."""
+        """Show a file again, if it is on screen, after it may have been edited."""
         shelf = self.context.shelf(path)
         if shelf is not None:
             shelf.forget(path)
@@ -192,7 +192,7 @@ class SourcePane(Pane):
     # --------------------------------------------------------------------------- blame
 
     def toggle_blame(self) -> None:
-        """Show who wrote each line, beside the source; once more takes it away."""
+        """Show or hide the authors of lines."""
         self._blames = not self._blames
         if self._blames:
             say(self, "asking git who wrote these lines …")
@@ -201,7 +201,7 @@ class SourcePane(Pane):
             self.view.show_blame(())
 
     def _ask_blame(self) -> None:
-        """Ask for the lines around the cursor: git takes long for a whole file."""
+        """Request the lines around the cursor: a whole file takes git long."""
         session, view = self.context.session, self.view
         path, line = view.path, view.line
         if session is None or path is None or line in view.blamed:
@@ -217,7 +217,7 @@ class SourcePane(Pane):
     def _show_blame(self, path: str, blame: Blame) -> None:
         if self._blames and self.view.path == path:
             self.view.show_blame(blame.lines)
-            if blame.note and blame.note != self._blame_note:  # said once, not at every line
+            if blame.note and blame.note != self._blame_note:  # once, not for every line
                 self._blame_note = blame.note
                 say(self, blame.note)
 
@@ -232,7 +232,7 @@ class SourcePane(Pane):
         self.screen.set_focus(self.query_one(SearchLine))
 
     def end_search(self, *, keep: bool) -> None:
-        """Close it; without ``keep`` the marks go and the cursor returns."""
+        """Close the search line; without ``keep``, remove the marks and restore the cursor."""
         self.remove_class("-searching")
         if not keep:
             self.view.search("")

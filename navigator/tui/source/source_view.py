@@ -1,4 +1,4 @@
-"""A file with colours and line numbers, of which only the visible lines are drawn."""
+"""A view of a file with colours and line numbers, which renders visible lines only."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from indexes.source.git_history import BlamedLine
 
 _MARGIN = 3
-"""Lines kept in view above and below the cursor."""
+"""Lines kept visible above and below the cursor."""
 
 
 class SourceView(LineView):
-    """One file, a cursor in it, and the lines of the hop marked."""
+    """A file, a cursor in it, and the marked lines of the hop."""
 
     PREFIX = "source--"
 
@@ -89,10 +89,10 @@ class SourceView(LineView):
     column = reactive(0, repaint=False)
 
     class CursorMoved(Message):
-        """The cursor is at another place."""
+        """The cursor has moved."""
 
     class NameChosen(Message):
-        """A name was double-clicked: its definition is wanted."""
+        """A name was double-clicked, to go to its definition."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -111,7 +111,7 @@ class SourceView(LineView):
         self.show_document(Document(path, text), line, end_line)
 
     def show_document(self, document: Document, line: int = 1, end_line: int = 0) -> None:
-        """The same for a file that is parsed already."""
+        """As ``show``, for a parsed file."""
         if document is not self.document:
             self.document = document
             self._blame, self.blamed = (), range(0)
@@ -122,7 +122,7 @@ class SourceView(LineView):
         self.go_to(line)
 
     def replace(self, document: Document) -> None:
-        """Show the same file as it is now, with everything else as it was."""
+        """Show a new version of the same file, keeping the cursor."""
         self.document = document
         self.found = document.find(self.needle) if self.needle else ()
         self._measure()
@@ -130,18 +130,18 @@ class SourceView(LineView):
         self.refresh()
 
     def show_blame(self, lines: Sequence[BlamedLine]) -> None:
-        """Show who wrote the lines, left of their numbers; nothing with no lines."""
+        """Show authors left of the line numbers; without lines, hide them."""
         self.show_notes(blame_column(lines), BLAME_WIDTH)
         self.blamed = range(lines[0].line, lines[-1].line + 1) if lines else range(0)
 
     def show_notes(self, notes: Sequence[str], width: int) -> None:
-        """Show words left of the numbers of lines, in place of those that stood there."""
+        """Show notes left of the line numbers, replacing earlier ones."""
         self._blame, self._wanted_width, self.blamed = notes, width, range(0)
         self._measure()
         self.refresh()
 
     blamed = range(0)
-    """The lines whose blame is known, counted from 1."""
+    """The lines with known authors, counted from 1."""
     _blame: Sequence[str] = ()
     _wanted_width = 0
 
@@ -151,7 +151,7 @@ class SourceView(LineView):
             self.virtual_size = Size(width, len(self.document.lines))
 
     def clear(self, message: str = "") -> None:
-        """Show no file, but a message that says why."""
+        """Show a message instead of a file."""
         self.document = None
         self.found = ()
         self.message = message
@@ -165,7 +165,7 @@ class SourceView(LineView):
 
     @property
     def line(self) -> int:
-        """The line of the cursor, counted from 1; 0 when there is no file."""
+        """The cursor's line, counted from 1; 0 without a file."""
         return self.row + 1 if self.document else 0
 
     @property
@@ -173,13 +173,13 @@ class SourceView(LineView):
         return self.document.lines if self.document else ()
 
     def name_under_cursor(self) -> str:
-        """The name the cursor is on, with its qualifiers; empty if there is none."""
+        """The name under the cursor, with its qualifiers, or empty."""
         return self.document.name_at(self.row, self.column) if self.document else ""
 
     # ------------------------------------------------------------------------- moving
 
     def go_to(self, line: int, column: int | None = None) -> None:
-        """Put the cursor on a line (from 1) and bring it into view, a third from the top."""
+        """Put the cursor on a line (from 1) and scroll it to a third of the height."""
         self._place(line - 1, column)
         top = max(0, self.row - self.size.height // 3)
         last = top + self.size.height - _MARGIN
@@ -204,7 +204,7 @@ class SourceView(LineView):
         self.post_message(self.CursorMoved())
 
     def show_cursor(self) -> None:
-        """Scroll so that the cursor is seen, with a few lines around it."""
+        """Scroll so that the cursor is visible, with a few lines around it."""
         margin = min(_MARGIN, max(0, (self.size.height - 1) // 2))
         top, bottom = max(0, self.row - margin), self.row + margin + 1
         region = Region(self.column, top, self._gutter_width + 1, bottom - top)
@@ -239,7 +239,7 @@ class SourceView(LineView):
     # ---------------------------------------------------------------------- searching
 
     def search(self, needle: str, row: int | None = None) -> int:
-        """Mark every place of a text and go to the first from ``row`` on; how many there are."""
+        """Mark a text's occurrences and go to the first from ``row`` on; returns their number."""
         self.needle = needle
         self.found = self.document.find(needle) if self.document and needle else ()
         if self.found:
@@ -250,7 +250,7 @@ class SourceView(LineView):
         return len(self.found)
 
     def action_found(self, direction: int) -> None:
-        """The next place of the text searched for, or the one before, going round."""
+        """Go to the next or previous occurrence, wrapping around."""
         if not self.found:
             return
         here = (self.row, self.column)
@@ -270,7 +270,7 @@ class SourceView(LineView):
 
     @property
     def _blame_width(self) -> int:
-        """The column of authors or notes; it must leave most of the width to the source."""
+        """The width of authors or notes, which leaves most of the width to the source."""
         return min(self._wanted_width, self.size.width // 3) if self._blame else 0
 
     @property
@@ -283,7 +283,7 @@ class SourceView(LineView):
         return super().render_lines(crop)
 
     def draw_row(self, row: int, base: Style) -> Strip:
-        """Line number and text, which says where in the file it is, as a selection asks."""
+        """Line number and text, with the file position that selections need."""
         style, left = self._row_style(row, base), round(self.scroll_x)
         gutter = Strip([self._gutter(row, style)])
         room = max(0, self.size.width - gutter.cell_length)
@@ -306,7 +306,7 @@ class SourceView(LineView):
         return style
 
     def _segments(self, row: int, base: Style) -> Iterable[Segment]:
-        """The text of a line, cut wherever its style changes."""
+        """The text of a line, split where its style changes."""
         segments = self._coloured(row, base)
         for start, end, style in self._layers(row):
             segments = laid_over(segments, start, end, style)
@@ -322,7 +322,7 @@ class SourceView(LineView):
         yield Segment(line[at:], base)
 
     def _layers(self, row: int) -> Iterator[tuple[int, int, Style]]:
-        """(first column, column behind the last, style) of what is marked, later ones on top."""
+        """(first column, column after the last, style) of marks, later ones on top."""
         yield from self._found_layers(row)
         if row == self.row and self.has_focus:
             yield self.column, self.column + 1, self.letters("cursor")

@@ -1,4 +1,4 @@
-"""The trace screen as an application: over a file, or beside a program that runs."""
+"""The trace screen as an application, for a file or a running program."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class TraceApp(TorchnavApp):
 
 
 def show(file: Path, opener: Opener, captures: Sequence[Path] = ()) -> int:
-    """Show a recorded trace until the reader quits; the exit code. ``captures`` are traces in
-    which the graphs that it replays were captured."""
+    """Show a recorded trace until the user quits; returns the exit code. ``captures`` are traces of
+    the capture of its CUDA graphs."""
     return _run(opener, RecordedFile(file, captures))
 
 
 def follow(file: Path, command: Sequence[str], opener: Opener) -> int:
-    """Run a program that records into ``file`` and show it; the program's exit status."""
+    """Run a program that records into ``file`` and show it; returns the program's exit status."""
     size = shutil.get_terminal_size()
     program = RunningProgram(command, max(size.columns - 2, 20), 24)
     title = " ".join(command[command.index("--") + 1 :]) if "--" in command else str(file)

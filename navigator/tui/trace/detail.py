@@ -1,4 +1,4 @@
-"""What is known of the row under the cursor of a trace."""
+"""Details of the selected row of a trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Launched = tuple[DeviceKernel, DeviceKernelAnswer | None]
 
 
 class TraceDetail(Widget):
-    """Inputs, user's line, Node, device kernels, and why something is not resolved."""
+    """Inputs, user's line, Node, device kernels, and why something is unresolved."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TraceDetail {
@@ -44,7 +44,7 @@ class TraceDetail(Widget):
     _compiled: tuple[str, ...] = ()
 
     def show(self, op: TraceOp | None, forward: TraceOp | None = None) -> None:
-        """Show a row, and the forward operator of the Node it is in."""
+        """Show a row, and the forward operator of its Node."""
         self._op, self._forward = op, forward
         self._pairs, self._formulas = (), ()
         self.set_class(False, "-pair")
@@ -55,12 +55,12 @@ class TraceDetail(Widget):
     def show_link(
         self, link: OpLink, launched: tuple[Launched, ...], compiled: tuple[str, ...] = ()
     ) -> None:
-        """Where the row leads, found out a little later."""
+        """Show the row's link, once it is known."""
         self._link, self._launched, self._compiled = link, launched, compiled
         self.refresh(layout=True)
 
     def show_pairs(self, pairs: Sequence[Pair], formulas: Sequence[Formula] = ()) -> None:
-        """Show forward and backward side by side instead, and the formulas of the first pair."""
+        """Show forward and backward side by side, with the formulas of the first pair."""
         self._pairs, self._formulas = pairs, formulas
         self.set_class(bool(pairs), "-pair")
         self.refresh(layout=True)
@@ -145,15 +145,15 @@ def _link_lines(link: OpLink | None) -> list[Content]:
 
 
 _ROWS = 8
-"""Operators of one side that are shown."""
+"""Maximum number of operators on each side."""
 _PAIRS = 3
 _PLACE = 28
 _NARROW = 64
-"""With less columns one side stands below the other."""
+"""Minimum width for two columns."""
 
 
 def pair_lines(pairs: Sequence[Pair], formulas: Sequence[Formula], width: int) -> Iterator[Content]:
-    """Times and shapes of both sides, then the formulas of the first."""
+    """Times and shapes of both sides, then the formulas of the first pair."""
     for pair in pairs[:_PAIRS]:
         yield from _side_by_side(list(_forward(pair)), list(_backward(pair)), width)
         if pair is pairs[0]:

@@ -1,4 +1,4 @@
-"""A run as lanes over time, which can be zoomed and moved."""
+"""A run as zoomable lanes over time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navigator.tui.text import one_line, shorten
 from navigator.tui.widgets.line_list import LineList
 
 _NAMES = 24
-"""Columns for the names of the lanes and how busy they are."""
+"""Width of the lanes' names and their load."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 _INKS = {
     "forward": "name",
@@ -29,13 +29,13 @@ _INKS = {
     "path": "match",
 }
 _READABLE = 4
-"""Spans of so many columns carry their name."""
+"""Minimum width of spans with a name."""
 _SHORTEST = 0.01
-"""Microseconds to which the screen can be zoomed."""
+"""Smallest time on screen in microseconds."""
 
 
 class LaneView(LineList):
-    """Lanes, one a row below the scale; the cursor is on one span of one lane."""
+    """A time scale, then one lane a row; the cursor is on a span."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus,equals_sign", "zoom_time(0.5)", "Zoom in", key_display="+", id="lanes.in"),
@@ -54,13 +54,13 @@ class LaneView(LineList):
         self._whole = (0.0, 1.0)
         self._window = (0.0, 1.0)
         self._at = 0
-        """The number of the span under the cursor in its lane."""
+        """Index of the selected span in its lane."""
 
     # ------------------------------------------------------------------------- what is shown
 
     def show(self, lanes: Sequence[Lane], zero: float) -> None:
-        """Show a run; ``zero`` is the time from which others are counted. Lanes that have grown
-        leave the screen where it is."""
+        """Show a run; ``zero`` is the start of the time scale. Keeps the section on screen if lanes
+        have grown."""
         was_whole, old = self._window == self._whole, self.item
         self._lanes, self._zero = lanes, zero
         start = min((lane.items[0].start for lane in lanes), default=0.0)
@@ -73,7 +73,7 @@ class LaneView(LineList):
             self._go_to(old.start)
 
     def add(self, lanes: Sequence[Lane]) -> None:
-        """More lanes, below the others."""
+        """Append lanes."""
         shown = [lane for lane in self._lanes if lane not in lanes]
         self.show([*shown, *lanes], self._zero)
 
@@ -96,13 +96,13 @@ class LaneView(LineList):
 
     @property
     def span(self) -> tuple[float, float]:
-        """Start and end of the span under the cursor, from the start of the trace."""
+        """Start and end of the selected span, from the start of the trace."""
         item = self.item
         return (item.start - self._zero, item.end - self._zero) if item is not None else (0.0, 0.0)
 
     @property
     def said(self) -> str:
-        """What the span under the cursor is, and how long it took."""
+        """The name and duration of the selected span."""
         if self.lane is None or self.item is None:
             return ""
         start, end = self.span
@@ -111,11 +111,11 @@ class LaneView(LineList):
 
     @property
     def window(self) -> tuple[float, float]:
-        """The time on screen, in microseconds from the start of the trace."""
+        """The section on screen, in microseconds from the start of the trace."""
         return self._window[0] - self._zero, self._window[1] - self._zero
 
     def select_row(self, row: int) -> None:
-        """Put the cursor on the span of a row of the trace, if it has one."""
+        """Put the cursor on the span of a row, if it has one."""
         for number, lane in enumerate(self._lanes, 1):
             for at, item in enumerate(lane.items):
                 if item.row == row and lane.is_work:
@@ -135,7 +135,7 @@ class LaneView(LineList):
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _scale(self, width: int, base: Style) -> list[Segment]:
-        """The time at the start of the screen, and the length of it."""
+        """The start and the length of the section on screen."""
         start, end = self.window
         left, right = f"│{duration(max(start, 0.0))}", f"{duration(max(end, 0.0))}│"
         span = f"{duration(end - start)} on screen"
@@ -144,7 +144,7 @@ class LaneView(LineList):
         return [Segment(" " * _NAMES + shorten(text + right, width), base + self.letters("dim"))]
 
     def _heading(self, row: int, base: Style) -> list[Segment]:
-        """The name of a lane, and which part of the time it is busy."""
+        """A lane's name, and its load."""
         lane = self._lanes[row - 1]
         start, end = self._window
         share = f"{lane.busy(start, end) / (end - start):>4.0%}"
@@ -188,7 +188,7 @@ class LaneView(LineList):
     # ------------------------------------------------------------------------------ moves
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """In another lane the cursor is on what is there at the same time."""
+        """In another lane, select the span at the same time."""
         if 0 < old < self.row_count and 0 < new < self.row_count:
             items = self._lanes[old - 1].items
             if self._at < len(items):
@@ -205,7 +205,7 @@ class LaneView(LineList):
             self.refresh()
 
     def _seen(self) -> None:
-        """Bring the span onto the screen."""
+        """Scroll the span into view."""
         item, (start, end) = self.item, self._window
         if item is not None and not (item.start < end and item.end > start):
             self._show_window((item.start + item.end) / 2 - (end - start) / 2, end - start)
@@ -213,7 +213,7 @@ class LaneView(LineList):
         self.post_message(self.Moved())
 
     def action_span(self, by: int) -> None:
-        """To the next span that does not stand in the same column of the screen."""
+        """Go to the next span in another column of the screen."""
         lane, item = self.lane, self.item
         if lane is None or item is None:
             return
@@ -224,7 +224,7 @@ class LaneView(LineList):
         self._seen()
 
     def action_zoom_time(self, by: float) -> None:
-        """Show a part of the time that is so many times as long, around the cursor."""
+        """Zoom by a factor around the cursor."""
         item, (start, end) = self.item, self._window
         middle = (start + end) / 2
         if item is not None and item.start < end and item.end > start:

@@ -1,5 +1,4 @@
-"""From a row of a trace to the chain that the screen shows for it, and what the pane asks of a
-trace. Work for threads."""
+"""Links rows of a trace to chains and source, for the trace pane. Call in threads."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ _MOST_KERNELS = 8
 
 @dataclass(frozen=True)
 class Linked:
-    """Where a row leads: the chain to show, or the reason why there is none."""
+    """The target of a row: the chain to show, or why there is none."""
 
     row: int
     link: OpLink | None
@@ -47,13 +46,13 @@ class Linked:
     visit: Visit | None
     reason: str
     ran: Ran | None = None
-    """What the call ran, as far as it was recorded."""
+    """What the call ran, as far as recorded."""
     compiled: tuple[str, ...] = ()
-    """What torch.compile has to do with it, a line each."""
+    """Facts from torch.compile, one line each."""
 
 
 class TraceLinks:
-    """Answers for one trace and one index."""
+    """Links for one trace and one index."""
 
     def __init__(self, trace: Trace, session: Session, cache: Path | None) -> None:
         self._trace = trace
@@ -63,11 +62,11 @@ class TraceLinks:
 
     @property
     def linker(self) -> Linker | None:
-        """What joins the trace with the index; None while the index is built."""
+        """Links the trace to the index; None while the index is built."""
         return self._linker
 
     def answer(self, row: int) -> Linked:
-        """Where a row leads. Of a call: where the operator leads that it ran."""
+        """The target of a row; for a call, that of its operator."""
         op = self._operator(self._trace.op(row))
         linker = self._linker
         if linker is None:
@@ -84,7 +83,7 @@ class TraceLinks:
         return Linked(row, link, tuple(launched), visit, reason, ran, compiled)
 
     def _ran(self, op: TraceOp, link: OpLink, linker: Linker) -> Ran | None:
-        """What a call ran, if that was on one device."""
+        """What a call ran, if on a single device."""
         if op.kind != "op" or not link.full_name or len(link.keys) != 1:
             return None
         rows = [op.id, *self._below(op.id)]
@@ -100,7 +99,7 @@ class TraceLinks:
         )
 
     def _below(self, row: int) -> list[int]:
-        """The rows below a row, the nearest first."""
+        """Descendants of a row, breadth first."""
         found = list(self._trace.children(row))
         for one in found:  # grows
             found += self._trace.children(one)
@@ -109,20 +108,19 @@ class TraceLinks:
         return found
 
     def path(self, row: int) -> DispatchPath | None:
-        """The dispatch path of a row, of a call that of its operator; None for what no
-        dispatcher calls."""
+        """The dispatch path of a row or of a call's operator; None if it was not dispatched."""
         if self._linker is None:
             return DispatchPath("", (), "the index is still being built")
         return self._linker.path(self._operator(self._trace.op(row)))
 
     def tensors(self, row: int) -> tuple[RecordedTensor, ...]:
-        """What a row took and made; nothing while the index is being built."""
+        """The inputs and results of a row; empty while the index is being built."""
         if self._linker is None:
             return ()
         return recorded_tensors(self._trace, self._linker, row)
 
     def formula(self, row: int) -> Visit | None:
-        """The formula behind a row: of its Node, or of the operator itself."""
+        """The formula of a row: of its Node, or of the operator itself."""
         op = self._operator(self._trace.op(row))
         if self._linker is None:
             return None
@@ -150,8 +148,8 @@ class TraceLinks:
         return None
 
     def use_installed(self) -> bool:
-        """Take names and formulas from the torch that recorded the trace, when the tree is of
-        another version and that torch is installed. May take a while the first time."""
+        """Take names and formulas from the torch that recorded the trace, if it is installed and
+        differs from the tree. Can take long the first time."""
         index = self._index
         if not isinstance(index, Index):
             return False
@@ -161,7 +159,7 @@ class TraceLinks:
         return schemas is not None
 
     def _operator(self, op: TraceOp) -> TraceOp:
-        """The operator of a call is the one that took longest of those it ran itself."""
+        """The longest of the operators that a call ran directly."""
         if op.kind not in ("call", "annotation"):
             return op
         below = [self._trace.op(child) for child in self._trace.children(op.id)]
@@ -169,7 +167,7 @@ class TraceLinks:
         return max(operators, key=lambda child: child.duration_us, default=op)
 
     def _visit(self, op: TraceOp, link: OpLink) -> Visit | None:
-        """The operator's chain at the kernel that ran; of a Node its entry."""
+        """The operator's chain at the kernel that ran; for a Node its entry."""
         if op.kind in ("node", "engine"):
             return self.formula(op.id)
         if not link.full_name or not self._has(link.full_name):
@@ -184,7 +182,7 @@ class TraceLinks:
 
 
 def _index_in_process(source: Source, cache: Path | None) -> Index:
-    """An index up to date, made beside the screen while that shows the trace. For a worker."""
+    """An up-to-date index, built in a separate process. Call in a worker."""
     with suppress(SourceError):  # there is none yet
         index = Index.as_left(source, cache)
         if index.is_current():
@@ -195,7 +193,7 @@ def _index_in_process(source: Source, cache: Path | None) -> Index:
 
 
 def _of_program(op: TraceOp, link: OpLink) -> Visit | None:
-    """The program's own function, or the line that registers it."""
+    """The program's function, or the line that registers it."""
     kernel = link.kernel
     if kernel is None or kernel.rule != RULE:
         return None
@@ -204,7 +202,7 @@ def _of_program(op: TraceOp, link: OpLink) -> Visit | None:
 
 
 def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
-    """For each line of a file what it has run: ``12x 3.4ms``."""
+    """Calls and time for each line of a file: ``12x 3.4ms``."""
     totals = line_totals(trace, path)
     notes = [
         f"{total.count:,}× {duration(total.own_us):>7} " if total else ""
@@ -215,21 +213,21 @@ def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
 
 
 def first_look(trace: Trace) -> int | None:
-    """The innermost operator in which the program died, or else where the time goes."""
+    """The innermost operator in which the program died, else the most expensive one."""
     running = trace.table.unfinished
     return max(running, key=trace.table.start.__getitem__) if running else hottest(trace)
 
 
 def matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:
-    """The rows that a filter leaves."""
+    """The rows that match a filter."""
     kinds = trace.table.kind
     rows = matching(trace, parse_filter(text), lambda: get_current_worker().is_cancelled)
     return [row for row in rows if not only_operators or kinds[row] == OP]
 
 
 def sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) -> Sheet:
-    """A view of the rows that a filter leaves; where it is no sum of rows, what of it has the
-    filter's words."""
+    """A view of the rows that match a filter; for views that are not sums of rows, its lines that
+    contain the filter's words."""
     wanted = parse_filter(text)
     for by in GROUPS:
         if by == name and wanted:

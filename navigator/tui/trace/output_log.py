@@ -1,4 +1,4 @@
-"""What the program prints, and a line to answer it."""
+"""The output of a running program, and a line for its input."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from navigator.tui.widgets.pane import Pane
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CHECK_S = 0.25
-"""How often a program that prints nothing is looked at: does it wait for input?"""
+"""Interval for checking whether a silent program waits for input."""
 _SILENT = 4
-"""After so many looks an unfinished line is taken for a question, where the system does not tell
-whether a program waits."""
+"""Number of checks after which an unfinished line counts as a prompt, if the system does not report
+waiting programs."""
 
 
 class OpenLine(Bar):
-    """The last line of the output while it has no end: a prompt, a progress bar."""
+    """The last line of the output without a newline: a prompt, a progress bar."""
 
     DEFAULT_CSS: ClassVar[str] = "OpenLine { text-style: bold; }"
 
@@ -45,7 +45,7 @@ class OpenLine(Bar):
 
 
 class Answer(Input):
-    """What the reader types for the program."""
+    """The input line for the program."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Answer {
@@ -63,14 +63,14 @@ class Answer(Input):
     ]
 
     class Ended(Message):
-        """The program is to read the end of its input."""
+        """End the program's input."""
 
     def action_end_input(self) -> None:
         self.post_message(self.Ended())
 
 
 class OutputLog(Pane):
-    """The program's terminal as text: colours and cursor movements are left out."""
+    """The program's output as text, without colours and cursor movements."""
 
     NAME = "output"
 
@@ -109,7 +109,7 @@ class OutputLog(Pane):
         """The program's exit status, once it has ended."""
         self._rest = ""
         self._silent = 0
-        """How often it was looked at since it last printed something."""
+        """Number of checks since the last output."""
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
@@ -124,7 +124,7 @@ class OutputLog(Pane):
 
     @property
     def stops(self) -> Sequence[Widget]:
-        """The line for the program; the text above it once there is nothing to say to it."""
+        """The input line; only the text above it once the program has ended."""
         return [self.query_one(Log) if self.line.disabled else self.line] if self.display else []
 
     @property
@@ -139,14 +139,14 @@ class OutputLog(Pane):
     # ------------------------------------------------------------------- what it prints
 
     def _listen(self) -> None:
-        """In a thread: take in what the program prints until it has ended."""
+        """In a thread: read the program's output until it ends."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         while data := self.program.read():
             self.call_later(self.write, decoder.decode(data))
         self.call_later(self.finish, self.program.wait())
 
     def write(self, text: str) -> None:
-        """Show what was printed; a line that is drawn over itself keeps its last state."""
+        """Show output; a line that is overwritten keeps its last state."""
         *lines, rest = (self._rest + text).replace("\r\n", "\n").split("\n")
         self._rest = _last_state(rest)
         if lines:
@@ -156,7 +156,7 @@ class OutputLog(Pane):
         self._ask(False)
 
     def finish(self, status: int) -> None:
-        """Nothing more will come: show a last line without an end."""
+        """Show a last line without a newline at the end of the output."""
         self._looks.stop()
         if self._rest:
             self.query_one(Log).write_line(plain(self._rest))
@@ -174,7 +174,7 @@ class OutputLog(Pane):
     # --------------------------------------------------------------------- what it asks
 
     def _look(self) -> None:
-        """Nothing was printed for a moment: does it wait for input?"""
+        """After a pause of the output, check whether the program waits for input."""
         if self._silent:
             reading = self.program.is_reading
             if reading is None:
@@ -202,7 +202,7 @@ class OutputLog(Pane):
         self._say(event.value + "\r")
 
     def on_answer_ended(self, message: Answer.Ended) -> None:
-        """The end of the input, as in a terminal behind what stands in the line."""
+        """End the input, after sending the text in the line as a terminal does."""
         message.stop()
         self._say(self.line.value)
         self.program.end_input()
@@ -215,7 +215,7 @@ class OutputLog(Pane):
 
 
 def _last_state(line: str) -> str:
-    """Of a line that is drawn over itself the last state."""
+    """The last state of a line that is overwritten."""
     *parts, end = line.split("\r")
     if not parts:
         return line
@@ -224,6 +224,6 @@ def _last_state(line: str) -> str:
 
 
 def plain(line: str) -> str:
-    """A line of a terminal's text as it would look in the end."""
+    """A line as a terminal would finally show it."""
     parts = _ESCAPES.sub("", line).split("\r")
     return clean(next((part for part in reversed(parts) if part), "").expandtabs(8))

@@ -1,4 +1,4 @@
-"""A trace: filter above, rows or groups, what is known of the row under the cursor."""
+"""The trace pane: a filter, rows or groups, and details of the selected row."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from navigator.tui.widgets.pane import MainPane
 T = TypeVar("T")
 
 _LONG = 200_000
-"""Rows from which on no view is made before it is looked at."""
+"""Number of rows from which views are computed on demand only."""
 _OWN = ("tree", "flat", "lanes")
-"""What is no table; tables come behind."""
+"""The views that are not tables; tables follow."""
 
 
 class TracePane(MainPane):
-    """The rows of a trace as they come in, in several views, filtered."""
+    """The rows of a trace as they arrive, in several views, filtered."""
 
     NAME = "trace"
 
@@ -59,20 +59,20 @@ class TracePane(MainPane):
     """
 
     def __init__(self, title: str, waiting: str) -> None:
-        """``waiting`` is said while there are no rows."""
+        """``waiting`` is shown while there are no rows."""
         super().__init__()
         self.trace: Trace | None = None
         self._title = title
         self._waiting = waiting
         self.view = _OWN[0]
-        """The name of the view that is shown."""
+        """The current view."""
         self._offered: Sequence[str] = (*_OWN, *VIEWS)
         self._made: dict[str, View] = {}
         """Views of the whole trace."""
         self._between: Sequence[Lane] = ()
-        """Lanes of what is between the operators of a whole trace."""
+        """Lanes of time between operators, for a whole trace."""
         self.links: Links = no_links
-        """Joins the trace with an index, once there is one."""
+        """Links the trace to an index, once there is one."""
         self._is_paused = False
         self.is_done = False
         self.is_asked = False
@@ -120,7 +120,7 @@ class TracePane(MainPane):
 
     @property
     def current(self) -> int | None:
-        """The row of the trace that the cursor is on, or leads to; None for none."""
+        """The row of the trace under the cursor, or that it refers to."""
         if self.view == "lanes":
             item = self.lanes.item
             return item.row if item is not None and item.row >= 0 else None
@@ -145,13 +145,13 @@ class TracePane(MainPane):
 
     @property
     def text(self) -> str:
-        """What is in the filter line."""
+        """The text of the filter."""
         return self.filter.value.strip()
 
     # ------------------------------------------------------------------------- growing
 
     def grow(self, trace: Trace, *, done: bool) -> None:
-        """Show a trace, or what has come in of the one that is shown."""
+        """Show a trace, or new rows of the present one."""
         self.is_done = done
         if self.trace is not trace:
             self.trace = trace
@@ -168,14 +168,14 @@ class TracePane(MainPane):
         self.show_state()
 
     def _open_at(self, row: int | None) -> None:
-        """Put the cursor where the time goes, unless the reader has begun to look around."""
+        """Put the cursor on the most expensive row, unless the user has moved it."""
         if row is not None and self.view == "tree" and not (self.text or self.ops.is_touched):
             self.ops.is_following = False
             self.ops.select(row)
             self.ops.scroll_to(y=self.ops.cursor - self.ops.size.height // 2, animate=False)
 
     def _show_no_rows(self, trace: Trace) -> None:
-        """Say that there is no operator; what there may be instead are kernels."""
+        """Say that there are no operators, and point to kernels, if any."""
         if len(trace.table.kernels):
             self.ops.message = "the trace has no operators; other views show its kernels"
             if self.view == "tree":
@@ -184,7 +184,7 @@ class TracePane(MainPane):
             self.ops.message = "the program ran no torch operator"
 
     def on_timeline_bar_chosen(self, message: TimelineBar.Chosen) -> None:
-        """Go to the first outermost row from there on."""
+        """Go to the first outermost row from that moment on."""
         if self.trace is None:
             return
         table, roots = self.trace.table, self.trace.roots()
@@ -193,7 +193,7 @@ class TracePane(MainPane):
             self.ops.select(roots[min(at, len(roots) - 1)])
 
     def _refresh_rows(self) -> None:
-        """Show what has come in, at most a tenth of the time."""
+        """Show new rows, using at most a tenth of the time."""
         began = monotonic()
         if began < self._rest_until:
             if self._timer is None:
@@ -211,7 +211,7 @@ class TracePane(MainPane):
             self._refresh_rows()
 
     def show_state(self) -> None:
-        """The name, how much there is, and how it is shown."""
+        """Show the name, the size and the view."""
         rows = len(self.trace.table.kind) if self.trace else 0
         words = [f"{rows:,} row{'s' * (rows != 1)}"]
         if self.ops.is_following and not self.is_done:
@@ -224,13 +224,13 @@ class TracePane(MainPane):
         self.query_one(ViewTabs).show(self._offered, self.view)
 
     def toggle_tail(self) -> None:
-        """Have the cursor stay on the last row, or no longer."""
+        """Keep the cursor on the last row, or stop that."""
         self.ops.is_following = not self.ops.is_following
         self.ops.grown()
         self.show_state()
 
     def toggle_pause(self) -> None:
-        """Leave the rows as they are while more come in, or no longer."""
+        """Stop or resume the display of new rows."""
         self._is_paused = not self._is_paused
         if not self._is_paused and self.trace is not None:
             self._refresh_rows()
@@ -239,7 +239,7 @@ class TracePane(MainPane):
     # ------------------------------------------------------------------ views, filters
 
     def on_line_list_moved(self) -> None:
-        """Say which span of the lanes the cursor is on."""
+        """Describe the selected span of the lanes."""
         if self.view == "lanes" and self.lanes.said:
             self.query_one(ViewHead).say(self.lanes.said)
 
@@ -247,7 +247,7 @@ class TracePane(MainPane):
         self._fill_soon(self._fill)
 
     def _fill(self) -> None:
-        """Ask for the rows of the view that the filter leaves."""
+        """Request the view's rows that match the filter."""
         trace, text, view = self.trace, self.text, self.view
         if trace is None:
             return
@@ -267,8 +267,8 @@ class TracePane(MainPane):
             )
 
     def _ask(self, question: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Ask for the rows of a view. Because a trace has grown it is asked again only when nine
-        times as long has passed as the answer took."""
+        """Request a view's rows. For a growing trace, repeat only after nine times the time of the
+        last answer."""
         began, self._rest_until = monotonic(), inf
 
         def answered(found: T) -> None:
@@ -315,13 +315,13 @@ class TracePane(MainPane):
         self.list.post_message(LineList.Moved())
 
     def _add_lanes(self, lanes: Sequence[Lane]) -> None:
-        """Idle time and the critical path, below what is shown."""
+        """Append idle time and the critical path."""
         self._between = lanes
         self.lanes.add(lanes)
 
     def relink(self) -> None:
-        """There is an index, or another one: views of a whole trace are made anew with it, and
-        those without rows no longer offered. Of a long trace only when they are looked at."""
+        """After a new index, recompute the views of a whole trace and offer those with rows; on
+        demand only for a long trace."""
         if self.trace is None or not self.is_done:
             return
         self._made = {}
@@ -343,14 +343,14 @@ class TracePane(MainPane):
         ask(self, "views", lambda: VIEWS[name](trace, self.links), made)
 
     def _offer(self, name: str, view: View) -> None:
-        """A view of the whole trace is offered if it has rows."""
+        """Offer a view of the whole trace if it has rows."""
         self._made[name] = view
         if not view.rows and name != self.view:
             self._offered = [one for one in self._offered if one != name]
         self.show_state()
 
     def turn_view(self, by: int) -> None:
-        """To the next of the views that are offered."""
+        """Go to the next offered view."""
         at = self._offered.index(self.view) if self.view in self._offered else 0
         self.open_view(self._offered[(at + by) % len(self._offered)])
 
@@ -360,7 +360,7 @@ class TracePane(MainPane):
         self.screen.set_focus(self.list)
 
     def open_view(self, view: str) -> None:
-        """Show a view; the keys stay in the list if they were there."""
+        """Show a view; the list keeps the focus."""
         had_keys, before = self.list.has_focus, self.view
         self._set_view(view)
         if before in self._made and not self._made[before].rows:
@@ -385,7 +385,7 @@ class TracePane(MainPane):
         self.screen.set_focus(self.ops)
 
     def open_filtered(self, text: str) -> None:
-        """The rows that a filter leaves, as a flat list."""
+        """Show the rows that match a filter as a flat list."""
         self._set_view("flat")
         self.filter.value = text
         self._fill_soon(self._fill)

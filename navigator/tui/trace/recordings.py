@@ -1,4 +1,4 @@
-"""Where the rows of the trace screen come from: a file, or a program while it runs."""
+"""Sources of rows for the trace screen: a file, or a running program."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from navigator.trace.running import RunningProgram
 from navigator.trace.trace import Trace
 
 _PAUSE_S = 0.15
-"""How often new rows are looked for."""
+"""Interval for checking for new rows."""
 
 Show = Callable[[Trace, bool], object]
-"""Is called with a trace as far as it is known, and whether that is all."""
+"""Called with the trace so far, and whether it is complete."""
 
 
 class Recording(Protocol):
-    """A trace to be read."""
+    """A trace to read."""
 
     title: str
     waiting: str
-    """What is said while there are no rows."""
+    """Message while there are no rows."""
     program: RunningProgram | None
-    """The program that is being recorded, if there is one."""
+    """The program being recorded, if any."""
 
     def read(self, show: Show, progress: Callable[[int], object], stop: Event) -> None:
-        """Hand on the trace until there is no more of it. For a thread.
+        """Pass on the trace until it is complete. Call in a thread.
 
-        Raises TraceError with the reason why a file is none.
+        Raises TraceError if the file is not a trace.
         """
 
 
@@ -59,7 +59,7 @@ class RecordedFile:
 
 
 class RecordedProgram:
-    """A trace that a program is being recorded into."""
+    """A trace of a running program."""
 
     waiting = "the program is starting …"
 

@@ -1,4 +1,4 @@
-"""A trace as rows: a tree below the lines of the program, which can be folded, or matching rows."""
+"""Rows of a trace for display: a foldable tree below lines of the program, or a flat list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navigator.trace.table import GONE, OP
 from navigator.trace.trace import Trace
 
 MOST_COUNTED = 1000
-"""Operators below a folded row are counted so far."""
+"""Maximum count of operators below a folded row."""
 _NO_LINE = 0
 """Ids of lines are negative."""
 _Entry = tuple[int, int, int, int]
@@ -22,17 +22,17 @@ _Entry = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class LineRows:
-    """Rows one after the other that one line of the program led to."""
+    """Consecutive rows that one line of the program led to."""
 
     location: Location
     rows: Sequence[int]
 
 
 class TraceRows:
-    """Which rows of the table are shown, in order, and how deep each stands.
+    """The shown rows of the table, in order, with their depths.
 
-    A million rows are a few megabytes here: only ids and depths are kept. The lines of the
-    program stand among them: such a line has the id of its first row, inverted: ``~row``.
+    Only ids and depths are stored: a million rows take a few megabytes. Lines of the program are
+    rows too; their id is the inverted id of their first row: ``~row``.
     """
 
     def __init__(self, trace: Trace, opened: Iterable[int] | None = None) -> None:
@@ -58,17 +58,17 @@ class TraceRows:
         return self._flat is not None
 
     def show_tree(self) -> None:
-        """All rows, what is folded left out."""
+        """Show all rows except folded ones."""
         self._flat = None
         self.refresh()
 
     def show_flat(self, rows: Iterable[int]) -> None:
-        """Just these rows."""
+        """Show only these rows."""
         self._flat = array("i", rows)
         self.refresh()
 
     def refresh(self) -> None:
-        """The trace has grown, or something was opened or folded."""
+        """Called when the trace has grown, or nodes were opened or folded."""
         self._lines = {}
         if self._flat is not None:
             self.ids, self.depths = self._flat, bytes(len(self._flat))
@@ -78,7 +78,7 @@ class TraceRows:
         self.ids, self.depths, self._above = self._laid_out(roots)
 
     def _laid_out(self, entries: list[_Entry]) -> tuple[array[int], array[int], array[int]]:
-        """Ids, depths and the lines above of entries and of what is open below them."""
+        """Ids, depths and lines of entries and of their open descendants."""
         ids, depths, above = array("i"), array("h"), array("i")
         waiting = entries[::-1]
         while waiting:
@@ -99,7 +99,7 @@ class TraceRows:
         return self._entries(self._trace.children(one), depth + 1, line, shown)
 
     def _entries(self, rows: Iterable[int], depth: int, line: int, shown: int) -> list[_Entry]:
-        """Rows that stand under one and the same, below lines where another line led to them."""
+        """Rows with a common parent, below lines where another line led to them."""
         self._learn_stacks()
         found: list[_Entry] = []
         for number, group in groupby(rows, self._line_of):
@@ -123,11 +123,11 @@ class TraceRows:
             self._of_stack.append(number if stack.location is not None else NONE)
 
     def line(self, one: int) -> LineRows | None:
-        """What stands below a line of the program; None for the id of a row."""
+        """A line of the program; None for the id of a row."""
         return self._lines.get(one) if one < 0 else None
 
     def line_above(self, index: int) -> int:
-        """Where the line is shown that led to what is shown at ``index``; -1 for none."""
+        """Index of the line that led to the row at ``index``, or -1."""
         line = self._above[index] if index < len(self._above) else _NO_LINE
         place = self.at(line) if line < 0 else None
         return place if place is not None else -1
@@ -146,7 +146,7 @@ class TraceRows:
         return one not in self._folded if one < 0 else one in self._open
 
     def toggle(self, one: int) -> None:
-        """Open or fold: only what stands below is laid out anew."""
+        """Open or fold; only the rows below are laid out again."""
         if one < 0:
             self._folded ^= {one}
         else:
@@ -168,7 +168,7 @@ class TraceRows:
         ids[rest], depths[rest], above[rest] = inner
 
     def operators_below(self, one: int) -> int:
-        """How many operators stand below, 1,000 for that many and more."""
+        """Number of operators below, at most 1,000."""
         line = self.line(one)
         kinds, table = self._trace.table.kind, self._trace.table
         if line is None:
@@ -178,7 +178,7 @@ class TraceRows:
         return sum(kinds[row] == OP for row in islice(below, MOST_COUNTED))
 
     def open_all(self, one: int) -> None:
-        """Open everything below a row, or fold it all when it is open."""
+        """Open everything below a row, or fold it if it is open."""
         line, descendants = self.line(one), self._trace.table.descendants
         tops = line.rows if line is not None else (one,)
         below = {row for top in tops for row in (top, *descendants(top)) if self.has_children(row)}
@@ -190,7 +190,7 @@ class TraceRows:
         self.refresh()
 
     def reveal(self, row: int) -> None:
-        """Open what a row stands under."""
+        """Open all ancestors of a row."""
         parent = self._trace.table.parent[row]
         while parent >= 0:
             self._open.add(parent)
@@ -201,7 +201,7 @@ class TraceRows:
             self.refresh()
 
     def at(self, one: int) -> int | None:
-        """Where a row or a line is shown; None when it is not."""
+        """Index of a row or a line; None if it is not shown."""
         if one >= 0 and self._trace.table.kind[one] == GONE:
             return None
         try:

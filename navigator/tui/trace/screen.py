@@ -1,4 +1,4 @@
-"""The trace screen: what a program runs, while it runs and afterwards, and where it leads."""
+"""The trace screen: a program's operators, during and after the run, linked to source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEIGHTS = [(0, "-short"), (16, "-low"), (32, "-tall")]
 
 
 class TraceScreen(Screen[None]):
-    """Panes between bars, and the program's output below them if there is one."""
+    """Panes between bars, and the output of a running program below."""
 
     CSS_PATH = "trace.tcss"
     HORIZONTAL_BREAKPOINTS = _WIDTHS
@@ -73,7 +73,7 @@ class TraceScreen(Screen[None]):
     )
 
     class Grown(Message):
-        """There are more rows, or there is a trace at last."""
+        """There are new rows, or a first trace."""
 
         def __init__(self, trace: Trace, done: bool) -> None:
             super().__init__()
@@ -88,7 +88,7 @@ class TraceScreen(Screen[None]):
         self._is_done = False
         self._is_leaving = False
         self._breaks = 0
-        """How often ctrl+c was pressed."""
+        """Number of ctrl+c presses."""
 
     def compose(self) -> ComposeResult:
         fit_terminal(self)
@@ -130,7 +130,7 @@ class TraceScreen(Screen[None]):
     # -------------------------------------------------------------------------- the rows
 
     def _read(self) -> None:
-        """In a thread: hand on the rows as they come in, and how many, by one queue."""
+        """In a thread: pass on the rows as they arrive, and their number, in one queue."""
         progress = self.query_one(IndexProgress)
         self._recording.read(
             lambda trace, done: self.post_message(self.Grown(trace, done)),
@@ -176,7 +176,7 @@ class TraceScreen(Screen[None]):
     # ----------------------------------------------------------------------- the program
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where no program runs, none can be interrupted."""
+        """Disables interrupting without a running program."""
         of_program = action in ("output", "answer", "break")
         return not of_program or self._recording.program is not None
 
@@ -187,12 +187,12 @@ class TraceScreen(Screen[None]):
         self.pane.show_state()
 
     def action_answer(self) -> None:
-        """To the line for the program."""
+        """Focus the program's input line."""
         self.add_class("-output")
         self.set_focus(self.query_one(Answer))
 
     def action_break(self) -> None:
-        """As in a terminal: the program gets the first one, the second one ends the screen."""
+        """The first ctrl+c goes to the program, the second one ends the screen."""
         if self.get_selected_text() is not None:
             self.action_copy_text()
             return
@@ -209,7 +209,7 @@ class TraceScreen(Screen[None]):
 
     def on_output_log_ended(self, message: OutputLog.Ended) -> None:
         if message.status == 0 and not (self.has_class("-tall") or message.log.has_focus_within):
-            self.remove_class("-output")  # few rows: they are for what it ran
+            self.remove_class("-output")  # few rows, needed for the operators
             say(self, "the program ended with status 0; O shows what it printed")
         if self._is_leaving:
             self.action_leave_trace()
@@ -218,13 +218,13 @@ class TraceScreen(Screen[None]):
         self.toggle_class("-output")
 
     def action_cancel(self) -> None:
-        """Read no more of a trace, and index no more source."""
+        """Stop reading the trace and indexing."""
         if self._recording.program is None and not self._is_done:
             self._stop.set()
         self.query_one(IndexProgress).cancel()
 
     def action_leave_trace(self) -> None:
-        """Quit; a program that still runs is asked about first."""
+        """Quit, after asking if a program is still running."""
         log = next(iter(self.query(OutputLog)), None)
         if log is None or log.status is not None:
             status = log.status or 0 if log else 0
@@ -250,7 +250,7 @@ class TraceScreen(Screen[None]):
 
 
 def about_trace(trace: Trace) -> list[tuple[str, str]]:
-    """What a trace says about its run, and what it lacks."""
+    """Facts about a trace's run, and what the trace lacks."""
     meta = trace.meta
     return [
         ("file", meta.path),

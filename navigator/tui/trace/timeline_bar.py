@@ -1,4 +1,4 @@
-"""Totals of a trace, and how busy each part of the run was."""
+"""Totals of a trace, and the load of each part of the run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from navigator.tui.background import ask
 from navigator.tui.debounce import Debounce
 
 _SMALL = 50_000
-"""Rows up to which a run is drawn whenever some come in; of more each time that there are half as
-many again, and when they are all there."""
+"""Number of rows up to which the bar is redrawn on any change; then after growth by half, and at
+the end."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _INKS = ("$text-primary", "$text-accent", "$text-warning", "$text-secondary")
-"""By phase: forward, backward, optimizer, compile."""
+"""Colours of the phases: forward, backward, optimizer, compile."""
 _DEVICE = "$text-success"
 
 
 class TimelineBar(Widget):
-    """Totals, then a line for operators in the colour of their phase, and one for devices."""
+    """Totals, then a line for operators, coloured by phase, and one for devices."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TimelineBar { height: auto; padding: 0 1; display: none; }
@@ -36,7 +36,7 @@ class TimelineBar(Widget):
     """
 
     class Chosen(Message):
-        """The reader clicked on a moment, in microseconds from the start of the trace."""
+        """A moment was clicked, in microseconds from the start of the trace."""
 
         def __init__(self, at_us: float) -> None:
             super().__init__()
@@ -48,11 +48,11 @@ class TimelineBar(Widget):
         self._is_whole = True
         self._at: float | None = None
         self._drawn_from = 0
-        """The number of rows from which it is drawn again."""
+        """The number of rows at which it is redrawn."""
         self._soon = Debounce(self, 1.0)
 
     def grow(self, trace: Trace, done: bool) -> None:
-        """More of a trace has come in, or all of it."""
+        """Show new rows of a trace, or the complete trace."""
         if done or len(trace) >= self._drawn_from:
             self._drawn_from = len(trace) * 3 // 2 if len(trace) > _SMALL else 0
             self._soon(partial(self._draw, trace, done))
@@ -62,19 +62,19 @@ class TimelineBar(Widget):
         ask(self, "timeline", lambda: timeline(trace, parts), lambda found: self.show(found, done))
 
     def show(self, timeline: Timeline, is_whole: bool) -> None:
-        """Show a run, or what there was of it so far."""
+        """Show a run, or its beginning."""
         self._timeline, self._is_whole = timeline, is_whole
         self.set_class(bool(timeline.cpu), "-shown")
         self.refresh(layout=True)
 
     def mark(self, at_us: float) -> None:
-        """Mark the moment of the row under the cursor."""
+        """Mark the moment of the selected row."""
         self._at = at_us
         self.refresh()
 
     @property
     def parts(self) -> int:
-        """In how many parts a run fits on a line."""
+        """The number of parts that fit on a line."""
         return max(self.size.width - 2, 10) if self.size.width else 60
 
     def render(self) -> Content:
@@ -110,12 +110,12 @@ class TimelineBar(Widget):
 
 
 def _cpu(part: tuple[float, ...]) -> tuple[float, str]:
-    """How busy a part was, in the colour of the phase that took most of it."""
+    """The load of a part, in the colour of its main phase."""
     return sum(part), _INKS[max(range(len(part)), key=part.__getitem__)]
 
 
 def _level(busy: float, length: float) -> str:
-    """A block as high as the part was busy; the least work still shows."""
+    """A block as high as the load; the least work is visible."""
     share = min(busy / length, 1.0) if length else 0.0
     return _LEVELS[bisect_left([n / 8 for n in range(9)], share)] if share else _LEVELS[0]
 

@@ -1,4 +1,4 @@
-"""The calls and operators of a trace, one a row, while they come in and afterwards."""
+"""The tree of calls and operators of a trace, during and after the run."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PHASES = {
     "optimizer": ("↻", "name"),
     "compile": ("⚙", "faint"),
 }
-"""A mark in front of each row for the part of the step it belongs to."""
+"""Marks of the phases in front of rows."""
 _PATH_PARTS = 28
-"""The most that a file and line take at the end of a row."""
+"""Maximum width of file and line at the end of a row."""
 _ENGINE = "autograd::engine::evaluate_function: "
 
 
 class TraceTree(LineList):
-    """Rows of a trace with a cursor that can stay at the end while rows come in."""
+    """Rows of a trace; the cursor can follow the end while rows arrive."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="trace.fold"),
@@ -48,17 +48,17 @@ class TraceTree(LineList):
     ]
 
     line_text: Callable[[Location], str] = staticmethod(lambda _: "")
-    """The text of a line of the program, empty where it cannot be read."""
+    """The text of a line of the program; empty if it can't be read."""
 
     trace: Trace | None = None
     rows: TraceRows
     is_following = False
-    """Whether the cursor stays on the last row."""
+    """Whether the cursor follows the last row."""
     is_touched = False
-    """Whether the reader has moved in it."""
+    """Whether the user has moved the cursor."""
 
     def set_trace(self, trace: Trace) -> None:
-        """Show a trace, whose rows may still be coming in, or more of the one that was shown."""
+        """Show a trace that may still grow, or its new version."""
         here = self.entry
         opened = self.rows.opened if self.trace is not None else None
         self.trace = trace
@@ -70,7 +70,7 @@ class TraceTree(LineList):
             self.select(here)
 
     def grown(self) -> None:
-        """Rows were added: the cursor stays on its row, or at the end."""
+        """After rows were added: the cursor stays on its row, or at the end."""
         if self.trace is None:
             return
         here = self.entry
@@ -86,7 +86,7 @@ class TraceTree(LineList):
             self._announce()
 
     def shown_anew(self, row: int | None) -> None:
-        """Other rows are shown: put the cursor on this one if it is among them."""
+        """After other rows are shown: put the cursor on this one if possible."""
         place = self.rows.at(row) if row is not None else None
         self.rows_changed(place or 0)
         self._announce()
@@ -97,12 +97,12 @@ class TraceTree(LineList):
 
     @property
     def entry(self) -> int | None:
-        """The id of the row under the cursor, or of the line of the program."""
+        """The id of the row or line under the cursor."""
         return self.rows.ids[self.cursor] if self.cursor < self.row_count else None
 
     @property
     def current(self) -> int | None:
-        """The id of the row under the cursor; of a line of the program that of its longest."""
+        """The id of the row under the cursor; for a line, of its longest row."""
         entry = self.entry
         line = self.rows.line(entry) if entry is not None else None
         if line is None or self.trace is None:
@@ -110,12 +110,12 @@ class TraceTree(LineList):
         return max(line.rows, key=self.trace.table.duration.__getitem__)
 
     def line_here(self) -> LineRows | None:
-        """The line of the program under the cursor, if it is one."""
+        """The line of the program under the cursor, or None."""
         entry = self.entry
         return self.rows.line(entry) if entry is not None else None
 
     def select(self, row: int) -> bool:
-        """Put the cursor on a row, opening what it is under."""
+        """Put the cursor on a row, opening its ancestors."""
         if self.rows.at(row) is None and not self.rows.is_flat:
             self.rows.reveal(row)
             self.virtual_size = Size(0, len(self.rows))
@@ -126,7 +126,7 @@ class TraceTree(LineList):
         return place is not None
 
     def show_cursor(self) -> None:
-        """Scroll so that the cursor is seen below the line of the program that led to it."""
+        """Scroll so that the cursor is visible below the line that led to it."""
         super().show_cursor()
         if self.trace is not None and self.cursor == self.top and self._pinned(self.top) >= 0:
             self.scroll_to(y=self.top - 1, animate=False, force=True, immediate=True)
@@ -148,7 +148,7 @@ class TraceTree(LineList):
         return fill(left, [*self._hidden(row), *right], width)
 
     def _line_row(self, line: LineRows, before: str, width: int, index: int) -> list[Piece]:
-        """A line of the program, its text where it can be read, and how long its rows took."""
+        """A line of the program, its text if readable, and the time of its rows."""
         assert self.trace is not None
         total = sum(map(self.trace.table.duration.__getitem__, line.rows))
         name = clean(f"{line.location.path.rpartition('/')[2]}:{line.location.line}")
@@ -159,7 +159,7 @@ class TraceTree(LineList):
         )
 
     def _hidden(self, row: int) -> list[Piece]:
-        """How many operators a folded row or line hides."""
+        """The number of operators hidden below a folded row or line."""
         if self.rows.is_flat or not self.rows.has_children(row) or self.rows.is_open(row):
             return []
         count = self.rows.operators_below(row)
@@ -171,12 +171,12 @@ class TraceTree(LineList):
         return "▾ " if self.rows.is_open(row) else "▸ "
 
     def render_line(self, y: int) -> Strip:
-        """In the first line the line of the program stays that led to the rows below it."""
+        """The first screen line keeps showing the program's line of the rows below."""
         pinned = self._pinned(self.top) if y == 0 else -1
         return self.draw_row(pinned, self.rich_style) if pinned >= 0 else super().render_line(y)
 
     def _pinned(self, top: int) -> int:
-        """The line that led to what is shown at the top, if that is above the screen."""
+        """The line that led to the first visible row, if it is scrolled out."""
         if self.trace is None or not 0 < top < self.row_count:
             return -1
         return self.rows.line_above(top)
@@ -200,7 +200,7 @@ class TraceTree(LineList):
         self.refresh()
 
     def action_fold(self) -> None:
-        """Open or fold a row; a leaf folds what it is under."""
+        """Open or fold a row; for a leaf, its parent."""
         row = self.entry
         if row is None or self.rows.is_flat:
             return
@@ -216,7 +216,7 @@ class TraceTree(LineList):
             self.refresh()
 
     def action_into(self) -> None:
-        """Open what is folded; from an open row go on to the first below it."""
+        """Open a folded row; from an open row go to its first child."""
         row = self.entry
         if row is None:
             return
@@ -228,7 +228,7 @@ class TraceTree(LineList):
             self._toggle(row)
 
     def action_out(self) -> None:
-        """Fold an open row; from another go to what it stands under."""
+        """Fold an open row; from another one go to its parent."""
         row = self.entry
         if row is None or self.trace is None:
             return
@@ -238,7 +238,7 @@ class TraceTree(LineList):
             self.select(above)
 
     def _above(self) -> int | None:
-        """The row or the line of the program that the cursor's row stands under."""
+        """The parent of the selected row, or its line of the program."""
         assert self.trace is not None
         depths, at = self.rows.depths, self.cursor
         if self.rows.is_flat:
@@ -284,7 +284,7 @@ def _name(op: TraceOp) -> list[Piece]:
 
 
 def _right(op: TraceOp, width: int, with_line: bool) -> list[Piece]:
-    """The Node, how long it took, and where in the user's program, as there is room."""
+    """The Node, duration and the user's line, as far as they fit."""
     pieces: list[Piece] = []
     if op.node is not None and op.kind == "op" and width > 80:
         pieces.append((f" {shorten(clean(op.node), 26)}", "accent"))

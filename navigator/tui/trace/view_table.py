@@ -1,4 +1,4 @@
-"""A view of a trace as a table: whatever columns it has, what its rows lead to."""
+"""A view of a trace as a table."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from navigator.tui.widgets.line_list import LineList, Piece
 _BAR = 12
 _GAP = "  "
 _LEAST = (8, 4)
-"""Columns of text are not made narrower than that, or if need be than that."""
+"""Preferred and absolute minimum width of text columns."""
 _READABLE = 28
-"""As long as bars leave so much of a text they are drawn."""
+"""Minimum width of text for bars to be drawn."""
 _NOTES = 3
 _TALL = 32
-"""In a terminal of so many rows all of these notes are shown, else one."""
+"""Minimum height of the terminal to show all notes, else one."""
 _SUMS = ("us", "bytes", "count")
-"""Units of numbers that a bar may stand for."""
+"""Units that can be shown as bars."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A view with the texts of its cells, which take a while where there are many."""
+    """A view with formatted cells, which take a while for many rows."""
 
     view: View
     rows: Sequence[Row]
     cells: Sequence[Sequence[str]]
     widths: Sequence[int]
     columns: Sequence[Column]
-    """Those in which something stands."""
+    """Columns with any text."""
 
 
 def sheet_of(view: View, words: str = "") -> Sheet:
-    """The rows of a view in which all words stand."""
+    """The rows of a view that contain all words."""
     rows: list[Row] = []
     cells: list[list[str]] = []
     filled = {key for row in view.rows for key, value in row.items() if value is not None}
@@ -56,7 +56,7 @@ def sheet_of(view: View, words: str = "") -> Sheet:
 
 
 def fitted(sheet: Sheet, width: int) -> list[int]:
-    """The widths of the columns: the widest of those with text give way."""
+    """The widths of the columns; the widest text columns are reduced."""
     widths = list(sheet.widths)
     texts = [at for at, column in enumerate(sheet.columns) if not column.unit]
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
@@ -72,16 +72,16 @@ def fitted(sheet: Sheet, width: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Fit:
-    """How a sheet fits a width."""
+    """The layout of a sheet for a width."""
 
     width: int
     widths: Sequence[int]
     bar: int
-    """Room for the bars: none where the columns need it."""
+    """Width of the bars; 0 without space."""
 
 
 def fit(sheet: Sheet, width: int) -> Fit:
-    """The columns between blanks at both ends, and bars as long as they leave text readable."""
+    """The columns between blanks, and bars as long as texts stay readable."""
     widths = fitted(sheet, width - 2)
     if not any(column.unit in _SUMS for column in sheet.columns):
         return Fit(width, widths, 0)
@@ -96,7 +96,7 @@ def fit(sheet: Sheet, width: int) -> Fit:
 
 
 def aligned(texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> list[str]:
-    """The cells of a line: numbers at the right of their column, text at the left."""
+    """The cells of a line: numbers right-aligned, text left-aligned."""
     parts = zip(texts, columns, widths, strict=True)
     return [
         text.rjust(width) if column.unit else _cut(text, width).ljust(width)
@@ -110,7 +110,7 @@ def _cut(text: str, width: int) -> str:
 
 
 class ViewHead(Widget):
-    """What holds for a whole view, and the titles of its columns."""
+    """The notes of a view, and the titles of its columns."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ViewHead { height: auto; max-height: 5; padding: 0; display: none; }
@@ -121,7 +121,7 @@ class ViewHead(Widget):
 
     @property
     def _most(self) -> int:
-        """How many notes there is room for."""
+        """Number of notes that fit."""
         return _NOTES if self.app.size.height >= _TALL else 1
 
     def show(self, sheet: Sheet) -> None:
@@ -150,7 +150,7 @@ class ViewHead(Widget):
 
 
 def _note_lines(sheet: Sheet, width: int, most: int) -> Iterator[str]:
-    """The first notes of a view, the last of them with how many are left out."""
+    """The first notes, the last of them with the number of the others."""
     notes = [one_line(note) for note in sheet.view.notes]
     left = len(notes) - most
     for at, note in enumerate(notes[:most], 1):
@@ -159,7 +159,7 @@ def _note_lines(sheet: Sheet, width: int, most: int) -> Iterator[str]:
 
 
 class ViewTable(LineList):
-    """The rows of a view, each with a bar for its first number where there is room."""
+    """The rows of a view, with a bar for the first number if there is space."""
 
     _sheet: Sheet | None = None
     _fit: Fit | None = None
@@ -181,7 +181,7 @@ class ViewTable(LineList):
         self.post_message(self.Moved())
 
     def show(self, sheet: Sheet) -> None:
-        """Show a view; the cursor stays where it was if it is the same one."""
+        """Show a view; the cursor stays if it is the same one."""
         is_same = self._sheet is not None and self._sheet.view.name == sheet.view.name
         self._sheet, self._fit = sheet, None
         self._most = max((_number(sheet, row) for row in sheet.rows), default=0.0)
@@ -208,7 +208,7 @@ class ViewTable(LineList):
 
 
 def _number(sheet: Sheet, row: Row) -> float:
-    """The first number of a row, which its bar stands for."""
+    """The first number of a row, shown as its bar."""
     first = next((one for one in sheet.columns if one.unit in _SUMS), None)
     value = row.get(first.key) if first is not None else None
     return float(value) if isinstance(value, int | float) else 0.0

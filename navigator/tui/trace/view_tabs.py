@@ -1,4 +1,4 @@
-"""The views of a trace in one line, the one that is shown among them."""
+"""The names of a trace's views on one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navigator.tui.widgets.bars import Bar
 
 
 class ViewTabs(Bar):
-    """Names of views; where they do not all fit, those around the one that is shown."""
+    """Names of views; if they do not fit, those around the current one."""
 
     ALLOW_SELECT = False
 
@@ -28,13 +28,13 @@ class ViewTabs(Bar):
             self.name = name
 
     def __init__(self, key: str) -> None:
-        """``key`` turns to the next view."""
+        """``key`` switches to the next view."""
         super().__init__()
         self._key = key
         self._names: Sequence[str] = ()
         self._current = ""
         self._ends: list[tuple[int, str]] = []
-        """(column behind what stands for a view, its name)"""
+        """(column after a name, the name)"""
 
     def show(self, names: Sequence[str], current: str) -> None:
         if (self._names, self._current) != (names, current):
@@ -61,7 +61,7 @@ class ViewTabs(Bar):
         self._ends.append(((self._ends[-1][0] if self._ends else 0) + len(text), name))
 
     def _window(self, width: int) -> tuple[int, int]:
-        """From which name to which, so that the shown one is among them."""
+        """The range of names to show, including the current one."""
         lengths = [len(name) + 2 for name in self._names]
         if sum(lengths) <= width:
             return 0, len(lengths)

@@ -1,4 +1,4 @@
-"""A workspace whose chains are those of the rows of a trace."""
+"""The workspace of the trace screen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from navigator.tui.widgets.line_list import LineList
 
 
 class TraceWorkspace(ChainWorkspace):
-    """The trace, the chain of the row under the cursor, the source of a hop or of the user."""
+    """The trace, the chain of the selected row, the source of a hop or of the user."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "view(1)", "View", id="trace.view"),
@@ -69,7 +69,7 @@ class TraceWorkspace(ChainWorkspace):
         return self.query_one(TracePane)
 
     def line_text(self, location: Location) -> str:
-        """A line of the program; empty where the file is not on this machine."""
+        """A line of the program; empty if the file is not on this machine."""
         lines = self._lines(location.path)
         return lines[location.line - 1] if 0 < location.line <= len(lines) else ""
 
@@ -80,7 +80,7 @@ class TraceWorkspace(ChainWorkspace):
             return ()
 
     def grow(self, trace: Trace, *, done: bool) -> None:
-        """Show a trace, or what has come in of the one that is shown."""
+        """Show a trace, or new rows of the present one."""
         is_other = self.pane.trace is not trace
         self.pane.ops.line_text = self.line_text
         self.pane.grow(trace, done=done)
@@ -90,7 +90,7 @@ class TraceWorkspace(ChainWorkspace):
             self.pane.relink()
 
     def link(self) -> None:
-        """There is a trace or an index, or another one: rows lead elsewhere."""
+        """Link rows again after a new trace or index."""
         trace, session = self.pane.trace, self.context.session
         if trace is not None and session is not None:
             links = self.links = TraceLinks(trace, session, self.context.opener.cache)
@@ -124,7 +124,7 @@ class TraceWorkspace(ChainWorkspace):
             self.action_users_line()
 
     def _open_cell(self, row: Row) -> None:
-        """Where a row of a view leads: to a row of the trace, to rows, or to source."""
+        """Open the target of a view's row: a row of the trace, filtered rows, or source."""
         op_id, term, path = row.get("op_id"), row.get("term"), row.get("path")
         if isinstance(op_id, int):
             self.pane.open_row(op_id)
@@ -150,7 +150,7 @@ class TraceWorkspace(ChainWorkspace):
             ask(self, "link", lambda: links.answer(row), self._linked)
 
     def action_pair(self) -> None:
-        """Forward and backward side by side, or no longer."""
+        """Show or hide forward and backward side by side."""
         row, trace = self.pane.current, self.pane.trace
         if row is None or trace is None:
             return
@@ -162,7 +162,7 @@ class TraceWorkspace(ChainWorkspace):
         self._follow_row()
 
     def _show_pairs(self, row: int) -> None:
-        """Both sides at once, the formulas as soon as they are known."""
+        """Show both sides at once, the formulas when they are known."""
         trace, links, detail = self.pane.trace, self.links, self.pane.detail
         pairs = pairs_of(trace, row) if trace is not None else []
         detail.show_pairs(pairs)
@@ -203,7 +203,7 @@ class TraceWorkspace(ChainWorkspace):
             self.source.show_message(found.reason)
 
     def action_dispatch_path(self) -> None:
-        """The keys that the call went through, with the kernel of each."""
+        """Show the dispatch keys that the call went through, with their kernels."""
         row, links = self.pane.current, self.links
         if row is not None and links is not None:
             ask(self, "path", lambda: links.path(row), self._show_path)
@@ -216,7 +216,7 @@ class TraceWorkspace(ChainWorkspace):
             self.post_message(self.Offered(self, title, list(path_rows(path))))
 
     def action_tensors(self) -> None:
-        """What the call took and made, member by member, and who else had its storage."""
+        """Show the call's inputs and results by member, and other uses of their storages."""
         row, links = self.pane.current, self.links
         if row is not None and links is not None:
             ask(self, "tensors", lambda: links.tensors(row), self._show_tensors)
@@ -230,7 +230,7 @@ class TraceWorkspace(ChainWorkspace):
             self.post_message(self.Offered(self, title, list(tensor_rows(trace, found))))
 
     def action_derivative(self) -> None:
-        """The formula behind the row: in a backward pass that of its Node."""
+        """Show the formula of the row: in a backward pass that of its Node."""
         row, links = self.pane.current, self.links
         visit = links.formula(row) if links is not None and row is not None else None
         if visit is not None:
@@ -239,8 +239,8 @@ class TraceWorkspace(ChainWorkspace):
             say(self, "derivatives.yaml has no formula for this row")
 
     def action_partner(self) -> None:
-        """From an operator to the Node of its gradient, from a Node to its operator; from what
-        ran of a compiled graph to that graph, or to its kernel."""
+        """Go from an operator to the Node of its gradient, or back; in compiled code, to the row of
+        the graph or kernel."""
         op, trace = self._op(), self.pane.trace
         if op is None or trace is None:
             return
@@ -254,7 +254,7 @@ class TraceWorkspace(ChainWorkspace):
             self.pane.open_row(partner)
 
     def action_next_pane(self, by: int) -> None:
-        """As everywhere, but first of all to a program that waits for input."""
+        """Go to a program that waits for input first, else as everywhere."""
         for log in self.query(OutputLog):
             if log.asks and not log.has_focus_within:
                 self.screen.set_focus(log.line)
@@ -275,7 +275,7 @@ class TraceWorkspace(ChainWorkspace):
     # ------------------------------------------------------------ the user's own source
 
     def action_users_line(self) -> None:
-        """The line of the user's program that led to the row."""
+        """Go to the user's line that led to the row."""
         op = self._op()
         user = op.user if op is not None else None
         if user is None:
@@ -284,7 +284,7 @@ class TraceWorkspace(ChainWorkspace):
             self.jump(Visit(self.chain.op, user.path, user.line, 0, f"{user.path}:{user.line}"))
 
     def on_source_pane_shown(self, message: SourcePane.Shown) -> None:
-        """Beside the user's own source stands what each line has run."""
+        """Show what each line of the user's source has run."""
         document, trace = message.document, self.pane.trace
         if os.path.isabs(document.path) and trace is not None:
             lines = len(document.lines)
@@ -304,8 +304,8 @@ _MOST_USES = 30
 
 
 def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[PlaceRow]:
-    """Each tensor, below it its members at the lines that declare them, then the calls that had its
-    storage at the lines of the program."""
+    """Each tensor, then its members at their declarations and the calls that used its storage at
+    the program's lines."""
     for one in found:
         told = [_member_row(member) for member in one.members if member.value]
         untold = [_member_row(member, 2) for member in one.members if not member.value]
@@ -321,7 +321,7 @@ def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[Place
 def _member_row(told: RecordedMember, depth: int = 1) -> PlaceRow:
     member = told.member
     words = member.name + (f" = {told.value}" if told.value else f": {told.reason}")
-    comment = f"{words}\n{member.type}\n{member.comment}"  # a narrow row cuts its words
+    comment = f"{words}\n{member.type}\n{member.comment}"  # narrow rows cut it
     return PlaceRow(words, member.location, depth=depth, comment=comment)
 
 
@@ -333,7 +333,7 @@ def _use_row(trace: Trace, use: Use) -> PlaceRow:
 
 
 def path_rows(path: DispatchPath) -> Iterator[PlaceRow]:
-    """The keys that a call went through, in order; the last line says why there are no more."""
+    """The keys that a call went through, in order, and why there are no more."""
     for step in path.steps:
         if step.slot is None:
             yield PlaceRow(f"{step.key}: this source does not know the key")

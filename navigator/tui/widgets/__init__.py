@@ -1,1 +1,1 @@
-"""Small widgets, one a file. None of them knows an index: they show what they are given."""
+"""Small widgets, one per file. They know no index and show what they are given."""

@@ -1,4 +1,4 @@
-"""The one-line bars: where the reader is, what a pane shows, what is missing."""
+"""One-line bars: breadcrumbs, pane titles, notices."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from navigator.tui.text import one_line, shorten, shorten_path
 
 
 class Bar(Widget):
-    """One line that draws itself to its width."""
+    """A line that is rendered for its width."""
 
     DEFAULT_CSS: ClassVar[str] = "Bar { height: 1; }"
 
 
 class PaneTitle(Bar):
-    """The name of a pane, or the path of what it shows."""
+    """The name of a pane, or the path of its content."""
 
     DEFAULT_CSS: ClassVar[str] = """
     PaneTitle {
@@ -43,7 +43,7 @@ class PaneTitle(Bar):
     _note = ""
 
     def show(self, text: str, note: str = "", *, is_path: bool = False) -> None:
-        """Show a text, and a note at the end of the line if there is room."""
+        """Show a text, and a note at the end of the line if it fits."""
         shown = self._text, self._note, self._is_path
         self._text, self._note, self._is_path = one_line(text), one_line(note), is_path
         if shown != (self._text, self._note, self._is_path):
@@ -58,7 +58,7 @@ class PaneTitle(Bar):
 
 
 class TopBar(Bar):
-    """Breadcrumbs at the left, the source tree at the right."""
+    """Breadcrumbs on the left, the source tree on the right."""
 
     DEFAULT_CSS: ClassVar[str] = "TopBar { padding: 0 1; }"
 
@@ -66,13 +66,13 @@ class TopBar(Bar):
     _source = ""
 
     def show_crumbs(self, crumbs: Sequence[str]) -> None:
-        """The last places, the one shown at the end."""
+        """The last places, the present one at the end."""
         shown, self._crumbs = self._crumbs, [one_line(crumb) for crumb in crumbs if crumb]
         if shown != self._crumbs:
             self.refresh()
 
     def show_source(self, info: SourceInfo) -> None:
-        """Which source the answers are from."""
+        """Show the source of the answers."""
         commit = f" {info.commit[:9]}" if info.commit else ""
         self._source = one_line(f"{info.kind} {info.version}{commit}{'*' if info.dirty else ''}")
         self.refresh()
@@ -90,7 +90,7 @@ class TopBar(Bar):
 
 
 def _fitting(crumbs: Sequence[str], width: int) -> list[str]:
-    """The last crumbs that fit; the very last one shortened rather than left out."""
+    """The last crumbs that fit; the very last one is shortened if needed."""
     kept: list[str] = []
     for crumb in reversed(crumbs or ["torchnav"]):
         if kept and sum(map(cell_len, kept)) + 3 * len(kept) + cell_len(crumb) > width:
@@ -100,13 +100,13 @@ def _fitting(crumbs: Sequence[str], width: int) -> list[str]:
 
 
 def _shortened(crumb: str, width: int) -> str:
-    """A path loses folders, anything else its end."""
+    """Paths lose folders, other texts their end."""
     is_path = "/" in crumb and " " not in crumb
     return shorten_path(crumb, width) if is_path else shorten(crumb, width)
 
 
 class NoticeBar(Bar):
-    """A line that matters: what is missing with the command that adds it, or an error."""
+    """An important line: what is missing and the command that adds it, or an error."""
 
     DEFAULT_CSS: ClassVar[str] = """
     NoticeBar {
@@ -126,7 +126,7 @@ class NoticeBar(Bar):
     _note = ""
 
     def show(self, text: str, note: str = "", *, error: bool = False) -> None:
-        """Show a line, and a note if there is room; an empty line hides the bar."""
+        """Show a line, and a note if it fits; an empty line hides the bar."""
         self._text, self._note = one_line(text), one_line(note)
         self.set_class(bool(text), "-shown")
         self.set_class(error, "-error")

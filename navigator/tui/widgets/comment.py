@@ -1,4 +1,4 @@
-"""The comment that belongs to the row under the cursor."""
+"""A widget for the comment of the selected row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navigator.tui.text import clean
 
 
 class Comment(Widget):
-    """Words from the source about a place."""
+    """A text about a place."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Comment {

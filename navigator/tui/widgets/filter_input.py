@@ -1,4 +1,4 @@
-"""An input above a list: letters filter, arrows move in the list."""
+"""The input above a list: letters filter, arrows move in the list."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
-"""Enter, and what it is while a terminal is not ours yet."""
+"""Enter, under both of its names: before a terminal is in raw mode it arrives as ctrl+j."""
 _EDITS = {
     key: binding.action
     for binding in Binding.make_bindings(Input.BINDINGS)
     if binding.action.startswith(("delete_", "cursor_"))
     for key in binding.key.split(",")
 }
-"""The keys by which Textual edits a line, and what they do."""
+"""Textual's editing keys and their actions."""
 
 
 class EarlyKeys:
-    """Keys typed before the input is there that a screen begins with are kept for it, as on any
-    terminal line. Such a screen has one of these as its ``early_keys``."""
+    """Buffers keys typed before a screen's first input exists, as a terminal does. Such screens
+    have one as ``early_keys``."""
 
     def __init__(self) -> None:
         self._keys: list[events.Key] | None = []
 
     def take(self, event: events.Key) -> bool:
-        """Whether the input gets a key later."""
+        """Whether to keep a key for the input."""
         wanted = event.is_printable or event.key in (*ENTER, "backspace")
         if self._keys is None or not wanted:
             return False
@@ -40,7 +40,7 @@ class EarlyKeys:
         return True
 
     def begin_in(self, line: Input) -> None:
-        """The input is there: it gets the keys, those already typed first."""
+        """Passes the buffered keys to the input."""
         keys, self._keys = self._keys or [], None
         line.screen.set_focus(line)
         for event in keys:
@@ -48,7 +48,7 @@ class EarlyKeys:
 
 
 class FilterInput(Input):
-    """One line without a border."""
+    """A one-line input without a border."""
 
     DEFAULT_CSS: ClassVar[str] = """
     FilterInput {
@@ -70,7 +70,7 @@ class FilterInput(Input):
     ]
 
     class Chosen(Message):
-        """Enter was pressed behind a text, every letter of which is there."""
+        """Enter was pressed, after all letters have been processed."""
 
         def __init__(self, line: FilterInput) -> None:
             super().__init__()
@@ -85,19 +85,18 @@ class FilterInput(Input):
         target: type[LineList],
         at_once: Callable[[], object] | None = None,
     ) -> None:
-        """``at_once`` is called by enter itself: letters before it may be on their way still."""
+        """``at_once`` is called by Enter itself, when letters may still be pending."""
         super().__init__(value, placeholder=placeholder, select_on_focus=False)
         self._target = target
         self._at_once = at_once
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """No name holds a question mark, so it stays the key for help."""
+        """Question marks are in no name and stay the help key."""
         return character != "?" and super().check_consume_key(key, character)
 
     async def on_key(self, event: events.Key) -> None:
-        """Keys that edit are carried out here, in the order in which they were typed: as bindings
-        of the app they would be overtaken by letters. A slash asks for a filter wherever else the
-        cursor is, and no name begins with one."""
+        """Runs editing keys here, in typing order: as app bindings, letters would overtake them. A
+        slash, in no name, focuses a filter."""
         action = _EDITS.get(event.key)
         if action or (event.character == "/" and not self.value):
             event.prevent_default()
@@ -106,8 +105,8 @@ class FilterInput(Input):
             await self.run_action(action)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Of several lines, as a traceback has, the one that says what is wrong; Textual would
-        take the first."""
+        """Of several pasted lines, such as a traceback, takes the error's line; Textual would take
+        the first."""
         if "\n" in event.text.strip():
             from indexes.queries.pasted import pasted
 
@@ -127,14 +126,14 @@ class FilterInput(Input):
         self._list.action_page(pages)
 
     def action_home(self, select: bool = False) -> None:
-        """The start of the text; of the list, where there is no text."""
+        """Go to the start of the text or, if it is empty, of the list."""
         if self.value:
             super().action_home(select)
         else:
             self._list.action_first()
 
     def action_end(self, select: bool = False) -> None:
-        """The end of the text; of the list, where there is no text."""
+        """Go to the end of the text or, if it is empty, of the list."""
         if self.value:
             super().action_end(select)
         else:

@@ -1,4 +1,4 @@
-"""The keys that do something here, in one line."""
+"""The key bar: the keys that work here, on one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navigator.tui.text import one_line
 from navigator.tui.widgets.bars import Bar
 
 Shown = tuple[DOMNode, Key, str]
-"""Who acts, the key, and the name by which it is shown."""
+"""The widget that acts, the key, and its display name."""
 _WHILE_TYPING = ("help", "quit")
 _HELP = len(" ? Help ")
 _ORDER = (
@@ -38,12 +38,12 @@ _ORDER = (
     "zoom",
     "trace.open_all",
 )
-"""The most useful first, behind the keys that only one kind of screen has."""
+"""Keys by usefulness, after those that only one kind of screen has."""
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 
 
 class KeyBar(Bar):
-    """Like Textual's footer, but drawn as one line: it changes with every move of focus."""
+    """Like Textual's footer, but one rendered line: it changes with the focus."""
 
     ALLOW_SELECT = False
 
@@ -59,13 +59,13 @@ class KeyBar(Bar):
         self._changed = changed
         self._known: dict[type[DOMNode], list[Key]] = {}
         self._ends: list[tuple[int, DOMNode, str]] = []
-        """(column behind a key's text, who acts, action)"""
+        """(column after a key's text, widget, action)"""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def show_chord(self, chord: str) -> None:
-        """Show the second strokes of a chord; with an empty one all keys."""
+        """Show the second strokes of a chord; if empty, all keys."""
         self._chord = chord
         self.refresh()
 
@@ -85,7 +85,7 @@ class KeyBar(Bar):
         return Content("").join(parts)
 
     def _fitting(self, shown: list[Shown], room: int) -> list[Content]:
-        """The keys that fit the room; the rest of the line is for the one that shows all."""
+        """The keys that fit, with the one for help at the end."""
         chosen: list[tuple[Shown, Content]] = []
         for one in shown:
             part = _part(one[1], one[2])
@@ -93,7 +93,7 @@ class KeyBar(Bar):
             if room < 0:
                 break
             chosen.append((one, part))
-        chosen.sort(key=lambda one: one[0][1].id == "quit")  # where readers look for it
+        chosen.sort(key=lambda one: one[0][1].id == "quit")  # where users expect it
         self._ends = []
         width = 0
         for (node, key, _), part in chosen:
@@ -102,10 +102,10 @@ class KeyBar(Bar):
         return [part for _, part in chosen]
 
     def _shown(self) -> Iterator[Shown]:
-        """The keys to show, and by which name; after the first stroke of two, the second."""
+        """The keys to show and their names; after the first stroke of a chord, the second ones."""
         chord = self._chord
         typing = isinstance(self.screen.focused, Input)
-        seen: set[str] = set()  # the inner one of two with the same key acts
+        seen: set[str] = set()  # of equal keys, the inner widget's acts
         focused = self.screen.focused
         for node in (focused or self.screen).ancestors_with_self:
             for key in self._keys(type(node)):

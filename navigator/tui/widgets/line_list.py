@@ -1,4 +1,4 @@
-"""A list with a cursor."""
+"""A list with a cursor, drawn line by line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from navigator.tui.text import shorten
 from navigator.tui.widgets.line_view import LineView
 
 Piece = tuple[str, str]
-"""A text and the name of its style; an empty name is the list's own style."""
+"""A text and the name of its style; empty for the list's own style."""
 
 
 class LineList(LineView):
-    """Rows with a cursor. A subclass says how many rows there are and what is in each."""
+    """Rows with a cursor. Subclasses provide the number and contents of rows."""
 
     ALLOW_SELECT = False
     PREFIX = "line-list--"
@@ -101,43 +101,43 @@ class LineList(LineView):
     hover = reactive(-1, repaint=False)
 
     class Chosen(Message):
-        """A row was chosen, by a key or a double click."""
+        """A row was chosen by a key or a double click."""
 
         def __init__(self, sender: LineList) -> None:
             super().__init__()
             self.list = sender
 
     class Left(Message):
-        """The reader goes out, to where what is shown was chosen."""
+        """The user leaves the list outwards."""
 
         def __init__(self, sender: LineList) -> None:
             super().__init__()
             self.list = sender
 
     class Moved(Message):
-        """The cursor is on something else; said by lists beside which that is shown."""
+        """The cursor is on another item; sent by lists with a detail view."""
 
     # ------------------------------------------------------------ what subclasses define
 
     def row(self, index: int, width: int) -> Iterable[Piece]:
-        """The pieces of a row, at most ``width`` cells together."""
+        """The pieces of a row, at most ``width`` cells."""
         raise NotImplementedError
 
     def can_rest(self, index: int) -> bool:
-        """Whether the cursor may stand on a row; headings may say no."""
+        """Whether the cursor can be on a row; false for some headings."""
         return True
 
     def has_cursor(self, row: int) -> bool:
-        """Whether a row belongs to what the cursor is on."""
+        """Whether a row belongs to the selected item."""
         return row == self.cursor
 
     def moved(self) -> None:
-        """The cursor is on another row: what is done here is painted together with that."""
+        """Called when the cursor has moved, before the next repaint."""
 
     # ------------------------------------------------------------------------- rows
 
     def rows_changed(self, cursor: int = 0) -> None:
-        """Draw anew with the cursor on a row; call it when the rows are others."""
+        """Redraw with the cursor on a row, after the rows have changed."""
         self.virtual_size = Size(0, self.row_count)
         self.set_reactive(LineList.hover, -1)
         self.set_reactive(LineList.cursor, self._nearest(cursor, 1))
@@ -145,7 +145,7 @@ class LineList(LineView):
         self.refresh()
 
     def _nearest(self, index: int, step: int) -> int:
-        """The row nearest to ``index``, looking in direction ``step`` first, for the cursor."""
+        """The nearest row to ``index`` for the cursor, in direction ``step`` first."""
         count = self.row_count
         index = max(0, min(index, count - 1))
         below, above = range(index, count), range(min(index, count - 1), -1, -1)
@@ -165,8 +165,8 @@ class LineList(LineView):
             self.moved()
 
     def show_cursor(self) -> None:
-        """Scroll so that the cursor is seen; a heading above the first row too."""
-        if not self.size.height:  # hidden as yet: from no height every place looks far
+        """Scroll so that the cursor is visible, with a heading above the first row."""
+        if not self.size.height:  # still hidden, so there is nothing to scroll
             return
         top = self.cursor
         while top > 0 and not self.can_rest(top - 1):
@@ -233,7 +233,7 @@ class LineList(LineView):
             self.clicked(index, event.chain)
 
     def clicked(self, index: int, times: int) -> None:
-        """A row was clicked; the second click chooses it."""
+        """Called on a click; the second click chooses the row."""
         if self.can_rest(index):
             self.cursor = index
             if times == 2:
@@ -245,7 +245,7 @@ class LineList(LineView):
 
 
 def fill(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
-    """``left`` and, at the end of the line, ``right``; what does not fit of ``left`` is cut."""
+    """``left`` and, at the end of the line, ``right``; ``left`` is cut if needed."""
     room = width - sum(cell_len(text) for text, _ in right)
     kept = cut(left, room)
     gap = room - sum(cell_len(text) for text, _ in kept)

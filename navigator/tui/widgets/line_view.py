@@ -1,9 +1,9 @@
-"""A view that draws its own lines, of which only those on screen cost anything.
+"""A view that renders its own lines, and only those on screen.
 
-Measured on two cores, median and worst milliseconds until idle: 3,176 operators filtered anew
-take 27 and 78 here, 49 and 186 in an ``OptionList``, 101 and 291 in a ``DataTable``; a file of
-16,000 lines 72 and 104 here, 222 and 435 in a ``TextArea``, over a second in a ``RichLog``; a
-chain of 120 hops 13 and 32 here, 43 and 64 in a ``Tree``. A person who types notices.
+Measured on two cores, median and maximum milliseconds until idle: filtering 3,176 operators takes
+27 and 78 here, 49 and 186 in an ``OptionList``, 101 and 291 in a ``DataTable``; a file of 16,000
+lines 72 and 104 here, 222 and 435 in a ``TextArea``, over a second in a ``RichLog``; a chain of 120
+hops 13 and 32 here, 43 and 64 in a ``Tree``. This is noticeable while typing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from navigator.text.clean import printable
 
 
 class LineView(ScrollView, can_focus=True):
-    """Lines in styles from the style sheet: the letters of one over the background of another."""
+    """Lines in styles from the style sheet: text style and background are separate."""
 
     PREFIX = ""
-    """What the names of its component classes begin with."""
+    """Prefix of its component classes."""
 
     message = reactive("")
-    """Shown while there are no lines."""
+    """Message while there are no lines."""
 
     @property
     def row_count(self) -> int:
@@ -36,12 +36,12 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def draw_row(self, row: int, base: Style) -> Strip:
-        """A line of the content; ``base`` is the style of what has none of its own."""
+        """A line of the content; ``base`` is the default style."""
         raise NotImplementedError
 
     @property
     def top(self) -> int:
-        """The first line on screen."""
+        """The first visible line."""
         return round(self.scroll_y)
 
     def render_line(self, y: int) -> Strip:
@@ -52,7 +52,7 @@ class LineView(ScrollView, can_focus=True):
         return Strip([Segment(f"  {lines[y]}" if y < len(lines) else "", base)])
 
     def letters(self, name: str) -> Style:
-        """The colour and weight of the letters of a component, without its background."""
+        """The text style of a component, without its background."""
         return _letters(self.get_component_rich_style(f"{self.PREFIX}{name}"))
 
     def paper(self, name: str) -> Style:
@@ -84,7 +84,7 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 def laid_over(segments: Iterable[Segment], start: int, end: int, style: Style) -> Iterator[Segment]:
-    """The segments with a style on top from one column to another."""
+    """The segments with a style applied between two columns."""
     for text, own, _ in segments:
         first, last = max(0, start), max(0, start, end)
         parts = (text[:first], own), (text[first:last], (own or style) + style), (text[last:], own)

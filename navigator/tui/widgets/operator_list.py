@@ -1,4 +1,4 @@
-"""The operators of the tree, one a row; or what a name means that is no operator's."""
+"""The list of operators, or of the meanings of another name."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from navigator.tui.text import clean, one_line, place, short_symbol, shorten, sh
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "Meta")
-"""The keys worth a place in a narrow list."""
+"""The keys to show in a narrow list."""
 
 
 class OperatorList(LineList):
-    """Operators with the devices on which they run, also by what they call."""
+    """Operators with the devices they run on, including through called operators."""
 
     _operators: Sequence[OperatorSummary] = ()
     _places: Sequence[PlaceRow] = ()
-    """Shown in place of operators."""
+    """Places shown instead of operators."""
     _needles: tuple[str, ...] = ()
 
     def __init__(
         self, follow: Callable[[str], None], follow_place: Callable[[PlaceRow], None]
     ) -> None:
-        """``follow`` is called with the operator that the cursor moves to, ``follow_place`` with
-        the place: keys that come at once already mean its chain, so a message would be late."""
+        """``follow`` is called with the selected operator, ``follow_place`` with the selected
+        place, at once: the next key may already refer to it, so that a message would be late."""
         super().__init__()
         self._follow = follow
         self._follow_place = follow_place
@@ -42,7 +42,7 @@ class OperatorList(LineList):
         return self._operators[self.cursor] if self.cursor < len(self._operators) else None
 
     def show(self, operators: Sequence[OperatorSummary], filter_text: str = "") -> None:
-        """Show these operators; the words of the filter are marked in their names."""
+        """Show these operators, with the words of the filter highlighted."""
         self._operators, self._places = operators, ()
         words = filter_text.lower().split()
         self._needles = tuple(word for word in words if ":" not in word.replace("::", ""))
@@ -50,11 +50,11 @@ class OperatorList(LineList):
 
     @property
     def place(self) -> PlaceRow | None:
-        """The place under the cursor, where there are places."""
+        """The selected place, if places are shown."""
         return self._places[self.cursor] if self.cursor < len(self._places) else None
 
     def show_places(self, places: Sequence[PlaceRow]) -> None:
-        """Show what a name means that is no operator's."""
+        """Show the meanings of a name that is not an operator."""
         self._operators, self._places, self._needles = (), places, ()
         self.rows_changed()
 
@@ -68,7 +68,7 @@ class OperatorList(LineList):
             self._follow_place(self.place)
 
     def select(self, full_name: str) -> bool:
-        """Put the cursor on an operator; False if it is not among those shown."""
+        """Put the cursor on an operator; False if it is not shown."""
         for row, operator in enumerate(self._operators):
             if operator.full_name == full_name:
                 self.move_to(row)
@@ -76,7 +76,7 @@ class OperatorList(LineList):
         return False
 
     def around(self) -> list[str]:
-        """The names next to the cursor, those that a reader is likely to go to first."""
+        """The neighbours of the selected operator, likely ones first."""
         rows = (self.cursor + by for by in (1, 2, -1, 3))
         count = len(self._operators)
         return [self._operators[row].full_name for row in rows if 0 <= row < count]
@@ -99,7 +99,7 @@ def _is_heading(row: PlaceRow) -> bool:
 
 
 def _place_pieces(row: PlaceRow, width: int) -> list[Piece]:
-    """What a place is called and, where there is room, what it is."""
+    """The name of a place and, if it fits, its kind."""
     if _is_heading(row):
         return fill([(f" {row.name}", "warn")], [], width)
     name, kind = _name(row), one_line(row.kind)
@@ -108,14 +108,14 @@ def _place_pieces(row: PlaceRow, width: int) -> list[Piece]:
 
 
 def _name(row: PlaceRow) -> str:
-    """A name; of functions, which are known by their last part, that alone."""
+    """A name; for functions only the last part."""
     if row.kind == "file" and row.location is not None:
         return place(row.location)
     return short_symbol(row.name) if "::" in row.name else one_line(row.name)
 
 
 def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:
-    """``text`` with the first needle that is in it marked."""
+    """``text`` with the first needle in it highlighted."""
     for needle in needles:
         start = text.lower().find(needle)
         if start >= 0:
@@ -126,19 +126,19 @@ def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:
 
 
 def _badges(operator: OperatorSummary, width: int) -> list[Piece]:
-    """What is known of an operator in ``width`` cells: devices, and ∂ for a derivative."""
+    """Facts about an operator in ``width`` cells: devices, and ∂ for a derivative."""
     mark = "∂" if operator.has_derivative or operator.differentiable else " "
     devices = DEVICES if width > 18 else DEVICES[:2]
     runs = {*operator.keys, *operator.devices}
     words = [key for key in devices if key in runs] or [operator.kind]
     text = shorten_words(words, width - 2)
     if len(words) > 1 and text == words[0]:
-        text = ""  # one of two would look like the only one
+        text = ""  # one of several would look like the only one
     return [(f"{text} " if text else "", "faint"), (mark, "good")] if width > 0 else []
 
 
 def shorten_words(words: Sequence[str], width: int) -> str:
-    """As many whole words as fit, from the first."""
+    """The first whole words that fit."""
     text = ""
     for word in words:
         longer = f"{text} {word}" if text else word

@@ -1,4 +1,4 @@
-"""Parts of a workspace, side by side."""
+"""Base classes for panes of a workspace."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from navigator.tui.widgets.line_list import LineList
 
 
 class Pane(Vertical):
-    """While the keys go to it, the class ``-in-NAME`` is on the screen."""
+    """While it has the focus, the screen has the class ``-in-NAME``."""
 
     NAME: ClassVar = ""
 
     @property
     def stops(self) -> Sequence[Widget]:
-        """What tab goes through."""
+        """The widgets that Tab visits."""
         raise NotImplementedError
 
 
 class MainPane(Pane):
-    """The pane in which a reader chooses what the others show."""
+    """The pane whose selection determines what others show."""
 
     @property
     def filter(self) -> FilterInput | None:
-        """The line above the list, if there is one."""
+        """The input above the list, if any."""
         return next(iter(self.query(FilterInput)), None)
 
     @property
     def list(self) -> LineList:
-        """The list that is on screen."""
+        """The visible list."""
         return self.query_one(LineList)
 
     @property

@@ -1,4 +1,4 @@
-"""Places in source, one a row: what it is, its name, where."""
+"""The list of places in source: kind, name, location."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 _ROOMY = 64
-"""Cells from which a list names the one file of all its rows too: it may stand alone."""
+"""Minimum width to show the file even if all rows have the same."""
 
 
 _KINDS = 12
-"""Cells that kinds have in the narrowest list."""
+"""Width of kinds in the narrowest list."""
 
 
 class PlaceList(LineList):
-    """Rows of places, with headings that the cursor steps over and rows that fold."""
+    """Rows of places, with headings that the cursor skips and foldable rows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="list.fold"),
@@ -42,7 +42,7 @@ class PlaceList(LineList):
     _has_one_file = False
 
     def show(self, rows: Sequence[PlaceRow], *, folded: bool = False) -> None:
-        """Show these rows; ``folded`` hides those that are set in below others."""
+        """Show these rows; ``folded`` hides indented ones."""
         self._all = rows
         self._open = set() if folded else {row for row in rows if not row.depth}
         self._kinds = max((len(row.kind) for row in rows if not row.depth), default=0)
@@ -97,7 +97,7 @@ class PlaceList(LineList):
         return [(kind, "name"), (name, "strong"), (more, "accent"), (f"  {words}", "faint")]
 
     def action_fold(self) -> None:
-        """Open or close the rows below this one; from one of them close them all."""
+        """Open or close the rows below this one; from one of them, close them."""
         at = self.cursor
         while at > 0 and self._rows[at].depth:
             at -= 1
