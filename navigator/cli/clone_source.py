@@ -1,8 +1,7 @@
-"""``torchnav clone``: the part of PyTorch's repository that torchnav reads, at one commit.
+"""``torchnav clone``: fetches the parts of PyTorch's repository that torchnav reads, at one commit.
 
-A shallow, sparse clone without the blobs that it does not need. Folders are fetched one
-by one, so an interrupted clone goes on where it stopped; only a finished one carries the
-record by which ``Source.find`` knows it.
+The clone is shallow and sparse. Folders are fetched one by one, so that an interrupted clone can be
+resumed; ``Source.find`` recognises a finished clone by the record written at the end.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from indexes.source.torch_install import installed_torch
 
 PYTORCH = "https://github.com/pytorch/pytorch"
 
-# Files at the top of the repository (version.txt, CODEOWNERS) come with any of them.
+# Top-level files (version.txt, CODEOWNERS) are always included.
 FOLDERS = ("aten", "c10", "torch", "torchgen", "tools/autograd", "tools/pyi", "test", ".github")
 
 ProgressCallback = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the stage, the amount done and the total."""
 
 _REF = re.compile(r"[A-Za-z0-9][\w./+-]*\Z")
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
@@ -55,10 +54,10 @@ class Request:
     url: str
     refs: tuple[str, ...]
     history: bool = False
-    """All commits, for authors and changes; several hundred megabytes for PyTorch."""
+    """Fetch all commits, for authors and changes: several hundred megabytes for PyTorch."""
 
     def folder(self, cache: Path) -> Path:
-        """Where its clone lives; the same for the same request, so that it can go on."""
+        """The folder of its clone; the same for equal requests, so that they resume."""
         name = re.sub(r"[^\w.-]+", "-", self.refs[0])[:40]
         key = hashlib.blake2b(f"{self.url}\n{self.refs[0]}".encode(), digest_size=4).hexdigest()
         return cache / "clones" / f"{name}-{key}"
@@ -67,8 +66,8 @@ class Request:
 def plan(ref: str | None = None, url: str = PYTORCH, history: bool = False) -> Request:
     """The request for ``ref``, or for the source of the installed torch.
 
-    Raises UsageError for what is not the name of a ref, SourceError when there is no
-    torch to go by.
+    Raises UsageError for an invalid ref name, SourceError if there is no ref and no installed
+    torch.
     """
     if url.startswith("-"):
         raise UsageError(f"not a repository's address: {url}")
@@ -100,10 +99,10 @@ def _installed_refs() -> tuple[str, ...]:
 def clone(
     request: Request, cache: Path | None = None, progress: ProgressCallback | None = None
 ) -> CloneRecord:
-    """Fetches what ``request`` asks for into the cache, or goes on with what is there.
+    """Fetches ``request`` into the cache, or resumes an earlier attempt.
 
-    Raises NotFound when the repository has no such ref, SourceError with one line when
-    git is missing, the repository can't be reached or the cache can't be written.
+    Raises NotFound if the repository has no such ref, SourceError with one line if git is missing,
+    the repository can't be reached or the cache can't be written.
     """
     if not shutil.which("git"):
         raise SourceError("torchnav clone needs git, which is not installed")
@@ -122,10 +121,10 @@ def clone(
 
 @contextlib.contextmanager
 def _only_one(folder: Path) -> Iterator[None]:
-    """Keeps a second torchnav out of a clone that is being made."""
+    """Locks a clone that is being made against other processes."""
     try:
         import fcntl
-    except ImportError:  # Windows: git's own locks have to do
+    except ImportError:  # Windows: only git's own locks
         yield
         return
     with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
@@ -133,13 +132,13 @@ def _only_one(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise SourceError(f"another torchnav is cloning into {folder}") from None
-        for stale in ("index.lock", "shallow.lock", "config.lock"):  # of a git that was killed
+        for stale in ("index.lock", "shallow.lock", "config.lock"):  # left by a killed git
             (folder / ".git" / stale).unlink(missing_ok=True)
         yield
 
 
 class _Cloner:
-    """One run of git after another, in the clone's folder."""
+    """Runs git commands in the clone's folder."""
 
     def __init__(self, request: Request, folder: Path, progress: ProgressCallback) -> None:
         self.request = request
@@ -161,14 +160,14 @@ class _Cloner:
         commit = self.repository.run("rev-parse", "FETCH_HEAD^{commit}").text.strip()
         before = read_clone_record(self.folder)
         if before is None or before.commit != commit:
-            # A tree that was whole may hold edits, which git then refuses to overwrite.
+            # A complete tree may contain edits, which git refuses to overwrite.
             self._check_out(commit, force=before is None)
         if self.request.history:
             self._deepen(commit)
         return self._finish(commit, ref)
 
     def _fetch(self) -> str:
-        """Fetches the first of the refs that the repository has; returns that ref."""
+        """Fetches the first ref that the repository has; returns that ref."""
         for ref in self.request.refs:
             depth = [] if self._has_history() else ["--depth=1"]
             command = ["fetch", "--progress", "--no-tags", "--filter=blob:none", *depth]
@@ -185,7 +184,7 @@ class _Cloner:
         return (objects / "FETCH_HEAD").exists() and not (objects / "shallow").exists()
 
     def _check_out(self, commit: str, force: bool) -> None:
-        """The tree at ``commit``, a folder at a time: each is kept when the next one fails."""
+        """Checks out ``commit`` folder by folder, so that an error loses one folder only."""
         forced = ["--force"] if force else []
         if force:
             self._git_or_fail("preparing", "sparse-checkout", "set", "--cone", FOLDERS[0])
@@ -215,7 +214,7 @@ class _Cloner:
             raise self._unreachable(failure)
 
     def _git(self, stage: str, *command: str) -> str:
-        """Runs git and reports its progress; returns what it said if it failed."""
+        """Runs git and reports its progress; returns its error message, if any."""
         self.progress(stage, 0, 0)
         process = self.repository.start(*command)
         said: deque[str] = deque(maxlen=20)

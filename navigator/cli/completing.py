@@ -1,4 +1,4 @@
-"""What shells complete besides commands and options: operators and dispatch keys of the tree."""
+"""Shell completion of operators and dispatch keys of the tree."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
 
 _MOST = 200
-"""Names that a shell is given."""
+"""Maximum number of completions."""
 
 
 def _index(context: click.Context) -> Index | None:
-    """The index as it was left: nobody waits for a build at a Tab."""
+    """The index without a refresh: pressing Tab must not wait for a build."""
     from indexes.queries.index import Index
 
     settings = context.find_object(Settings) or Settings()
@@ -32,12 +32,12 @@ def _index(context: click.Context) -> Index | None:
 def files(
     _context: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The shell's own files."""
+    """Completion of file names, by the shell."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def operators(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The operators that begin so, likely ones first: names, and behind a full stop overloads."""
+    """Operators with this prefix, likely ones first; after a dot, overloads."""
     index = _index(context)
     if index is None:
         return []
@@ -50,7 +50,7 @@ def operators(context: click.Context, _param: click.Parameter, incomplete: str) 
 
 
 def dispatch_keys(context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The dispatch keys that begin so, in small letters too."""
+    """Dispatch keys with this prefix, in any case."""
     index = _index(context)
     keys = index.dispatch.keys.runtime if index else ()
     return [key.name for key in keys if key.name.lower().startswith(incomplete.lower())]

@@ -1,5 +1,5 @@
-"""What torchnav finds on this machine, what is missing, and the command that adds it; with
-``--report`` what belongs into a bug report, as Markdown, without secrets."""
+"""Checks what torchnav finds on this machine and what adds the rest; with ``--report``, a bug
+report in Markdown without secrets."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked for. ``note`` means: works, but worth knowing."""
+    """The result of one check. ``note`` means: works, but worth knowing."""
 
     name: str
     state: State
     found: str
     command: str = ""
-    """What adds or changes it, or empty."""
+    """The command that adds or changes it, or empty."""
 
 
 def examine(
@@ -64,7 +64,7 @@ def examine(
     environ: Mapping[str, str] = os.environ,
     extensions: Iterable[tuple[str, str]] = (),
 ) -> tuple[Check, ...]:
-    """Every check, in the order in which they are shown. Builds no index and imports no torch."""
+    """Every check, in display order. Builds no index and imports no torch."""
     folder = cache or cache_folder()
     return (
         Check("torchnav", "ok", f"{__version__}, Python {sys.version.split()[0]}"),
@@ -83,7 +83,7 @@ def examine(
 
 
 def usable(checks: tuple[Check, ...]) -> bool:
-    """Whether any question can be answered."""
+    """Whether torchnav can answer questions."""
     return not any(check.name == "source" and check.state == "missing" for check in checks)
 
 
@@ -110,7 +110,7 @@ def _source(
 
 
 def _yaml(source: Source) -> Iterator[Check]:
-    """What torchgen refuses, or is not understood here, in the files that every answer rests on."""
+    """Errors in the YAML files that every answer rests on, by torchgen's rules."""
     try:
         problems = read_yaml_files(source).problems
     except SourceError as error:
@@ -230,13 +230,13 @@ _VARIABLES = re.compile(
     r"TORCHNAV_\w+|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|LANG|LC_ALL|PAGER|LESS|VISUAL|EDITOR|TMUX"
     r"|VIRTUAL_ENV|CONDA_PREFIX"
 )
-"""The variables of the environment that torchnav reads; no other is shown."""
+"""Environment variables that torchnav reads; no others are shown."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 _SECRET = re.compile(r"(?i)(\S*(?:token|secret|passw|api_?key)\S*\s*[=:]\s*).*")
 
 
 def report_lines(checks: Iterable[Check], cache: Path | None) -> Iterator[str]:
-    """What a bug report should say: the checks, the machine, the configuration, the log."""
+    """The contents of a bug report: the checks, the machine, the configuration, the log."""
     found = [f"{one.name:18} {one.found}" for one in checks]
     machine = f"{platform.system()} {platform.release()} {platform.machine()}"
     names = sorted(filter(_VARIABLES.fullmatch, os.environ))
@@ -249,7 +249,7 @@ def report_lines(checks: Iterable[Check], cache: Path | None) -> Iterator[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """The last lines of a file; none where it can't be read."""
+    """The last lines of a file; none if it can't be read."""
     try:
         return read_text(path).splitlines()[-_MOST_LINES:]
     except OSError:
@@ -257,14 +257,13 @@ def _lines(path: Path) -> list[str]:
 
 
 def _block(title: str, lines: Iterable[str]) -> Iterator[str]:
-    # No line can end the block.
+    # No line may contain a fence.
     said = [without_secrets(printable(line)).replace("```", "'''") for line in lines]
     yield from (f"### {title}", "", "```", *(said or ["(none)"]), "```", "")
 
 
 def without_secrets(text: str) -> str:
-    """``text`` without the user's name in paths, credentials in addresses, and what is called a
-    secret."""
+    """``text`` without the user name in paths, credentials in URLs, and values named as secrets."""
     home = os.path.expanduser("~")
     if len(home) > 1:
         text = text.replace(home, "~")

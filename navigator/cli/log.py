@@ -1,4 +1,4 @@
-"""The log file: what torchnav did, with ``--verbose``, and the tracebacks of its own defects."""
+"""The log file: actions with ``--verbose``, and tracebacks of torchnav's own bugs."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from navigator.text.clean import printable
 
 _LOG = logging.getLogger("torchnav")
 _MOST_BYTES = 1_000_000
-"""Of the log file; one older file is kept beside it."""
+"""Maximum size of the log file; one older file is kept."""
 
 
 class _Formatter(logging.Formatter):
-    """Lines that cannot act on a terminal."""
+    """Escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
 
 
 def log_file(cache: Path | None) -> Path:
-    """Where the log is: in the cache folder."""
+    """The path of the log, in the cache folder."""
     return (cache or cache_folder()) / "torchnav.log"
 
 
 def log_to_file(cache: Path | None) -> None:
-    """From now on the log is written. A file that can't be opened is none."""
+    """Start logging into the file, if it can be opened."""
     path = log_file(cache)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,12 +40,12 @@ def log_to_file(cache: Path | None) -> None:
 
 
 def log_to_stderr() -> None:
-    """From now on the log is shown too."""
+    """Start logging to stderr."""
     _add(logging.StreamHandler())
 
 
 def end_log() -> None:
-    """Closes what the log is written to."""
+    """Close the log's files."""
     for handler in _LOG.handlers[:]:
         _LOG.removeHandler(handler)
         handler.close()
@@ -61,7 +61,7 @@ def _add(handler: logging.Handler) -> None:
 def report_defect(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """``sys.excepthook``: what nobody caught is a defect of torchnav, which goes into the log."""
+    """``sys.excepthook``: logs uncaught exceptions, which are bugs of torchnav."""
     log_to_file(None)
     _LOG.error("torchnav failed", exc_info=(kind, error, trace))
     end_log()

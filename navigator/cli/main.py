@@ -1,8 +1,8 @@
-"""The ``torchnav`` command: which sub-commands there are, and what every one of them does
-about errors, interrupts and closed pipes.
+"""The ``torchnav`` command: the table of sub-commands, and the handling of errors, interrupts and
+closed pipes.
 
-Sub-commands are imported when they run: ``torchnav op`` starts without the screen, git,
-tree-sitter, YAML or torch.
+Sub-commands are imported when they run, so that ``torchnav op`` loads no screen, git, tree-sitter,
+YAML or torch.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for, and not for ``--help``."""
+    """A group whose commands are imported when they run, and not for ``--help``."""
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        """``table`` names each command's function, ``module:function`` of
-        ``navigator.cli.commands``, and what it does, for the list of commands."""
+        """``table`` maps each command to its function, ``module:function`` of
+        ``navigator.cli.commands``, and its line of help."""
         super().__init__(*args, **kwargs)
         self.table = table
 
@@ -148,15 +148,17 @@ def _open_screen(settings: Settings) -> int:
 
 
 _OBJECTS = 20_000
-"""So many new objects, not 700, before Python looks for some that hold each other: answers are of
-many objects that do not, and would take a seventh longer."""
+"""Threshold of the garbage collector, instead of 700: answers have many objects but few cycles, and
+would take a seventh longer."""
 
 
 def run() -> NoReturn:
-    """``main`` as a process of its own."""
+    """``main`` as a process."""
     gc.set_threshold(_OBJECTS)
     sys.excepthook = _report_defect
-    interruptible = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # else a shell made it deaf
+    interruptible = (
+        signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    )  # else a shell disabled ctrl+c
     if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     status = main()
@@ -183,9 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def parsed(arguments: Sequence[str]) -> Iterator[tuple[Settings, click.Context | None]]:
-    """What a command line says, without running it: the settings, and the command with its options,
-    None for the screen. The Python that it names is chosen while the block runs. Nothing is told of
-    what is wrong with it: ``main`` has done so."""
+    """The settings and the command of a command line, without running it; the command is None for
+    the screen. While the block runs, its Python is chosen. Errors are not printed: ``main`` does
+    that."""
     settings = Settings()
     with contextlib.ExitStack() as stack:
         _choose_python(stack)
@@ -203,15 +205,14 @@ def parsed(arguments: Sequence[str]) -> Iterator[tuple[Settings, click.Context |
 
 
 def _choose_python(stack: contextlib.ExitStack) -> None:
-    """The Python that the config file names, until the stack ends; ``--python`` comes later and
-    wins."""
+    """Choose the config file's Python until the stack ends; ``--python`` overrides it."""
     from indexes.source.source import config_path
 
     if os.path.exists(path := config_path()):
         from indexes.source.torch_install import choose_python
         from navigator.sources import configured_python
 
-        with contextlib.suppress(SourceError):  # told by those that read more of it
+        with contextlib.suppress(SourceError):  # reported by later readers of the file
             stack.callback(choose_python, "", "")
             choose_python(configured_python(path), "config.toml")
 

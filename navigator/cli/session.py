@@ -1,5 +1,5 @@
-"""What every command has besides its answer: its options, where the source is, the opened index,
-how errors are told, and the streams, mended once at the start."""
+"""What commands share: options, the source, the opened index, error messages, and the repair of
+closed streams at startup."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _WARNINGS = 3
 
 @dataclass(slots=True)
 class Settings:
-    """What was said on the command line before any answer: the same for every command."""
+    """The options that all commands share."""
 
     tree: str | None = None
     cache: Path | None = None
     json: bool = False
-    """Answers are told as objects: as JSON, or by their places alone."""
+    """Print answers as JSON, or only their places."""
     places: str = ""
-    """How places are written where they alone are wanted: ``vimgrep`` or ``link``."""
+    """Format of places if only these are printed: ``vimgrep`` or ``link``."""
     extension_folders: tuple[str, ...] = ()
     """The folders of extensions that ``--with`` names."""
     terminal: Terminal = field(default_factory=Terminal)
     verbose: bool = False
-    """What is done is said on stderr and in the log file."""
+    """Log actions on stderr and in the log file."""
 
     def source(self) -> Source:
         from indexes.source.source import Source
@@ -58,8 +58,8 @@ class Settings:
         return Source.find(self.tree, self.cache, self.extensions())
 
     def extensions(self) -> list[tuple[str, str]]:
-        """The folders of extensions with the names to give them: those of the config file, then
-        those of the command line."""
+        """Folders of extensions with their names, from the config file, then from the command
+        line."""
         from indexes.source.source import config_path
 
         named = [(folder, "") for folder in self.extension_folders]
@@ -70,13 +70,13 @@ class Settings:
         return [*configured_sources(path), *named]
 
     def opener(self) -> Opener:
-        """What the screen opens."""
+        """The screen's source of sessions."""
         from navigator.tui.session import Opener
 
         return Opener(self.tree, self.cache, tuple(self.extensions()))
 
     def index(self) -> Index:
-        """The index of the tree, built first where there is none, with progress on stderr."""
+        """The index of the tree; built first if needed, with progress on stderr."""
         index = self._up_to_date()
         self.terminal.link_places(index)
         if index.report.damaged:
@@ -96,19 +96,19 @@ class Settings:
         return index
 
     def answer(self, value: Callable[[], object], text: Callable[[], Iterable[str]]) -> None:
-        """Writes an answer as JSON or as lines for people, whichever was asked for."""
+        """Prints an answer as JSON or as text, whichever was requested."""
         if self.json:
             self.write(value())
         else:
             self.terminal.write(text(), held=True)
 
     def write_rows(self, rows: Iterable[object]) -> None:
-        """Writes each as a line of JSON."""
+        """Prints one line of JSON for each row."""
         for row in rows:
             self.write(row)
 
     def write(self, value: object) -> None:
-        """Writes an answer as JSON, or its places alone."""
+        """Prints an answer as JSON, or only its places."""
         from indexes.serialize.answers import dumps, to_json
 
         if not self.places:
@@ -121,8 +121,7 @@ class Settings:
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
-    """The problems of the YAML files, on which every answer rests: a few of them, or just the
-    one that is of the whole tree."""
+    """A few problems of the YAML files, or only the one that concerns the whole tree."""
     found = [one for one in problems if one.path.endswith(".yaml")]
     if whole := [one.message for one in found if not one.line]:
         yield from whole
@@ -134,16 +133,16 @@ def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
 
 
 def guarded(run: Callable[[], int], settings: Settings) -> int:
-    """The exit code of ``run``, or of what went wrong in it, which is told."""
+    """Calls ``run`` and prints its errors; returns the exit code."""
     reopen_closed_streams()
     try:
         status = _exit_code(run, settings)
         return _exit_code(settings.terminal.end, settings) or status
-    except BrokenPipeError:  # the reader has what it wanted
+    except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except RuntimeError as error:  # before 3.12 Python makes it that where a class is made
+    except RuntimeError as error:  # Python before 3.12 wraps errors of class creation
         if isinstance(error.__cause__, KeyboardInterrupt):
             return EXIT_INTERRUPTED
         raise
@@ -155,8 +154,8 @@ def guarded(run: Callable[[], int], settings: Settings) -> int:
 
 
 def each_name(settings: Settings, name: str, answer: Callable[[str], None]) -> int:
-    """Answers for a name, or for ``-`` for each line of stdin, in order; what one lacks is told and
-    the others are answered. The exit code: the highest."""
+    """Answers for a name or, for ``-``, each line of stdin, in order. Errors are printed and the
+    next name is answered. Returns the highest exit code."""
     if name != "-":
         answer(name)
         return 0
@@ -182,7 +181,7 @@ def _exit_code(run: Callable[[], int | None], settings: Settings) -> int:
 
 
 _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-"""Open files, memory, processes: where there are too few of them no command is at fault."""
+"""Exhausted resources (open files, memory, processes) are no bug of a command."""
 
 
 def _report(error: TorchnavError, settings: Settings) -> int:
@@ -203,7 +202,7 @@ def _report(error: TorchnavError, settings: Settings) -> int:
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 _settings_option = partial(click.option, expose_value=False)
-"""An option whose callback keeps what was said in the settings."""
+"""An option whose callback stores its value in the settings."""
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
@@ -227,7 +226,7 @@ def _choose_python(context: click.Context, _parameter: click.Parameter, value: s
 
 
 class Choice(click.Choice[str]):
-    """One word of a list. Raises UsageError with near words for another."""
+    """A word from a list. Raises UsageError with similar words for others."""
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__(choices, case_sensitive=False)
@@ -260,7 +259,7 @@ def _verbose(context: click.Context, _parameter: click.Parameter, value: bool) -
 
 
 def terminal_options(command: _F) -> _F:
-    """``--color``, ``--no-pager`` and ``--verbose``, before the command's name or after it."""
+    """Adds ``--color``, ``--no-pager`` and ``--verbose``, before or after the command's name."""
     color = _settings_option(
         "--color",
         type=Choice(get_args(Color)),
@@ -286,8 +285,8 @@ def terminal_options(command: _F) -> _F:
 
 
 def source_options(command: _F) -> _F:
-    """``--tree``, ``--with``, ``--python``, ``--cache`` and those of the terminal, which may stand
-    before the command's name or after it."""
+    """Adds ``--tree``, ``--with``, ``--python``, ``--cache`` and the terminal's options, before or
+    after the command's name."""
     tree = _settings_option(
         "--tree",
         metavar="PATH",
@@ -311,7 +310,7 @@ def source_options(command: _F) -> _F:
         "--cache",
         metavar="PATH",
         type=click.Path(file_okay=False, path_type=Path),
-        is_eager=True,  # the log that --verbose writes is there
+        is_eager=True,  # the log for --verbose exists already
         callback=_remember,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
@@ -319,7 +318,7 @@ def source_options(command: _F) -> _F:
 
 
 def json_option(command: _F) -> _F:
-    """``--json``, for a command that answers."""
+    """Adds ``--json``."""
     option = _settings_option("--json", is_flag=True, callback=_remember, help="Answer as JSON.")
     return source_options(option(command))
 
@@ -331,7 +330,7 @@ def _places(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 
 def places_option(command: _F) -> _F:
-    """``--json``, and the same without anything but places."""
+    """Adds ``--json`` and the options that print only places."""
     vimgrep = _settings_option(
         "--vimgrep",
         is_flag=True,
@@ -348,7 +347,7 @@ def places_option(command: _F) -> _F:
 
 
 def completed(what: str) -> Callable[..., list[Any]]:
-    """What a shell completes: ``operators``, ``dispatch_keys`` or ``files`` of
+    """A shell completion: ``operators``, ``dispatch_keys`` or ``files`` of
     ``navigator.cli.completing``, which is imported when a shell asks."""
 
     def complete(*asked: Any) -> list[Any]:
@@ -362,12 +361,12 @@ pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
 def reopen_closed_streams() -> None:
-    """Opens what the caller has closed. A closed stdout refuses what is written, as it should; a
-    closed stderr costs the words and not the answer."""
+    """Reopens streams that the caller has closed: a closed stdout refuses output, a closed stderr
+    discards it."""
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
-        except OSError:  # else the next file that is opened would get the number
+        except OSError:  # else the next opened file would get the number
             os.open(os.devnull, mode)
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
@@ -378,7 +377,7 @@ def reopen_closed_streams() -> None:
 
 
 def write_page(settings: Settings, where: str, text: str) -> None:
-    """A page of Markdown, into a file or for ``-`` on stdout. Raises UsageError when it can't be
+    """Writes Markdown into a file, or to stdout for ``-``. Raises UsageError if it can't be
     written."""
     if where == "-":
         settings.terminal.write(text.splitlines())
@@ -391,6 +390,6 @@ def write_page(settings: Settings, where: str, text: str) -> None:
 
 
 def say(words: str) -> None:
-    """Words beside the answer, on one line of stderr."""
+    """Prints a message on one line of stderr."""
     with contextlib.suppress(OSError):
         print(clean(brief(words)), file=sys.stderr)

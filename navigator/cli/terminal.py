@@ -1,8 +1,7 @@
-"""Where answers are written, and what a terminal gets besides their text: colour, links to places,
-a pager, how far a build is.
+"""Output on stdout and stderr: colours, links to places, the pager, a build's progress.
 
-Text passes ``navigator.text.clean`` first; the escapes of colours and links are added to it here
-and nowhere else. In a pipe nothing is added.
+Text passes ``navigator.text.clean`` first; colours and links are added only here, and never in a
+pipe.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 Color = Literal["auto", "always", "never"]
 FILE_LINKS = "file://{host}{path}"
-"""The address of a place, unless the config file has another."""
+"""Default URL of a place; the config file can set another."""
 _LESS = "less -FRX"
 _INDENT = "    "
 _PLACE = regex(r"(?<![\w.@-])(?P<path>[@/]?(?:[\w.+-]+/)*[\w.+-]*\.[A-Za-z]\w*):(?P<line>\d+)\b")
@@ -43,20 +42,20 @@ _DOUBT = regex(r"\b(?:ambiguous|unresolved|not resolved|unknown)\b")
 
 @dataclass
 class Terminal:
-    """Writes answers to stdout, as people or programs want to read them."""
+    """Prints answers to stdout, for people or programs."""
 
     color: Color = "auto"
     pager: bool = True
-    """Whether an answer that is longer than the screen goes through a pager."""
+    """Whether answers longer than the screen go through a pager."""
     links: str = FILE_LINKS
-    """The address of a place, with ``{path}``, ``{line}`` and ``{host}``; empty for no links."""
+    """URL of a place, with ``{path}``, ``{line}`` and ``{host}``; empty for no links."""
     find_file: Callable[[str], str] | None = None
-    """The full path of a file from its path in an answer; empty for one that is not known."""
+    """Maps a path in an answer to the full path of its file; empty if unknown."""
     _held: list[str] = field(default_factory=list)
-    """Lines that wait until it is known whether they fit on the screen."""
+    """Lines held back until it is known whether they fit on the screen."""
 
     def link_places(self, index: Index) -> None:
-        """Places in answers become links to the files of an index, where they go to a terminal."""
+        """Links places in answers to the files of an index."""
         if _is_terminal():
             from indexes.source.source import config_path
             from navigator.sources import configured_links
@@ -65,10 +64,10 @@ class Terminal:
             self.find_file = partial(_on_disk, index)
 
     def write(self, lines: Iterable[str], *, held: bool = False) -> None:
-        """Writes lines for people. Raises TorchnavError when they can't be written.
+        """Prints lines for people. Raises TorchnavError on errors.
 
         Parameters:
-            held: They are a whole answer, or part of one, that may go through a pager.
+            held: They belong to an answer that may go through a pager.
         """
         safe = map(printable, lines)
         if held and self._pages():
@@ -79,23 +78,22 @@ class Terminal:
             self._put(line)
 
     def write_data(self, lines: Iterable[str]) -> None:
-        """Writes lines for programs, without any addition. Raises as ``write``."""
+        """Prints lines for programs, unchanged. Raises as ``write``."""
         self.release()
         for line in lines:
             self._put(printable(line))
 
     def release(self) -> None:
-        """Writes what is held, as it is."""
+        """Prints the held lines without a pager."""
         held, self._held = self._held, []
         for line in self._dressed(held, links=True):
             self._put(line)
 
     def end(self) -> None:
-        """Writes what is left, through a pager where it is longer than the screen. Raises as
-        ``write``."""
+        """Prints the held lines, through a pager if they exceed the screen. Raises as ``write``."""
         if self._held and not _fits(self._held):
             held, self._held = self._held, []
-            lines = self._dressed(held, links=False)  # older pagers show the escapes of links
+            lines = self._dressed(held, links=False)  # older pagers print links' escapes
             click.echo_via_pager((f"{line}\n" for line in lines), color=self._is_coloured())
             return
         self.release()
@@ -110,7 +108,7 @@ class Terminal:
                 sys.stdout.write(line + "\n")
 
     def _is_coloured(self) -> bool:
-        """https://no-color.org and https://force-color.org; the option before both."""
+        """The option wins, then https://no-color.org and https://force-color.org."""
         if self.color != "auto":
             return self.color == "always"
         if os.environ.get("NO_COLOR"):
@@ -121,7 +119,7 @@ class Terminal:
         return self.pager and _is_terminal() and sys.stdin.isatty() and _choose_pager()
 
     def _dressed(self, lines: Iterable[str], *, links: bool) -> Iterator[str]:
-        """Lines with colours and links, where they go to a terminal."""
+        """Lines with colours and links, if they go to a terminal."""
         linked = links and self.color != "never" and bool(self.links) and _is_terminal()
         coloured = self._is_coloured()
         if not (coloured or linked):
@@ -132,7 +130,7 @@ class Terminal:
             yield _coloured(line, after, link) if coloured else _with_places(line, link)
 
     def _linked(self, text: str, path: str, line: str) -> str:
-        """A place as a link, OSC 8, where its file is known."""
+        """A place as an OSC 8 link, if its file is known."""
         full = self.find_file(path) if self.find_file else ""
         if not full:
             return text
@@ -144,11 +142,11 @@ class Terminal:
 
 
 def _on_disk(index: Index, path: str) -> str:
-    """The file that a path in an answer means, which may have lost its first folders; empty where
-    several can be meant, or none."""
+    """The file for a path in an answer, which may lack its first folders; empty if ambiguous or
+    missing."""
     if os.path.isabs(path):
         return path if os.path.exists(path) else ""
-    if "/" not in path and path.endswith(".py"):  # of the user's program, perhaps elsewhere
+    if "/" not in path and path.endswith(".py"):  # perhaps of the user's program
         return os.path.abspath(path) if os.path.exists(path) else ""
     root, _, rest = path.rpartition(".../")
     found = [one for one in index.facts.paths_ending(rest) if one.startswith(root)]
@@ -167,12 +165,12 @@ def _as_it_is(text: str, _path: str, _line: str) -> str:
 
 
 def _with_places(line: str, link: Link) -> str:
-    """A line with each place in it made a link."""
+    """Turns each place in a line into a link."""
     return _PLACE.sub(lambda found: link(found[0], found["path"], found["line"]), line)
 
 
 def _coloured(line: str, after: str, link: Link) -> str:
-    """A line in colours: places, labels, headings, what is in doubt, the source."""
+    """Colours a line: places, labels, headings, uncertain links, source code."""
     if line.startswith("source: "):
         return click.style(line, dim=True)
     is_heading = line[:1].strip() and after.startswith(_INDENT)
@@ -195,7 +193,7 @@ def _doubts(text: str) -> str:
 
 
 def _with_next(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each line with the one after it."""
+    """Pairs each line with the next one."""
     before: str | None = None
     for line in chain(lines, ("",)):
         if before is not None:
@@ -212,14 +210,13 @@ def _host() -> str:
 
 
 def _fits(lines: Iterable[str]) -> bool:
-    """Whether lines, with the prompt below them, are no longer than the screen."""
+    """Whether the lines and the prompt below them fit on the screen."""
     columns, rows = shutil.get_terminal_size()
     return sum(1 + max(0, len(line) - 1) // columns for line in lines) < rows
 
 
 def _choose_pager() -> bool:
-    """Makes ``TORCHNAV_PAGER``, else ``PAGER``, else less click's pager; false where there is
-    none."""
+    """Sets click's pager to ``TORCHNAV_PAGER``, ``PAGER`` or less; False if there is none."""
     named = os.environ.get("TORCHNAV_PAGER", os.environ.get("PAGER", _LESS))
     try:
         program = shlex.split(named)[:1]
@@ -237,15 +234,15 @@ def _report_refused_writes() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Python flushes stdout once more as it ends; give it somewhere to.
+        # Python flushes stdout at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has what it wanted
+        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             raise
         raise TorchnavError(f"cannot write the answer: {error.strerror}") from error
 
 
 class ProgressLine:
-    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
+    """One line of build progress on stderr, if that is a terminal."""
 
     _WIDTH = 24
     _PAUSE = 0.1
@@ -282,11 +279,11 @@ class ProgressLine:
 
 
 _WITHOUT_SCREEN = ("dumb", "unknown")
-"""Values of TERM of terminals that cannot place text."""
+"""Values of TERM of terminals without cursor movement."""
 
 
 def why_no_screen() -> str:
-    """Why no screen can be shown here; empty where one can."""
+    """Why no screen can be shown here, or empty."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return "the screen needs a terminal; in a pipe"
     term = os.environ.get("TERM", "")

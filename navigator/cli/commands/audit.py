@@ -108,7 +108,7 @@ def audit(
 
 
 def _live(index: Index) -> LiveFacts | None:
-    """What the installed torch says; its tables only where the tree is its source."""
+    """Facts from the installed torch; tables only if the tree is its source."""
     same = is_installed(index.info)
     if not same:
         say("the installed torch is of another version: Node names and tables are not compared")
@@ -123,7 +123,7 @@ def _live(index: Index) -> LiveFacts | None:
 
 
 def _compiled(index: Index) -> Iterator[Measure]:
-    """What stands around operators, beside what the installed torch tells its compilers."""
+    """Lowerings, decompositions and OpInfos, compared with the installed torch."""
     from indexes.queries.audit.compilers import compiler_measures
     from navigator.live.installed import live_compilers
 
@@ -136,7 +136,7 @@ def _compiled(index: Index) -> Iterator[Measure]:
 
 
 def _libraries(index: Index) -> Iterator[Measure]:
-    """The operators outside aten, beside those of the installed torch."""
+    """Operators outside aten, compared with the installed torch."""
     from indexes.queries.audit.compilers import library_measures
     from navigator.live.installed import live_libraries
 
@@ -149,7 +149,7 @@ def _libraries(index: Index) -> Iterator[Measure]:
 
 
 def _python(index: Index) -> Iterator[Measure]:
-    """Where Python defines its public names, beside what the installed torch says."""
+    """Definitions of public Python names, compared with the installed torch."""
     from indexes.queries.audit.compilers import documented, python_measures
     from navigator.live.installed import live_names
 
@@ -160,7 +160,7 @@ def _python(index: Index) -> Iterator[Measure]:
 
 
 def _screened(index: Index, folder: Path) -> Iterator[Measure]:
-    """What the answers to verified operators show first."""
+    """The first answers for operators verified by hand."""
     table = folder / "computing.jsonl"
     if not table.is_file():
         return
@@ -169,22 +169,22 @@ def _screened(index: Index, folder: Path) -> Iterator[Measure]:
 
 
 def _answered(index: Index) -> Iterator[Measure]:
-    """The answer to every operator, and the routes of every public name."""
+    """The answer for every operator, and the routes of every public name."""
     names = [one.full_name for one in index.operators()]
     yield lengths((name, sum(1 for _ in default_answer(index, name))) for name in names)
     yield from named(index)
 
 
 def _expected(index: Index) -> Iterator[Measure]:
-    """What the tests of the tree expect errors to say."""
+    """Error messages that the tree's tests expect."""
     from indexes.queries.audit.errors import error_measure
 
     yield error_measure(index)
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:
-    """What runs on devices in each trace of a folder, by what its names lead to, and by whether
-    the chains of the operators that it ran in hold it."""
+    """Device kernels in the traces of a folder, by where their names lead and whether the chains of
+    the operators that launched them contain them."""
     from navigator.trace.readers import read_trace
 
     for path in sorted(folder.glob("*.json*")):
@@ -196,7 +196,7 @@ def _traced(index: Index, folder: Path) -> Iterator[Measure]:
 
 
 def _enclosing_operators(trace: Trace, row: int | None) -> list[str]:
-    """The operators of ATen that a row stands in, itself first."""
+    """ATen operators that contain a row, starting with the row itself."""
     found = []
     while row is not None:
         one = trace.op(row)

@@ -1,4 +1,4 @@
-"""``torchnav contribute``: what a change of an operator, a file or a function asks for."""
+"""``torchnav contribute``: plans a change of an operator, a file or a function."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def contribute(
 
 
 class _Answer(NamedTuple):
-    """An answer in each form that it can be asked for."""
+    """An answer in each output form."""
 
     value: Callable[[], object]
     text: Callable[[], Iterable[str]]
     markdown: Callable[[], Iterable[str]]
     good: bool = True
-    """Whether all checks of it hold."""
+    """Whether all checks of the draft pass."""
 
 
 def _of_new_operator(index: Index, schema: str, formulas: tuple[str, ...]) -> _Answer:
@@ -113,7 +113,7 @@ def _of_name(index: Index, name: str, device: str, histories: int) -> _Answer:
 
 
 def _plan(index: Index, names: tuple[str, ...], wanted: str | None, histories: int) -> Plan | None:
-    """The plan of one change; None where a name alone was given, and is no gap's."""
+    """The plan of one change; None for a single name that is not a gap."""
     if not wanted and "/" not in names[0]:
         return None
     from indexes.queries.changes.planning import Changes

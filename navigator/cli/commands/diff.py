@@ -1,4 +1,4 @@
-"""``torchnav diff``: what two versions of PyTorch differ in."""
+"""``torchnav diff``: differences between two versions of PyTorch."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def diff(
 
 def _both(settings: Settings, before: str, after: str | None) -> tuple[Index, Index]:
     around = _revisions_source(settings)
-    other = open_version(after, around) if after else settings.source()  # says what is missing
+    other = open_version(after, around) if after else settings.source()  # raises if there is none
     with ProgressLine() as progress:
         opened = partial(Index.open, cache=settings.cache, progress=progress)
         return opened(open_version(before, around)), opened(other)
 
 
 def _revisions_source(settings: Settings) -> Source | None:
-    """The tree whose revisions the names may be; two folders need none."""
+    """The tree whose revisions are named; two folders need none."""
     try:
         return settings.source()
     except SourceError:
@@ -78,7 +78,7 @@ def _revisions_source(settings: Settings) -> Source | None:
 
 
 def _overloads(name: str, *indexes: Index) -> list[str]:
-    """The overloads that a name means in either version. Raises NotFound."""
+    """The overloads of a name in either version. Raises NotFound."""
     matches = [index.resolve(name) for index in indexes]
     found = [overload for match in matches for overload in match.overloads]
     if not found:

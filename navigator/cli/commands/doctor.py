@@ -1,4 +1,4 @@
-"""``torchnav doctor``: what is found and what is missing; ``completion``: what shells must read."""
+"""``torchnav doctor``: checks the setup; ``completion``: prints the shells' completion scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torchnav explain``: what a field of the YAML files, or a macro, means."""
+"""``torchnav explain``: the meaning of a YAML field or a macro."""
 
 from __future__ import annotations
 

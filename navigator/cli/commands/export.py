@@ -1,4 +1,4 @@
-"""``torchnav export``: whole tables, one JSON object a line; the site."""
+"""``torchnav export``: whole tables as JSON lines, and the site."""
 
 from __future__ import annotations
 

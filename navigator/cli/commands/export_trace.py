@@ -1,4 +1,4 @@
-"""``torchnav open`` and ``export trace``: look at a recording."""
+"""``torchnav open`` and ``export trace``: show or export a recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from navigator.trace.views import Planner, View
 
 _VIEW_ROWS = 40
-"""Rows of a view that are printed without --full."""
+"""Rows of a view printed without --full."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
 TRACE = click.Path(path_type=Path)
 
@@ -139,7 +139,7 @@ def export_trace(
 
 
 def linker_of(settings: Settings, trace: Trace) -> Linker:
-    """What joins a trace with the source that is nearest to the torch that ran."""
+    """Links the trace with the source nearest to the torch that ran."""
     from navigator.trace.link import Linker
     from navigator.trace.versions import schema_index
 
@@ -148,7 +148,7 @@ def linker_of(settings: Settings, trace: Trace) -> Linker:
 
 
 def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
-    """None without a source of PyTorch, with one line that says why."""
+    """None, and one line on stderr, if there is no source of PyTorch."""
     try:
         return linker_of(settings, trace)
     except SourceError as error:
@@ -157,7 +157,7 @@ def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
 
 
 def _nearest(settings: Settings, trace: Trace) -> Settings:
-    """The settings with the clone of the torch that ran, where no tree is named or around us."""
+    """The settings, with the clone of the torch that ran unless a tree is given or found."""
     from indexes.source.clones import clone_of
     from indexes.source.files import current_folder, tree_around
     from indexes.source.source import cache_folder
@@ -196,7 +196,7 @@ def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: s
 
 
 def print_view(settings: Settings, view: View, full: bool) -> None:
-    """A table as text, or one JSON a row."""
+    """Prints a table as text, or one JSON object a row."""
     from navigator.trace.views import view_lines
 
     if not settings.json:
@@ -220,10 +220,10 @@ def _with_peak(name: str, peak: str) -> Planner:
 
 
 def _calls(trace: Trace, name: str) -> list[int]:
-    """The rows of an operator, with its overload or without.
+    """The rows of an operator, with or without its overload.
 
     Raises:
-        NotFound: It did not run; the message names those that did.
+        NotFound: It did not run; suggests operators that did.
     """
     names: dict[str, list[int]] = {}
     for op in trace.ops():
@@ -270,7 +270,7 @@ def _write_markdown(settings: Settings, linker: Linker, trace: Trace, row: int) 
 
 
 def check_exists(file: Path) -> None:
-    """Raises UsageError where there is no such file."""
+    """Raises UsageError if there is no such file."""
     try:
         file.stat()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``torchnav find``, ``at`` and ``uses``: from text, a place or a symbol to what it is part of."""
+"""``torchnav find``, ``at`` and ``uses``: search by text, place and symbol."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ USES_LIMIT = 200
 _AT_MOST = click.IntRange(1)
 _KINDS = Choice(tuple(KINDS))
 _FILE = regex(r"\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|mm?|metal|pyi?|ya?ml)")
-"""A file without a line."""
+"""A path without a line."""
 
 
 @click.command()
@@ -67,7 +67,7 @@ def _found(settings: Settings, index: Index, text: str, limit: int, kinds: tuple
     match = index.resolve(text)
     hits = index.find(text, limit, kinds, match)
     if not hits:
-        words = match.note if match.kind != "none" else ""  # as of a kernel of a closed library
+        words = match.note if match.kind != "none" else ""  # such as a closed library's kernel
         raise not_found(
             match, f"no place in this tree: {words}" if words else f"nothing matches {text!r}"
         )
@@ -138,7 +138,7 @@ def _answer_place(settings: Settings, index: Index, place: str, everything: bool
 
 
 def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
-    """What stands at a line of each file whose path ends so. Raises NotFound."""
+    """The places at a line of each file whose path ends so. Raises NotFound."""
     if line == 0:
         raise UsageError(f"expected FILE:LINE, and lines start at 1, not {path}:0")
     paths = index.facts.paths_ending(path)
@@ -154,7 +154,7 @@ def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
 
 
 def _defined(index: Index, name: str) -> Sequence[Place]:
-    """What stands at the first place that a name means. Raises NotFound."""
+    """The place of a name's first definition. Raises NotFound."""
     if _FILE.fullmatch(name):
         raise UsageError(f"expected FILE:LINE, and lines start at 1, not {name!r}")
     match = index.meant(name)
@@ -167,7 +167,7 @@ def _defined(index: Index, name: str) -> Sequence[Place]:
 
 
 def _in_tree(path: str, source: Source) -> str:
-    """The path relative to the tree or to an extension; it need not exist there."""
+    """The path relative to the tree or an extension; it need not exist there."""
     root = source.top
     here = os.path.abspath(path)
     if os.path.exists(here) and (named := source.path_in(os.path.realpath(here))):

@@ -1,4 +1,4 @@
-"""``torchnav gaps``: what is missing in this tree, as openings for a contribution."""
+"""``torchnav gaps``: missing features of this tree that could be contributed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from navigator.text.gaps import count_lines, gap_lines, gap_markdown, name_lines
 _LIMIT = 20
 _FEW = 3
 _SOME = 5
-"""Gaps of each kind in JSON and Markdown, where several kinds are asked for."""
+"""Limit for each kind in JSON and Markdown, if several kinds are requested."""
 _CONFIDENCES = Choice(CONFIDENCES)
 _LEVELS = Choice(("easy", "medium", "hard"))
 _KINDS = Choice(tuple(kind.name for kind in KINDS))
@@ -112,15 +112,15 @@ def gaps(
 
 
 def _nothing(answer: GapList) -> str:
-    """That nothing fits, and what this source could not tell."""
+    """Says that nothing matches, and which kinds this source cannot answer."""
     untold = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
     untold += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
     return "; ".join(["no matching gaps", *untold])
 
 
 def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ...]:
-    """The most useful ones: so many as asked for, or else a few of each kind. ``whole`` is for
-    programs and files: all of one kind, and more of several."""
+    """The most useful gaps: the requested number, else a few of each kind. ``whole``, for programs
+    and files, means all gaps of a single kind, and more of several."""
     if limit is not None:
         return tuple(gaps[:limit])
     groups: dict[str, list[Gap]] = {}
@@ -154,7 +154,7 @@ def _text(shown: GapList, every: Sequence[Gap]) -> Iterator[str]:
 
 
 def _listed(gaps: Sequence[Gap]) -> Iterator[str]:
-    """Gaps of several kinds, one below the other."""
+    """Gaps of several kinds as one list."""
     for gap in gaps:
         yield clean(f"{gap.id}  {gap.location}") + "  (possible)" * (gap.confidence == "possible")
     yield from ("", "torchnav gaps --kind KIND lists a kind; torchnav contribute ID plans a change")

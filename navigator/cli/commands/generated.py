@@ -1,4 +1,4 @@
-"""``torchnav generated``: what torchgen writes for an operator."""
+"""``torchnav generated``: the C++ that torchgen writes for an operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torchnav callers``, ``impact`` and ``affected``: who uses a symbol, what a change reaches."""
+"""``torchnav callers``, ``impact`` and ``affected``: callers of a symbol, effects of a change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _dispatches = click.option(
 
 
 def _tested(everything: bool) -> int | None:
-    """Of how many operators the tests are listed; all when None."""
+    """Number of operators whose tests are listed; None for all."""
     return None if everything else MAX_TESTED
 
 

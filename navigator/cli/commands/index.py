@@ -1,5 +1,4 @@
-"""``torchnav index``: build the index, bring it up to date, or check it; ``--list`` and ``--prune``
-are about all indexes that are kept in the cache."""
+"""``torchnav index``: builds, refreshes and checks the index; lists and prunes the cache."""
 
 from __future__ import annotations
 
@@ -67,8 +66,8 @@ def index(
 def _bring_up(
     settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None
 ) -> _Done:
-    """Brings the index up to date, from a shared one if one is given, and exports it ``into``
-    a file if one is given."""
+    """Brings the index up to date, starting from a shared one if given, and exports it ``into`` a
+    file if given."""
     source = settings.source()
     cache = str(settings.cache or cache_folder())
     started = time.perf_counter()
@@ -83,7 +82,7 @@ def _bring_up(
 
 
 class _Done(NamedTuple):
-    """What was done, and what there is now."""
+    """The result, and the present state."""
 
     report: Report
     info: SourceInfo
@@ -92,7 +91,7 @@ class _Done(NamedTuple):
     """The index."""
     seconds: float
     written: tuple[Path, Label] | None
-    """The file that the index was exported into, and what that says of it."""
+    """The exported file and its description."""
 
 
 def _begin_from(shared: Path, source: Source, cache: str, progress: ProgressLine) -> Report:
@@ -143,7 +142,7 @@ def _text(done: _Done) -> Iterator[str]:
 
 
 def _show_cached(settings: Settings, pruned: bool) -> None:
-    """Writes what is in the cache, and with ``pruned`` removes what is of no use first."""
+    """Lists the cached indexes; ``pruned`` removes unusable ones first."""
     cache = settings.cache or cache_folder()
     gone = prune(cache) if pruned else ()
     kept = list_cached(cache)

@@ -1,4 +1,4 @@
-"""``torchnav inspect``, ``graph``, ``why``: live objects, looked at in the Python with torch."""
+"""``torchnav inspect``, ``graph``, ``why``: examine live objects in the Python that has torch."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
 
 
 def _is_recording(path: str) -> bool:
-    """Whether a file holds JSON, packed or not; a program in Python does not begin so."""
+    """Whether a file holds JSON, possibly compressed; a Python program does not start that way."""
     if path.endswith(".py"):
         return False
     try:
@@ -118,14 +118,14 @@ def _why_recorded(settings: Settings, path: Path) -> int:
 def _run_in_target_python(
     settings: Settings, question: str, options: Sequence[str], what: str, arguments: Sequence[str]
 ) -> int:
-    """Runs the program and answers, in a process of the target Python; its exit code."""
+    """Runs the program and the question in the target Python; returns its exit code."""
     target = target_python()
     if target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
     given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
     given += ["--json"] if settings.json else []
     command = own_command(target.path, "navigator.objects.command", *given, what, *arguments)
-    told = {"PYTHONFAULTHANDLER": "1"}  # of a crash Python itself says where it was
+    told = {"PYTHONFAULTHANDLER": "1"}  # Python reports where it crashed
     told |= {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
     out = subprocess.PIPE if settings.places else None
     done = subprocess.run(command, env={**os.environ, **told}, check=False, stdout=out)
@@ -137,7 +137,7 @@ def _run_in_target_python(
 
 
 def _write_json(settings: Settings, answer: str) -> None:
-    """Writes an answer that is JSON already, or its places alone."""
+    """Prints JSON text, or just the places in it."""
     if settings.places:
         settings.write(json.loads(answer))
     else:

@@ -1,4 +1,4 @@
-"""``torchnav tensorimpl`` and ``engine``: the two files that everybody reads first."""
+"""``torchnav tensorimpl`` and ``engine``: TensorImpl.h and engine.cpp explained."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def engine(settings: Settings, node: str) -> None:
 
 
 def _elsewhere(index: Index, function: EngineFunction) -> list[tuple[str, int]]:
-    """What it calls of the rest of autograd, with the line."""
+    """Calls into other files of autograd, with their lines."""
     return [(one.name, line) for line, one in calls_elsewhere(index.facts, function)]
 
 

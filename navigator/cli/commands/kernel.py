@@ -41,7 +41,7 @@ def kernel(settings: Settings, name: str) -> None:
 
 
 def _instead(index: Index, name: str) -> str:
-    """What a name is that is no device kernel's; empty for nothing."""
+    """What a name that is not a device kernel means; empty if unknown."""
     match = index.resolve(name)
     if match.kind == "none":
         return ""

@@ -50,7 +50,7 @@ def _write_list(settings: Settings, labs: tuple[Lab, ...]) -> None:
 
 
 def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
-    """The lab of a name, a number or a file's name. Raises NotFound."""
+    """The lab with this name, number or file name. Raises NotFound."""
     from indexes.queries.naming.near import near
 
     for one in labs:

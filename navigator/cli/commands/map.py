@@ -1,4 +1,4 @@
-"""``torchnav map``: what lives in which folder, and the way of one call through them."""
+"""``torchnav map``: the contents of a folder, and the path of a call through folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torchnav mcp``: a server of tools for coding agents, on stdin and stdout."""
+"""``torchnav mcp``: a Model Context Protocol server for coding agents, on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def mcp(settings: Settings) -> None:
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is missing: pip install 'torchnav[mcp]'") from error
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python waits for stdin before it ends
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Python waits for stdin at exit
     server_for(settings).run()

@@ -1,4 +1,4 @@
-"""``torchnav op``: from any spelling of a name to the chain of the operator it means."""
+"""``torchnav op``: the operator that a name means, its card, routes and chain."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def op(
 
 
 class _Cut(NamedTuple):
-    """Which part of a chain is wanted."""
+    """The requested part of a chain."""
 
     full: bool = False
     depth: int | None = None
@@ -98,7 +98,7 @@ class _Cut(NamedTuple):
     key: str | None = None
 
     def chain(self, index: Index, full_name: str) -> Chain:
-        """That part of the chain of an overload."""
+        """That part of an overload's chain."""
         full, depth, limit, role, work, _ = self
         from indexes.queries.chains.chain import for_key
 
@@ -132,7 +132,7 @@ def _write_json(
 
 
 def _python(index: Index, match: NameMatch) -> Mapping[str, object]:
-    """What is known of a Python name besides its places."""
+    """Facts about a Python name other than its places."""
     card = index.python(match.text) if match.kind == "python" else None
     if card is None:
         return {}
@@ -177,7 +177,7 @@ _OPERATORS = ("operator", "grad_fn")
 
 
 def _known(python: PythonCard | None, match: NameMatch) -> list[str]:
-    """What is known of a Python name, below the operators that it leads to."""
+    """Facts about a Python name, printed below its operators."""
     if python is None or not match.overloads:
         return []
     from navigator.text.python import known_lines
@@ -186,7 +186,7 @@ def _known(python: PythonCard | None, match: NameMatch) -> list[str]:
 
 
 def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
-    """What a name is that is no operator's."""
+    """What a name that is not an operator means."""
     from navigator.text import answers as plaintext
 
     if python:
@@ -210,7 +210,7 @@ def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
 
 
 def default_answer(index: Index, name: str) -> Iterator[str]:
-    """What ``torchnav op NAME`` prints, line by line."""
+    """The output of ``torchnav op NAME``, line by line."""
     match = index.resolve(name)
     yield from _text(index, match, match.overloads[:1], _Cut(), False)
 

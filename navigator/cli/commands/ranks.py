@@ -1,4 +1,4 @@
-"""``torchnav ranks``: what hundreds of ranks have in common and where they differ."""
+"""``torchnav ranks``: compares the traces of many ranks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Results = Iterator[Rank | BadRank]
 _SPREAD = "kind name ranks count min_us median_us max_us total_us slowest imbalance"
 _SKEW = "name number ranks start_us end_us last"
 _SHOWN = 12
-"""Ranks, and names of a kind, in the text; JSON has them all."""
+"""Maximum number of ranks, and of names of a kind, in text; JSON has all."""
 _KINDS = {
     "kernel": "kernels, device time",
     "operator": "operators, self time",
@@ -90,7 +90,7 @@ def _read(
 def _summary(
     settings: Settings, files: Sequence[str], read: Callable[[Sequence[str]], Results]
 ) -> RunSummary:
-    """With Polars, of what is kept in the cache; without, or where nothing can be kept, of all."""
+    """Computed by Polars from the cache; in memory without Polars or a writable cache."""
     from indexes.source.source import cache_folder
     from navigator.trace.ranks.stored import StoredReductions, is_possible
     from navigator.trace.ranks.summary import summarise
@@ -162,7 +162,7 @@ def _spread_lines(words: str, spreads: list[Spread]) -> Iterator[str]:
 
 
 def _skew_lines(skews: Sequence[Skew]) -> Iterator[str]:
-    """Who is waited for, and at which collectives the longest."""
+    """The ranks that the others wait for, and the collectives with the longest waits."""
     if not skews:
         return
     yield ""

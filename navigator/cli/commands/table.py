@@ -1,4 +1,4 @@
-"""``torchnav table``: which kernel an operator runs for each dispatch key; ``key``: what one is."""
+"""``torchnav table``: an operator's kernel for each dispatch key; ``key``: one dispatch key."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def table(
 
 
 def _switches_from_with(settings: Settings) -> str:
-    """The switches that ``--with`` names, which is for extensions everywhere else: those words that
-    no folder is called by. They are taken away from there."""
+    """The switches in ``--with``, whose other values are extensions: words that are no folder. They
+    are removed there."""
     known = {"all", *MEANINGS}
     named = tuple(
         one
@@ -82,7 +82,7 @@ def _switches_from_with(settings: Settings) -> str:
 
 
 def _switches(given: str) -> tuple[str, ...]:
-    """The switches that ``--when`` names. Raises UsageError with near names."""
+    """The switches in ``--when``. Raises UsageError with similar names."""
     named = [word.strip() for word in given.split(",") if word.strip()]
     if named == ["all"]:
         return tuple(MEANINGS)
@@ -106,7 +106,7 @@ def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
 
 
 def resolve_overload(index: Index, name: str, overload: str | None) -> str:
-    """The overload that is meant; a name of another namespace stays as it is."""
+    """The overload that is meant; names of other namespaces are unchanged."""
     match = index.resolve(name)
     wanted = None if overload is None else overload.replace("default", "")
     found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]

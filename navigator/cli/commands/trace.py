@@ -22,7 +22,7 @@ from navigator.cli.session import Settings, completed, json_option, pass_setting
 from navigator.cli.terminal import why_no_screen
 
 _KEPT = 20
-"""How many recordings without a name stay in the cache folder."""
+"""Number of unnamed recordings kept in the cache folder."""
 _LIMITS = {"steps": steps_of, "only": pattern_of, "max-ops": count_of, "max-size": size_of}
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -187,7 +187,7 @@ def _limits(
     max_size: str | None = None,
     **schedule: int | None,
 ) -> list[str]:
-    """What is recorded, as options of the recorder."""
+    """The recorder's options for a part of a run."""
     if any(number is not None for number in schedule.values()):
         if steps:
             raise UsageError(
@@ -219,7 +219,7 @@ def _output_after_script(program: tuple[str, ...]) -> tuple[Path | None, tuple[s
 
 
 def _writable(file: Path) -> Path:
-    """The path, once it is sure that a trace can be written there."""
+    """The path, after checking that a trace can be written there."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.open("ab").close()
@@ -239,19 +239,19 @@ def _cache_file(settings: Settings, program: str) -> Path:
 
 
 def _recorder(name: str) -> str:
-    """The recorder as a file: the program's Python need not have torchnav."""
+    """A file of the recorder, since the program's Python need not have torchnav."""
     return str(Path(__file__).parents[2] / "capture" / name)
 
 
 def _native_folder(settings: Settings) -> Path:
-    """Where compiled recorders are, one for each torch and Python."""
+    """The folder of compiled recorders, one for each torch and Python."""
     from indexes.source.source import cache_folder
 
     return (settings.cache or cache_folder()) / "native"
 
 
 def _become(command: list[str]) -> int:
-    """Let the program have this process: its terminal, its signals and its exit status."""
+    """Replace this process with the program, which gets the terminal, signals and exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     if os.name == "posix":
@@ -263,7 +263,7 @@ def _become(command: list[str]) -> int:
 
 
 def _interpreter() -> str:
-    """The Python to run a program with. One that was named is believed."""
+    """The Python to run the program with; a named one is not checked."""
     target = target_python()
     if target.torch is None and target.reason == OWN:
         raise SourceError("no Python with torch was found: name one with --python")
