@@ -1,1 +1,1 @@
-"""Answers as plain text and Markdown, for every face."""
+"""Answers as plain text, Markdown and HTML."""

@@ -1,6 +1,6 @@
-"""Answers as plain text, the same for a terminal and a pipe, 80 columns where it can.
+"""Answers as plain text, the same in a terminal and a pipe, 80 columns if possible.
 
-Text that comes from source or traces passes ``clean`` before it is written.
+Text from source files and traces passes ``clean`` first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NARROWEST = 40
 
 
 def wrap(text: str, indent: str, width: int = WIDTH) -> Iterator[str]:
-    """``text`` in lines of at most so many columns; a word that is longer stays whole."""
+    """``text`` in lines of at most ``width`` columns; longer words stay whole."""
     return iter(
         textwrap.wrap(
             " ".join(clean(text).split()),
@@ -44,7 +44,7 @@ def wrap(text: str, indent: str, width: int = WIDTH) -> Iterator[str]:
 
 
 def sureness(confidence: Confidence, form: str = "") -> str:
-    """How sure a link is, in the words of people; with a ``form``, nothing of what is certain."""
+    """A confidence in words; with a ``form``, empty for what is certain."""
     word = "inferred" if confidence == "by rule" else confidence
     if not form:
         return word
@@ -62,7 +62,7 @@ def version_words(info: SourceInfo) -> str:
 
 
 def source_lines(info: SourceInfo) -> Iterator[str]:
-    """Which source an answer was read from, and what that source lacks."""
+    """The source of an answer, and what that source lacks."""
     yield f"source: {version_words(info)}"
     for name, folder in info.roots:
         yield clean(f"  with @{name}: {folder}")
@@ -80,7 +80,7 @@ def overload_lines(others: Sequence[str]) -> Iterator[str]:
 
 
 def entry(title: str, where: object, *more: str) -> Iterator[str]:
-    """What something is called, where it stands and what there is to say of it."""
+    """A name, its place and a note."""
     yield clean(title)
     yield clean(f"    {where}")
     for text in more:
@@ -105,7 +105,7 @@ def member_lines(members: Iterable[Member]) -> Iterator[str]:
 def engine_lines(
     functions: Iterable[tuple[EngineFunction, Iterable[tuple[str, int]]]],
 ) -> Iterator[str]:
-    """The functions of the engine, each with what it calls of the rest of autograd."""
+    """The functions of the engine, with their calls into the rest of autograd."""
     for function, elsewhere in functions:
         calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
         others = dict.fromkeys(f"{name} (line {line})" for name, line in elsewhere)
@@ -138,21 +138,21 @@ def problem_lines(problems: Iterable[Problem], mark: str = "") -> Iterator[str]:
 
 
 def where_text(location: Location) -> str:
-    """A place, fit for a terminal."""
+    """A place as printable text."""
     return clean(str(location))
 
 
 # ------------------------------------------------------------------ cards and routes
 
 _LABEL = 10
-"""The columns of the labels."""
+"""The width of labels."""
 _ROOM = WIDTH - _LABEL
 _TWO_LINES = ("CPU", "CUDA", "MPS")
 
 
 class CardRow(NamedTuple):
-    """A row of a card as text: the line that it belongs to, None for the schema, and its parts,
-    which stand side by side."""
+    """A row of a card: its line, None for the schema, and its parts, which are printed side by
+    side."""
 
     line: CardLine | None
     text: str
@@ -164,8 +164,8 @@ class CardRow(NamedTuple):
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """A card in at most 80 columns and 16 lines. A way is shortened behind its first step, a path
-    at its front: what computes, and its line, always stand there."""
+    """A card in at most 80 columns and 16 lines. Long routes lose steps after the first one, long
+    paths their first folders; the computing function and its line are always shown."""
     yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:
         label = f" {line.label} ".ljust(_LABEL)
@@ -175,7 +175,7 @@ def card_lines(card: Card) -> Iterator[str]:
 
 
 def schema_rows(card: Card, width: int) -> Iterator[CardRow]:
-    """The schema in two rows of so many columns, with what kind of operator it is."""
+    """The schema in two rows of at most ``width`` columns, with the kind of operator."""
     first, *more = wrap(card.schema, "", width)
     room = width - len(card.kind) - 2
     last = " ".join(more)
@@ -189,7 +189,7 @@ def schema_rows(card: Card, width: int) -> Iterator[CardRow]:
 
 
 def card_line_rows(line: CardLine, room: int, most: int = 2) -> Iterator[CardRow]:
-    """A line of a card without its label, in so many columns and at most so many rows."""
+    """A card line without its label, in at most ``room`` columns and ``most`` rows."""
     place = str(line.location or "")
     whole = CardRow(line, line.text, place, line.note)
     if len(str(whole)) <= room:
@@ -216,7 +216,7 @@ def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
 
 
 def _fitting(parts: Sequence[str], room: int) -> str:
-    """The first parts of a note, at least one, and how many more there are."""
+    """The first parts of a note that fit, at least one, and the number of the others."""
     for shown in range(len(parts), 0, -1):
         left = len(parts) - shown
         text = " · ".join([*parts[:shown], *([f"{left} more"] if left else [])])
@@ -230,8 +230,8 @@ _OTHER_WAYS = 9
 
 
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
-    """Below a card, in so many lines: the other ways to what computes, a line each, then the
-    usual ways step by step. What is left out is counted."""
+    """Routes below a card in at most ``room`` lines: other routes on one line each, then the usual
+    ones step by step. Omitted ones are counted."""
     devices = [own for own in _by_device(routes) if own[0].device in _TWO_LINES]
     others = [list(_other_routes(own)) for own in devices]
     most = min(_OTHER_WAYS, room - 2)
@@ -247,7 +247,7 @@ def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
 
 
 def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
-    """The first of each group, so that there are as many of each as of the others."""
+    """The first items of each group, as evenly as possible."""
     for number, group in enumerate(groups):
         share = max(1, most // (len(groups) - number))
         yield group[:share]
@@ -255,7 +255,7 @@ def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str
 
 
 def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
-    """A line for each function that computes, besides the usual one."""
+    """One line for each function that computes on other than usual routes."""
     ends = {one.steps[-1]: one for one in reversed(routes)}
     ends.pop(routes[0].steps[-1])
     for route in reversed(ends.values()):
@@ -266,7 +266,7 @@ def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
 
 
 def _middle_out(tree: Sequence[str], room: int) -> Iterator[str]:
-    """Lines without those of the middle, which are counted."""
+    """Replaces lines in the middle by their number."""
     if len(tree) <= room:
         yield from tree
         return
@@ -285,7 +285,7 @@ def _by_device(routes: Iterable[Route]) -> Iterable[list[Route]]:
 
 
 def _route_tree(routes: Sequence[Route]) -> Iterator[str]:
-    """Each step of a way on a line."""
+    """The steps of routes, one a line."""
     for route in routes:
         steps = [*route.via[1:], Way(route.symbol, route.location)]
         for depth, one in enumerate(steps):
@@ -302,8 +302,8 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
 
 
 def _one_line(line: CardLine, place: str, room: int) -> CardRow:
-    """What fits on one line: the path gives way first, then the note, then the steps of a way, and
-    the file before the name of the function at its end. Of a file's name nothing is cut off."""
+    """A card line on one line. The path is shortened first, then the note, then the steps of the
+    route, and the file before the name of the last function. File names stay whole."""
     name = _file_name(place)
     for said in (line.note, ""):
         beside = len(said) + 2 if said else 0
@@ -317,13 +317,13 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
 
 
 def _file_name(place: str) -> str:
-    """A place without its folders, but for an extension's name."""
+    """A place without its folders, except for an extension's name."""
     root = f"{place.partition('/')[0]}/.../" if in_extension(place) else ""
     return root + place.rpartition("/")[2]
 
 
 def shortened_way(way: str, room: int) -> str:
-    """A way without steps of its middle, or a text without its end, so that it fits."""
+    """A route without middle steps, or a text without its end, to fit."""
     *before, last = way.split(" > ")
     if not before:
         return way if len(way) <= room else f"{way[: room - 4].rstrip()} ..."
@@ -331,14 +331,13 @@ def shortened_way(way: str, room: int) -> str:
     for left in range(1, len(before) + 1):
         if len(shown) <= room:
             break
-        start = min(1, len(before) - left)  # the last steps say the most
+        start = min(1, len(before) - left)  # the last steps are the most useful
         shown = " > ".join([*before[:start], "...", *before[start + left :], last])
     return shown if len(shown) <= room else last
 
 
 def shortened_path(place: str, room: int) -> str:
-    """A place without the first folders of its path, but for an extension's name, so that it
-    fits."""
+    """A place without its first folders, except for an extension's name, to fit."""
     root, rest = "", place
     if in_extension(place):
         root, _, rest = place.partition("/")

@@ -1,4 +1,4 @@
-"""Chains as plain text: an indented tree, and what a hop says beside its place."""
+"""Chains as plain text: an indented tree, with notes on each hop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from navigator.text.clean import clean
 
 
 def chain_lines(chain: Chain) -> Iterator[str]:
-    """A chain as an indented tree, with what is not listed by its number, and what could not be
-    resolved at its end."""
+    """A chain as an indented tree, with counts of omitted steps and, at the end, what could not be
+    resolved."""
     yield clean(chain.op.full_name)
     yield from wrap(chain.op.schema, "  ")
     facts = [chain.op.kind, *(f"tag {tag}" for tag in chain.op.tags)]
@@ -49,7 +49,7 @@ class _ChainTree:
             yield from folded_lines(group[0], "  " * (depth + 1))
 
     def _groups(self, hops: Sequence[Hop]) -> Iterator[list[Hop]]:
-        """Calls of one thing from several lines of one function stand together."""
+        """Groups calls of the same thing from several lines of one function."""
         groups: dict[object, list[Hop]] = {}
         for hop in hops:
             alone = hop.id in self._children or hop.location is None or hop.folded
@@ -66,17 +66,17 @@ _NAMES: dict[Work, tuple[str, str]] = {
     "moves": ("copy", "copies"),
     "helps": ("helper", "helpers"),
 }
-"""What one step, and several, of each work are called."""
+"""Singular and plural for steps of each work."""
 
 
 def folded_lines(hop: Hop, indent: str) -> Iterator[str]:
-    """``... 3 checks, 2 allocations``: what is not listed below a hop, and what shows it."""
+    """``... 3 checks, 2 allocations``: steps omitted below a hop, and how to list them."""
     if said := [*filter(None, (folded_words(hop), hop.continues))]:
         yield from wrap(f"... {': '.join(said)}", indent)
 
 
 def folded_words(hop: Hop) -> str:
-    """``3 checks, 2 allocations``: what is not listed below a hop; empty for nothing."""
+    """``3 checks, 2 allocations``: the steps omitted below a hop, or empty."""
     return ", ".join(f"{count:,} {_NAMES[work][count != 1]}" for work, count in hop.folded.items())
 
 
@@ -86,7 +86,7 @@ def _sameness(hop: Hop) -> object:
 
 
 def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:
-    """``role [where] symbol``, then the place and why. Hops of a group differ in their lines."""
+    """``role [where] symbol``, place and reason. Hops of a group differ in lines only."""
     hop = group[0]
     yield clean(f"{indent}{hop.role.replace('_', ' ')}{_marks(hop.device, hop.keys)} {hop.symbol}")
     inner = f"{indent}    "
@@ -126,7 +126,7 @@ _UNKNOWN = "that this tree does not define,"
 
 
 def dtype_notes(dispatches: Sequence[DtypeDispatch]) -> list[str]:
-    """A line for each set of dtypes, with the macros that cover it and their lines."""
+    """A line for each set of dtypes, with the macros that produce it and their lines."""
     uses: dict[tuple[str, str, str], list[str]] = {}
     for one in dispatches:
         of = f" of {one.type_name}" if one.type_name not in ("", "scalar_t") else ""
@@ -149,7 +149,7 @@ _SHOWN = 2
 
 
 def choice_note(choices: Sequence[Choice]) -> str:
-    """The innermost conditions under which a step is taken; empty for none."""
+    """The innermost conditions of a step, or empty."""
     if not choices:
         return ""
     more = len(choices) - _SHOWN
@@ -160,7 +160,7 @@ def choice_note(choices: Sequence[Choice]) -> str:
 
 
 def _condition(one: Choice) -> str:
-    """``!use_mkldnn (:42)``; behind an ``if`` of which every branch leaves nothing is reached."""
+    """``!use_mkldnn (:42)``; also for code after an ``if`` whose branches all return."""
     if one.arm == "otherwise" and one.text == "true":
         return f"never reached (:{one.location.line})"
     text = one.text if len(one.text) <= _LONGEST else f"{one.text[: _LONGEST - 3]}..."

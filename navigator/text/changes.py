@@ -72,7 +72,7 @@ def _neighbour(one: Neighbour) -> Iterator[str]:
 
 
 def file_lines(arrival: Arrival) -> Iterator[str]:
-    """The files of a commit with what it added to each."""
+    """The files of a commit with the lines added to each."""
     for one in arrival.files[:_MOST_FILES]:
         added = "binary" if one.added is None else f"+{one.added} -{one.removed}"
         yield clean(f"{one.path} {added}")

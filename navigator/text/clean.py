@@ -1,8 +1,8 @@
-"""The one gate for text: whatever a face writes comes through here.
+"""The gate for text: everything that is printed or rendered passes it.
 
-Names, paths and messages come from source files, traces and git, which are not ours to trust.
-What could steer a terminal, turn text around or hide in it is made visible, and no text becomes
-markup of the HTML or Markdown that it is put into.
+Names, paths and messages from source files, traces and git are not trusted. Control characters,
+changes of text direction and invisible characters are made visible, and text is escaped for HTML
+and Markdown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import html
 import re
 from urllib.parse import quote
 
-# Control characters, soft hyphens, marks of direction, what has no width, line separators,
+# Control characters, soft hyphens, direction marks, zero-width characters, line separators,
 # surrogates and tags.
 _UNSAFE = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|]")
 
 
 def printable(text: str) -> str:
-    """``text`` with its lines and tabs, and what could act on a terminal written as an escape."""
+    """``text`` with its lines and tabs; characters that could act on a terminal are escaped."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSAFE_CHARACTER.sub(_escape, text)
@@ -39,34 +39,34 @@ def clean(text: str) -> str:
 
 
 def pictured(text: str) -> str:
-    """``text`` for a screen of cells: each character that is not printable becomes one that is."""
+    """``text`` for a screen of cells: each unprintable character is replaced by a printable one."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSAFE_OR_SPACING.sub(_picture, text)
 
 
 def html_text(text: str) -> str:
-    """``text`` within HTML, in an attribute too."""
+    """``text`` escaped for HTML, including attributes."""
     return html.escape(printable(text), quote=True)
 
 
 def markdown_text(text: str) -> str:
-    """``text`` within a line of Markdown, without becoming markup."""
+    """``text`` escaped for a line of Markdown."""
     return _MARKUP.sub(r"\\\g<0>", clean(text))
 
 
 def markdown_code(text: str) -> str:
-    """``text`` as a code span of Markdown, which it cannot end."""
+    """``text`` as a code span of Markdown."""
     return f"`{clean(text).replace('`', chr(39))}`"
 
 
 def markdown_cell(text: str) -> str:
-    """``text`` as a code span in a table, whose cell it cannot end."""
+    """``text`` as a code span in a table."""
     return markdown_code(text).replace("|", "\\|")
 
 
 def markdown_link(text: str, address: str | None) -> str:
-    """A link whose words are ``text``; the words alone without an address."""
+    """A link with ``text``; just the text without an address."""
     words = markdown_code(text)
     return f"[{words}]({quote(address, safe=_IN_ADDRESS)})" if address else words
 

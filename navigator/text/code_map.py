@@ -10,7 +10,7 @@ from navigator.text.clean import clean
 
 
 def folder_lines(answer: FolderMap, limit: int) -> Iterator[str]:
-    """A folder: what it says of itself, its doors, what is in it; so many files."""
+    """A folder: description, entry points, and contents with at most ``limit`` files."""
     yield clean(answer.path or "the root of the tree")
     yield from wrap(counts_words(answer.counts), "  ")
     for words in answer.words:
@@ -59,7 +59,7 @@ def _words_lines(words: Words, indent: str) -> Iterator[str]:
 
 
 def call_lines(answer: CallMap) -> Iterator[str]:
-    """The way of a call, folder by folder."""
+    """The path of a call through folders."""
     name = answer.op if "::" in answer.op else f"aten::{answer.op}"
     yield clean(f"{name} on {answer.device}: the path of a plain call through the tree")
     folder = None

@@ -1,4 +1,4 @@
-"""A contribution as sections of rows, for every face: text, Markdown and the screen."""
+"""A contribution as sections of rows, for text, Markdown and the screen."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _PRECEDENTS = "commits that added a similar operator"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line to read, to tick off or to run."""
+    """A line to read, tick off or run."""
 
     text: str
     location: Location | None = None
     detail: str = ""
-    """Why: the rule, the meaning, the numbers."""
+    """The reason: a rule, a meaning, numbers."""
     command: str = ""
-    """To be copied and run from the top of the tree."""
+    """A command to run from the top of the tree."""
     code: tuple[str, ...] = ()
     """Lines of source."""
 
@@ -57,7 +57,7 @@ class Section:
 
 
 def sections(one: Contribution) -> tuple[Section, ...]:
-    """All that a contribution says, in the order of work; empty sections are left out."""
+    """A contribution in the order of work, without empty sections."""
     found = (
         ("Places", _places(one), _omitted(one)),
         ("Rebuild", map(_cost, one.costs), _REBUILT),
@@ -89,7 +89,7 @@ def _places(one: Contribution) -> Iterator[Row]:
 
 
 def place_rows(steps: Sequence[Step]) -> Iterator[Row]:
-    """A row for each place; at last one for all files of a shape."""
+    """A row for each place, then one for all files of the same kind."""
     for step in steps:
         if step.role != "sibling":
             yield Row(f"{step.role.replace('_', ' ')} {step.symbol}", step.location, step.rule)
@@ -97,7 +97,7 @@ def place_rows(steps: Sequence[Step]) -> Iterator[Row]:
 
 
 def _siblings(steps: Sequence[Step]) -> Iterator[Row]:
-    """One row for all files of the shape of one."""
+    """One row for all files of the same kind."""
     for rule in dict.fromkeys(step.rule for step in steps):
         first, *more = [step for step in steps if step.rule == rule]
         also = f"; so are {', '.join(step.symbol for step in more)}" if more else ""
@@ -114,7 +114,7 @@ def _cost(cost: Cost) -> Row:
 
 
 def _now(one: Contribution) -> dict[str, Selection]:
-    """The tests to run now, by their commands."""
+    """The tests to run now, by command."""
     return {found.command: found for found in run_now(one.tests)}
 
 
@@ -151,7 +151,7 @@ def _opinfos(tests: OperatorTests) -> Iterator[Row]:
 
 
 def _selection(found: Selection) -> Row:
-    """A command, with the first of the tests that it runs."""
+    """A command with the first of its tests."""
     more = len(found.names) - 1
     what = f"{found.names[0]}{f' and {more} more' * bool(more)}"
     some = f"; {found.filtered} of them for OpInfos that fit a condition" if found.filtered else ""
@@ -198,10 +198,10 @@ def _convention(one: Convention) -> Row:
 
 
 def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
-    """The plan for a new operator, in the order of work; empty sections are left out."""
+    """The plan for a new operator in the order of work, without empty sections."""
     surely = [one for one in plan.additions if one.certainty == "surely"]
     perhaps = [one for one in plan.additions if one.certainty == "perhaps"]
-    checks = sorted(plan.checks, key=lambda one: one.good)  # what is wrong first
+    checks = sorted(plan.checks, key=lambda one: one.good)  # failures first
     found = (
         ("Checks", map(_check, checks), ""),
         ("What to write", map(_short, surely), _SHORT),
@@ -240,7 +240,7 @@ def _addition(one: Addition) -> Row:
 
 
 def _new_tests(plan: NewOperator) -> Iterator[Row]:
-    """The files to add tests to, the first of those that its OpInfo fills, and how many more."""
+    """The files to add tests to, and what its OpInfo already covers."""
     made = [one for one in plan.tests if one.location is None]
     for one in plan.tests:
         if one.location is not None:
@@ -253,7 +253,7 @@ def _new_tests(plan: NewOperator) -> Iterator[Row]:
 
 
 def _rebuilt(costs: Sequence[Cost]) -> Iterator[Row]:
-    """What is compiled again with more than a file itself; the rest in one row."""
+    """Files whose change recompiles others; the rest in one row."""
     alone = [one for one in costs if one.kind not in ("codegen", "unknown") and one.objects <= 1]
     yield from (_cost(one) for one in costs if one not in alone)
     if sources := sum(one.objects for one in alone):
@@ -360,7 +360,7 @@ def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
 
 
 def fenced(lines: Sequence[str], margin: str = "") -> Iterator[str]:
-    """Lines of source as a block of code; nothing for none."""
+    """Lines of source as a code block; empty without lines."""
     if lines:
         fence = "~" * max(3, 1 + max(map(_longest_fence, lines)))
         yield from ("", f"{margin}{fence}")
@@ -373,7 +373,7 @@ def _longest_fence(line: str) -> int:
 
 
 def visible(line: str) -> str:
-    """A line of source with its indentation, and nothing in it that could act on a terminal."""
+    """A line of source with its indentation, printable."""
     line = line.expandtabs(4)
     body = line.lstrip(" ")
     return " " * (len(line) - len(body)) + clean(body)

@@ -42,7 +42,7 @@ def counts(changes: Iterable[Change]) -> str:
 
 
 def diff_lines(diff: Diff) -> Iterator[str]:
-    """The whole comparison, a section for each facet."""
+    """The whole comparison, one section per facet."""
     yield f"before: {version_words(diff.before)}"
     yield f"after:  {version_words(diff.after)}"
     for note in diff.notes:
@@ -58,7 +58,7 @@ def diff_lines(diff: Diff) -> Iterator[str]:
 
 
 def change_lines(change: Change) -> Iterator[str]:
-    """One difference: what it is about, both sides with their places, and the rules."""
+    """One difference: its subject, both sides with their places, and the rules."""
     verdict = "  BREAKING" if change.backward == "breaking" else ""
     sign = _SIGNS.get(change.what, "~")
     how = f" {change.what}" if change.what in ("moved", "renamed", "edited") else ""
@@ -72,7 +72,7 @@ def change_lines(change: Change) -> Iterator[str]:
 
 
 def title(change: Change) -> str:
-    """``mul.Tensor MPS``; a function with the first of the operators that reach it."""
+    """``mul.Tensor MPS``; for a function, the first operator that reaches it."""
     ops = ", ".join(change.ops[:_OPS_SHOWN])
     more = len(change.ops) - _OPS_SHOWN
     ops += f" and {more} more" if more > 0 else ""
@@ -84,7 +84,7 @@ def title(change: Change) -> str:
 
 
 def markdown_lines(diff: Diff) -> Iterator[str]:
-    """The comparison as Markdown: what breaks callers, then a list for each facet."""
+    """The comparison as Markdown: breaking changes, then a list for each facet."""
     yield f"# From {version_words(diff.before)} to {version_words(diff.after)}"
     for note in diff.notes:
         yield from ("", f"*{words(note)}*")

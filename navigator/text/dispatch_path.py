@@ -1,4 +1,4 @@
-"""Dispatch paths side by side as plain text: a column for each switch, a row for each key."""
+"""Dispatch paths as plain text, side by side: a column for each switch, a row for each key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEGEND = "1 2 3: kernels in order; - falls through; x excluded; ! raises; . not
 
 
 def path_lines(answer: SwitchPaths, live: Sequence[LiveSwitch] | None = None) -> Iterator[str]:
-    """The paths of an operator, what each switch changes, and why each key is met."""
+    """The paths of an operator, the effect of each switch, and why each key takes part."""
     name = answer.op if "::" in answer.op else f"aten::{answer.op}"
     yield clean(f"{name} on {answer.backend}: the keys that a call passes")
     yield ""
@@ -48,7 +48,7 @@ def _matrix(answer: SwitchPaths, columns: dict[str, SwitchPath]) -> Iterator[str
 
 
 def _cell(path: SwitchPath, key: str) -> str:
-    """What happens at a key: the number of its kernel among those that run, or a sign."""
+    """What happens at a key: the number of its kernel if that runs, or a sign."""
     if path.unknown:
         return "?"
     if key in path.kernels:
@@ -79,7 +79,7 @@ def _change(cause: KeyCause) -> str:
 
 
 def _different(paths: Sequence[SwitchPath]) -> list[PathStep]:
-    """Each step once, of all paths."""
+    """The distinct steps of all paths."""
     found: dict[tuple[object, ...], PathStep] = {}
     for path in paths:
         for step in path.steps:
@@ -103,7 +103,7 @@ def _at(where: object) -> str:
 
 
 def _live_lines(live: Sequence[LiveSwitch]) -> Iterator[str]:
-    """What torch says; of all switches but the first, what it changes in the sets."""
+    """Torch's answer; for all switches but the first, only the changes of the key sets."""
     yield "the installed torch: its sets, and its keys that are no fallthrough"
     for one in live:
         said = {True: "agrees", False: "differs", None: "not compared"}[one.agrees]

@@ -10,11 +10,11 @@ from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, place, table, words
 
 _EVIDENCE = 4
-"""Lines of evidence that are shown of each gap; JSON has all."""
+"""Lines of evidence for each gap; JSON has all."""
 
 
 def count_lines(answer: GapList) -> Iterator[str]:
-    """How many gaps of each kind there are, or why that is unknown here."""
+    """The number of gaps of each kind, or why it is unknown."""
     for one in answer.counts:
         if one.lacks:
             yield clean(f"{one.difficulty:<7} {one.kind:<16}     ? {one.title}")
@@ -43,11 +43,11 @@ def _key_lines(keys: Sequence[KeyCount]) -> Iterator[str]:
 
 
 _NAMES = 10
-"""Lines of names."""
+"""Maximum number of lines of names."""
 
 
 def name_lines(gaps: Sequence[Gap]) -> Iterator[str]:
-    """What the gaps of a kind are about, all in a few lines."""
+    """The names that a kind's gaps concern, in a few lines."""
     names = dict.fromkeys(gap.name.partition(".")[0] for gap in gaps if gap.op)
     lines = list(wrap(", ".join(names), "  ")) if len(names) > 1 else []
     yield from lines[:_NAMES]
@@ -75,7 +75,7 @@ def gap_lines(gap: Gap) -> Iterator[str]:
 
 
 def gap_markdown(answer: GapList, gaps: Sequence[Gap]) -> Iterator[str]:
-    """A table of counts, and a list of gaps by kind."""
+    """A table of counts, and gaps by kind."""
     yield f"# Openings in PyTorch {words(answer.source.version)}"
     yield ""
     yield from table(("difficulty", "kind", "count", "what"), map(_count_row, answer.counts))

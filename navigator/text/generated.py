@@ -35,18 +35,18 @@ _ORDER = (
     "NativeMetaFunction",
     "NativeFunction",
 )
-"""How a call goes down, by the beginnings of the names of files; what is not named comes last."""
+"""Order of a call through the files, by prefixes of their names; others come last."""
 _OFF_THE_ROAD = ("python_functions", "python_return", "RegisterSchema", "RegisterFunctional")
 _STOPS = 13
-"""Of these, how many a call passes."""
+"""The number of these that a call passes."""
 _HINT = "more: --full for the code of all pieces, --only NAME for those of one file"
 
 
 def generated_lines(answer: Generated, full: bool, only: str) -> Iterator[str]:
-    """The overview, then the code: of the way of a call, of all pieces, or of those in one file.
+    """The overview, then the code: that on a call's path, all of it, or one file's.
 
     Raises:
-        NotFound: When ``only`` names none of the files.
+        NotFound: If ``only`` is not one of the files.
     """
     pieces = sorted(answer.pieces, key=lambda one: (_rank(one.family), one.location))
     if only:
@@ -80,7 +80,7 @@ def _chosen(answer: Generated, only: str) -> list[Piece]:
 
 
 def _way(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces that a call passes: of the kernel's registrations the first alone."""
+    """The pieces that a call passes: of the kernel's registrations only the first."""
     registered = next((one.family for one in pieces if one.family.startswith("Register")), "")
     for one in pieces:
         skipped = one.family.startswith("Register") and one.family != registered
@@ -100,7 +100,7 @@ def _overview(answer: Generated, pieces: Iterable[Piece], full: bool) -> Iterato
 
 
 def _absences(answer: Generated, full: bool) -> Iterator[str]:
-    """Why files have nothing: those on the way of a call, without ``full``."""
+    """Why files have nothing for the operator; without ``full``, only files on a call's path."""
     python = any(one.family.startswith("python_") for one in answer.pieces)
     ranked = sorted(answer.absences, key=lambda one: min(map(_rank, one.families)))
     shown = [
@@ -118,7 +118,7 @@ def _absences(answer: Generated, full: bool) -> Iterator[str]:
 
 
 def _is_expected(family: str, python: bool) -> bool:
-    """Whether a reader misses a file on the way of a call."""
+    """Whether readers would expect a file on a call's path."""
     return _rank(family) < _STOPS and not (python and family.startswith("python_"))
 
 
@@ -132,7 +132,7 @@ def _row(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _columns(file: str, template: str, generator: str) -> Iterator[str]:
-    """A row of the table; in two lines where the first column is too narrow."""
+    """A row of the table; on two lines if the first column is too narrow."""
     rest = f"{template:<27} {generator}"
     if len(file) > _FILE:
         yield clean(f"  {file}")
@@ -141,11 +141,11 @@ def _columns(file: str, template: str, generator: str) -> Iterator[str]:
 
 
 _FILE = 41
-"""Columns of the file and its lines."""
+"""Width of the column of files and lines."""
 
 
 def _listed(places: Iterable[Location]) -> str:
-    """Places in short: the name of each file once, with its lines."""
+    """Places in short: each file name once, with its lines."""
     lines: dict[str, dict[int, None]] = {}
     for one in places:
         lines.setdefault(os.path.basename(one.path), {})[one.line] = None
@@ -159,7 +159,7 @@ def _absence(one: Absence) -> Iterator[str]:
 
 
 def _why(one: Absence) -> Iterator[str]:
-    """The reason, the comment beside it, and what it rests on."""
+    """The reason, its comment, and its evidence."""
     place = f" ({one.location})" if one.location else ""
     asked = f"{one.function} returned nothing: " if one.function else ""
     yield f"{asked}{one.reason or 'no reason was found where it is written'}{place}"

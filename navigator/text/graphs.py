@@ -1,4 +1,4 @@
-"""A live backward graph as a tree of text and in Graphviz' language."""
+"""A live backward graph as a tree of text and in Graphviz's language."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from navigator.objects.numeric import NumericCheck
 
 _MOST_WAYS = 20
-"""From a loss to one variable; through blocks with shortcuts they double with each."""
+"""Maximum number of paths from a loss to a variable: they double with each skip connection."""
 
 
 def graph_lines(graph: LinkedGraph) -> Iterator[str]:
-    """Each node once, below the first that leads to it, set in where several do from there; then
-    the order in which they ran."""
+    """Each node once, below the first node that leads to it, indented at branches; then the
+    execution order."""
     seen: set[int] = set()
     waiting = [(0, 0, "")]
     while waiting:
@@ -35,7 +35,7 @@ def graph_lines(graph: LinkedGraph) -> Iterator[str]:
             for at, edge in enumerate(graph.nodes[number].edges)
             if edge.number is not None
         ]
-        below = depth + (len(edges) > 1)  # a chain stays where it is
+        below = depth + (len(edges) > 1)  # a chain is not indented
         for at, to in reversed(edges):
             waiting.append((to, below, _via(graph.sources[number], at)))
     yield from _order_lines(graph)
@@ -66,7 +66,7 @@ def _node_lines(graph: LinkedGraph, number: int, depth: int, via: str) -> Iterat
 
 
 def _about(node: GraphNode, source: NodeSource) -> Iterator[str]:
-    """Where it comes from: the entry or class, the Function and the line of the program."""
+    """A node's entry or class, Function, and line of the program."""
     if source.entry is not None:
         yield f"{source.entry.op}  {source.entry.location}"
     elif source.definition is not None:
@@ -92,8 +92,8 @@ def _order_lines(graph: LinkedGraph) -> Iterator[str]:
 
 
 def chains(graph: Sequence[GraphNode], variable: str) -> list[tuple[tuple[int, int], ...]]:
-    """The ways from the loss to a variable, the first of very many: of each step the node and which
-    of its edges."""
+    """The paths from the loss to a variable, as far as the limit: the node and edge index of each
+    step."""
     leading = _leading(graph, variable)
     found: list[tuple[tuple[int, int], ...]] = []
     waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(0, ())] if 0 in leading else []
@@ -108,7 +108,7 @@ def chains(graph: Sequence[GraphNode], variable: str) -> list[tuple[tuple[int, i
 
 
 def _leading(graph: Sequence[GraphNode], variable: str) -> set[int | None]:
-    """The nodes from which a way leads to a variable."""
+    """The nodes with a path to a variable."""
     above: dict[int | None, list[int]] = {}
     for node in graph:
         for edge in node.edges:
@@ -124,7 +124,7 @@ def _leading(graph: Sequence[GraphNode], variable: str) -> set[int | None]:
 
 
 def chain_lines(graph: LinkedGraph, variable: str) -> Iterator[str]:
-    """The chain rule for one variable: each way from the loss, factor by factor."""
+    """The chain rule for one variable: each path from the loss, factor by factor."""
     found = chains(graph.nodes, variable)
     many = "the first of a great many paths" if len(found) == _MOST_WAYS else f"{len(found)} paths"
     summed = f": the sum over {many}" if len(found) > 1 else ""
@@ -147,7 +147,7 @@ def _factor(graph: LinkedGraph, number: int, at: int) -> Iterator[str]:
 
 
 def check_lines(found: NumericCheck) -> Iterator[str]:
-    """Both derivatives along the direction, and whether they agree."""
+    """Both directional derivatives, and whether they agree."""
     text = "they agree" if found.agrees else "THEY DIFFER"
     yield ""
     yield clean(f"checked along a random direction of length 1 from {found.variable}: {text}")
@@ -156,7 +156,7 @@ def check_lines(found: NumericCheck) -> Iterator[str]:
 
 
 def dot_lines(graph: LinkedGraph) -> Iterator[str]:
-    """Nodes with what they come from, edges with the input that they belong to."""
+    """Nodes with their source, edges with their input."""
     yield "digraph backward {"
     yield "  node [shape=box, fontname=monospace];"
     for node, source in zip(graph.nodes, graph.sources, strict=True):

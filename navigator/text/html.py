@@ -1,4 +1,4 @@
-"""Answers as HTML: the pieces that notebooks, the site and the report of a trace share."""
+"""Answers as HTML, for notebooks, the site and the report of a trace."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stylesheet() -> str:
 
 
 def link(source: SourceInfo | None, place: Location | None, words: str = "") -> str:
-    """A place, linked to the page of the tree's commit where that is published."""
+    """A place, linked to the published page of the tree's commit, if any."""
     if place is None:
         return html_text(words)
     shown = html_text(words or str(place))
@@ -36,14 +36,14 @@ def link(source: SourceInfo | None, place: Location | None, words: str = "") -> 
 
 
 def short_link(source: SourceInfo, place: Location | None) -> str:
-    """A place by the name of its file, where the link says the rest."""
+    """A place by its file name, linked."""
     if place is None or permalink(source, place.path, place.line) is None:
         return link(source, place)
     return link(source, place, str(place).rpartition("/")[2])
 
 
 def linked_text(text: str, source: SourceInfo | None) -> str:
-    """Text as HTML, each ``path:line`` in it a link."""
+    """Text as HTML, with each ``path:line`` linked."""
     pieces, end = [], 0
     for found in _PLACE.finditer(text):
         pieces.append(html_text(text[end : found.start()]))
@@ -64,7 +64,7 @@ def card_html(card: Card, source: SourceInfo) -> Iterator[str]:
 
 
 def excerpt(index: Index, source: SourceInfo, title: str, place: Location) -> str:
-    """The first lines at a place, folded under a title; the reason where they can't be read."""
+    """The first lines at a place, collapsed under a title; the reason if they can't be read."""
     try:
         lines = index.read(place.path).split("\n")
     except TorchnavError as error:
@@ -78,7 +78,7 @@ def excerpt(index: Index, source: SourceInfo, title: str, place: Location) -> st
 
 
 def formulas(source: SourceInfo, entry: DerivativeEntry, kinds: Iterable[str] = ()) -> str:
-    """The formulas of an entry of derivatives.yaml as a table, of all kinds by default."""
+    """The formulas of an entry of derivatives.yaml as a table; all kinds by default."""
     rows = (
         row(
             html_text(", ".join(one.inputs)),
@@ -94,5 +94,5 @@ def formulas(source: SourceInfo, entry: DerivativeEntry, kinds: Iterable[str] = 
 
 
 def row(*cells: str) -> str:
-    """A row of a table; cells are HTML already."""
+    """A row of a table of HTML cells."""
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

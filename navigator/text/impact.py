@@ -12,14 +12,14 @@ from navigator.text.clean import clean, markdown_cell
 from navigator.text.markdown import code, heading, table, words
 
 MAX_LISTED = 30
-"""Of each kind, unless all is asked for."""
+"""Rows of each kind, unless all are requested."""
 _FEW = 3
 _NAMES = 60
-"""Operators that are named before their ways, where they are more than a few."""
+"""Operators listed by name before their paths, if there are many."""
 
 
 def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
-    """Each thing asked for, with those that use it."""
+    """Each symbol, with its callers."""
     for root in (step for step in impact.steps if step.parent is None):
         users = [step for step in impact.steps if step.parent == root.id]
         yield clean(f"{root.kind} {root.symbol}")
@@ -32,7 +32,7 @@ def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
 
 
 def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
-    """Operators with their ways, Python names, tests."""
+    """Operators with the paths to them, Python names, tests."""
     own = [one for one in impact.operators if one.dispatches == 0]
     yield from _operators("operators reached", own, impact, everything)
     further = [one for one in impact.operators if one.dispatches]
@@ -59,7 +59,7 @@ def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
 
 
 def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str]:
-    """What differs, and what it reaches."""
+    """The changes, and their effects."""
     yield clean(f"{affected.target} against {affected.base}: {affected.files} files differ")
     for one in affected.changes if everything else affected.changes[:60]:
         detail = f"  ({one.detail})" if one.detail else ""
@@ -109,7 +109,7 @@ def _operators(
 
 
 def reached_as(one: ReachedOperator) -> str:
-    """What of an operator is reached, and with which dispatch keys alone."""
+    """The affected aspect of an operator, and its dispatch keys if only some are affected."""
     only = f"; only {', '.join(one.keys)}" if one.keys else ""
     return f"{', '.join(one.aspects)}{only}"
 
@@ -160,7 +160,7 @@ def _end(impact: Impact) -> Iterator[str]:
 
 
 def markdown_lines(affected: Affected) -> Iterator[str]:
-    """What differs and what it reaches, as a pull request's text would have it."""
+    """The changes and their effects, for the text of a pull request."""
     yield f"## Affected by {words(affected.target)} against {words(affected.base)}"
     yield ""
     for one in affected.changes:

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"`{3,}")
 
 
 def list_lines(labs: Sequence[Lab]) -> Iterator[str]:
-    """Every lab in the order of reading: its name, what it is about and what it needs."""
+    """Every lab in reading order: its name, topic and requirements."""
     widest = max(len(lab.name) for lab in labs)
     for lab in labs:
         needs = f"  (needs {', '.join(lab.needs)})" if lab.needs else ""
@@ -28,7 +28,7 @@ def list_lines(labs: Sequence[Lab]) -> Iterator[str]:
 
 
 def lab_lines(report: LabReport) -> Iterator[str]:
-    """A lab from its title to the source that its links lead to."""
+    """A lab from its title to the targets of its links."""
     for number, cell in enumerate(report.lab.cells):
         yield from _narration(report, cell) if cell.is_markdown else _code(report, cell, number)
     yield from wrap(_summary(report), "")
@@ -41,7 +41,7 @@ def _narration(report: LabReport, cell: Cell) -> Iterator[str]:
         if text.startswith("#"):
             heading, _, text = text.partition("\n")
             yield clean(heading)
-        for part in re.split(r"\n(?=- )", text):  # a list item stays one
+        for part in re.split(r"\n(?=- )", text):  # keep list items separate
             yield from wrap(part, "")
         yield ""
 
@@ -71,14 +71,14 @@ def _code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
 
 
 def _output(report: LabReport, number: int) -> list[str]:
-    """What a cell printed; the lab's own file is called by its name."""
+    """The output of a cell; the lab's own path is shortened to its name."""
     run = report.cell_run(number)
     own = f"{report.lab.path.parent}{os.sep}"
     return run.output.replace(own, "").splitlines() if run else []
 
 
 def _failure_lines(report: LabReport, number: int) -> Iterator[str]:
-    """Why a cell was not run, or how it failed."""
+    """Why a cell was not run, or its error."""
     run = report.cell_run(number)
     if run and run.skipped:
         yield f"skipped: {run.skipped}"
@@ -87,7 +87,7 @@ def _failure_lines(report: LabReport, number: int) -> Iterator[str]:
 
 
 def _summary(report: LabReport) -> str:
-    """How many claims hold, and what the links are of."""
+    """How many claims hold, and the tree of the links."""
     claims, run = report.lab.claims, report.run
     lost = sum(link.location is None for link in report.links.values())
     links = f"{len(report.links) - lost} of {len(report.links)} links found in this source"
@@ -111,7 +111,7 @@ def _count(number: int, what: str) -> str:
 
 
 def lab_page(report: LabReport) -> Iterator[str]:
-    """A lab as a page: narration, code, output and claims, then where its links lead."""
+    """A lab as a page: narration, code, output and claims, then the targets of its links."""
     for number, cell in enumerate(report.lab.cells):
         yield from (
             _page_text(report, cell) if cell.is_markdown else _page_code(report, cell, number)

@@ -1,4 +1,4 @@
-"""Markdown: spans, headings and tables of what passed the gate for text."""
+"""Markdown: spans, headings and tables of printable text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["code", "heading", "place", "table", "words"]
 
 
 def code(text: object) -> str:
-    """A code span of a name, a place or an input."""
+    """A code span for a name, a place or an input."""
     return markdown_code(str(text))
 
 
 def place(info: SourceInfo, location: Location) -> str:
-    """A line of the source, linked to where its commit is published, if it is."""
+    """A line of source, linked to its published commit, if any."""
     return markdown_link(str(location), permalink(info, location.path, location.line))
 
 
@@ -28,7 +28,7 @@ def heading(level: int, text: str) -> tuple[str, str, str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Cells are Markdown already."""
+    """A table of Markdown cells."""
     yield f"| {' | '.join(head)} |"
     yield "|---" * len(head) + "|"
     yield from (f"| {' | '.join(row)} |" for row in rows)

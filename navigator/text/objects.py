@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inspection_lines(found: Inspection) -> Iterator[str]:
-    """The tensor, its storage and formats first; then every member."""
+    """The tensor, its storage and formats, then every member."""
     yield clean(found.summary)
     if found.strip is not None:
         yield from _strip_lines(found.strip)

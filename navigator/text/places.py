@@ -1,4 +1,4 @@
-"""What stands at a line as plain text: what it calls, and which operators reach it by which way."""
+"""What is at a line as plain text: its calls, and the operators that reach it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from indexes.model.answers import Callee, Place, ReachingPath
 from navigator.text.answers import entry, sureness, wrap
 
 _WAYS = 5
-"""Ways that are shown unless all are asked for."""
+"""Paths shown, unless all are requested."""
 _NAMES = 12
-"""Operators that are named of those that share a way, and of those without one."""
+"""Operators named for each path, and for those without one."""
 
 _BY = {"kernel": "", "meta": ", by what checks their inputs", "backward": ", by their formulas"}
 
 
 def place_lines(places: Iterable[Place], everything: bool = False) -> Iterator[str]:
-    """Places, innermost first; ``everything`` lists all operators and ways."""
+    """Places, innermost first; ``everything`` lists all operators and paths."""
     most = None if everything else _WAYS
     for place in places:
         end = place.location.end_line
@@ -58,7 +58,7 @@ def _way_lines(place: Place, most: int | None) -> Iterator[str]:
 
 
 def _way(ways: Sequence[ReachingPath], most: int | None) -> str:
-    """Operators that share a way, and the way: ``sum, sum.out (CPU): sum_out > sum_stub``."""
+    """Operators that share a path, and the path: ``sum, sum.out (CPU): sum_out > sum_stub``."""
     first = ways[0]
     devices = f" ({', '.join(first.devices)})" if first.devices else ""
     by = _BY[first.side]

@@ -1,4 +1,4 @@
-"""The places of an answer, one a line, as editors and scripts take them."""
+"""The places of an answer, one a line, for editors and scripts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SAID = ("detail", "rule", "why", "how", "reason", "note")
 _MOST_TEXT = 160
 
 Place = tuple[str, int, str]
-"""Path, line, and what stands there."""
+"""Path, line, and what is there."""
 
 
 def places(answer: Json) -> Iterator[Place]:
-    """Each place of an answer by the contract of docs/json.md, once, in its order."""
+    """Each distinct place in an answer's JSON (docs/json.md), in order."""
     yield from dict.fromkeys(_places(answer, ""))
 
 
@@ -41,7 +41,7 @@ def _places(value: Json, around: str) -> Iterator[Place]:
 
 
 def _words(value: Mapping[str, Json]) -> str:
-    """What an object says of its place: its kind, its name, and why it is there."""
+    """An object's kind, name and reason."""
     found = (next((value[key] for key in keys if _is_text(value.get(key))), "") for keys in _PARTS)
     return clean(" ".join(str(one) for one in found if one))[:_MOST_TEXT]
 
@@ -54,7 +54,7 @@ def _is_text(value: Json) -> bool:
 
 
 def vimgrep(info: SourceInfo, found: Place) -> str:
-    """``path:line:column:text``, the path from the folder that the reader stands in."""
+    """``path:line:column:text``, with paths relative to the current folder."""
     path, line, text = found
     full = str(file_of(info, path))
     here = os.path.relpath(full)
@@ -62,7 +62,7 @@ def vimgrep(info: SourceInfo, found: Place) -> str:
 
 
 def linked(info: SourceInfo, found: Place) -> str:
-    """The page of a place at the tree's commit; ``path:line`` where that is not known."""
+    """The page of a place at the tree's commit; ``path:line`` if unknown."""
     path, line, text = found
     return f"{permalink(info, path, line) or f'{path}:{line}'}  {text}".rstrip()
 

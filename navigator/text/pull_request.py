@@ -1,5 +1,5 @@
-"""The draft of a pull request as Markdown: its text by the tree's own form, then what is for its
-author alone."""
+"""The draft of a pull request as Markdown: its text in the tree's form, then notes for the
+author."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _HEADINGS = (
     ("why", r"\b(why|motivation|context|background)\b"),
     ("test", r"\b(test|testing|verif\w+)\b"),
 )
-"""Which headings of a form ask for which part."""
+"""The headings of a form that each part belongs under."""
 _HEADING = re.compile(r"\s*(#+\s+(.*\S)|\*\*(.+)\*\*:?)\s*$")
 
 
 def title_text(one: PullRequest) -> str:
-    """The title, with what it lacks marked."""
+    """The title, with missing parts marked."""
     text = one.title.text or "<what this change does>"
     return clean(f"{one.title.prefix} {text}".strip())
 
 
 def body_lines(one: PullRequest) -> Iterator[str]:
-    """The text of the pull request: the tree's form, filled in as far as the change tells."""
+    """The text of the pull request: the tree's form, filled in from the change."""
     parts = {
         "what": list(_what(one)),
         "why": list(_why(one)),
@@ -53,7 +53,7 @@ def body_lines(one: PullRequest) -> Iterator[str]:
 
 
 def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
-    """The form, with the parts under the headings that ask for them; those are taken out."""
+    """The form with the parts under their headings; these parts are removed from ``parts``."""
     lines = one.template.lines if one.template else ()
     fixes = "\n".join(f"Fixes #{number}" for number in one.fixes)
     for line in lines:
@@ -87,7 +87,7 @@ def _what(one: PullRequest) -> Iterator[str]:
 
 
 def _change(change: Changed) -> str:
-    """A definition with its file; a file, or the code outside of functions, without a name."""
+    """A definition with its file; just the file for code outside of functions."""
     path, kind = code(change.location.path), "" if change.kind == "python" else f"{change.kind} "
     if change.name == change.location.path:
         used = f": {change.detail} include it" if change.kind == "header" and change.detail else ""
@@ -148,7 +148,7 @@ def _test_plan(one: PullRequest) -> Iterator[str]:
 
 
 def markdown_lines(one: PullRequest) -> Iterator[str]:
-    """The title and the text, then what surrounds them."""
+    """The title and the text, then the notes for the author."""
     yield f"# {title_text(one)}"
     yield ""
     yield from body_lines(one)

@@ -10,11 +10,11 @@ from navigator.text.answers import WIDTH, hit_lines, shortened_path, wrap
 from navigator.text.clean import clean
 
 _MOST = 12
-"""Calls and members that are listed."""
+"""Maximum number of calls and members."""
 
 
 def defined_lines(card: PythonCard, hits: Iterable[Hit]) -> Iterator[str]:
-    """The definition, and what else the name can mean."""
+    """The definition, and other meanings of the name."""
     first, *others = hits
     yield from hit_lines([first])
     if card.doc:
@@ -23,7 +23,7 @@ def defined_lines(card: PythonCard, hits: Iterable[Hit]) -> Iterator[str]:
 
 
 def known_lines(card: PythonCard) -> Iterator[str]:
-    """What is known of it besides."""
+    """Everything else known about it."""
     if card.signature:
         yield from wrap(card.signature, "  ")
     yield from _calls(card)
@@ -37,7 +37,7 @@ def known_lines(card: PythonCard) -> Iterator[str]:
 
 
 def _members(card: PythonCard) -> Iterator[str]:
-    """The methods of a class, what a module defines, in a few lines."""
+    """The methods of a class, or the definitions of a module, in a few lines."""
     said = [f"{one.name}:{one.location.line}" for one in card.members]
     if said:
         word = "defines" if card.answer.kind == "module" else "methods"
@@ -48,7 +48,7 @@ def _members(card: PythonCard) -> Iterator[str]:
 
 
 def _calls(card: PythonCard) -> Iterator[str]:
-    """What it calls, operators with theirs."""
+    """Its calls, operators with theirs."""
     for call in card.calls[:_MOST]:
         head = f"  calls  :{call.line}  {call.name}"
         where = shortened_path(_where(call), max(20, WIDTH - len(head) - 2))

@@ -1,5 +1,5 @@
-"""A dispatch table as plain text: keys that run the same for the same reason stand together; and
-one dispatch key."""
+"""A dispatch table as plain text, with neighbouring keys of equal kernel and reason in one entry;
+and one dispatch key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navigator.text.clean import clean
 
 
 def table_lines(table: DispatchTable, differences: Sequence[Difference] | None) -> Iterator[str]:
-    """The registrations of an operator, what each key runs, and what a running torch says."""
+    """Registrations, the kernel for each key, and differences from a running torch."""
     yield clean(f"aten::{table.op}" if "::" not in table.op else table.op)
     yield ""
     yield "registered"
@@ -86,7 +86,7 @@ _USES = {
 
 
 def key_lines(card: KeyCard, limit: int) -> Iterator[str]:
-    """What a key is, who sets it and what is registered for it; so many lines of each."""
+    """What a key is, who sets it and what is registered for it, at most ``limit`` lines of each."""
     text = f", {card.meaning}" if card.meaning else ""
     yield clean(f"{card.name}: {card.kind} key{text}")
     yield clean(f"  {card.location}")

@@ -1,4 +1,4 @@
-"""Why a program ended with an error, in plain lines."""
+"""Why a program ended with an error, as plain text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 _MOST_TEXT = 600
-"""Letters of an error: the dispatcher's has one line for each key."""
+"""Maximum length of an error: the dispatcher's has one line for each key."""
 
 
 def why_lines(found: Explanation) -> Iterator[str]:
-    """The writer first, then who needed the value, then the error itself."""
+    """The write first, then who needed the value, then the error itself."""
     for cause in found.causes:
         yield from _cause_lines(cause)
     yield from _raising_lines(found)
@@ -30,7 +30,7 @@ def why_lines(found: Explanation) -> Iterator[str]:
 
 
 def _raising_lines(found: Explanation) -> Iterator[str]:
-    """The lines that say it, the operators that ran, and what was called with what."""
+    """The lines that raise the error, the running operators, and the failed call."""
     for hit in found.said_by:
         if hit.kind != "operator":
             yield clean(f"raised in {hit.name}  {hit.location}")
