@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing has it, whose import ctrl+c could end with a traceback
+TYPE_CHECKING = False  # not from typing: ctrl+c during its import prints a traceback
 if TYPE_CHECKING:
     from typing import Any
 

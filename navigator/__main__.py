@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal  # and nothing else: until run is called ctrl+c would print a traceback
+import signal  # nothing else: until run is called, ctrl+c would print a traceback
 
 
 def run() -> None:
-    """The command line. Until it is loaded ctrl+c ends the process without a traceback."""
+    """Run the command line; ctrl+c ends the process without a traceback from the start."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from navigator.cli.main import run as run_command
@@ -14,5 +14,5 @@ def run() -> None:
     run_command()
 
 
-if __name__ == "__main__":  # a worker of ours loads this module again
+if __name__ == "__main__":  # worker processes import this module again
     run()

@@ -1,4 +1,4 @@
-"""Why a program ended with an error: what ``torchnav why`` answers, from a run or a recording."""
+"""Why a program ended with an error: what ``torchnav why`` answers, live or from a recording."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ class Write:
     """A call that changed a tensor in place."""
 
     storage: int
-    """Which storage it wrote to."""
+    """The storage that it wrote to."""
     before: int
     after: int
-    """The version of the tensor, before and after it."""
+    """The tensor's version before and after it."""
     call: str
-    """``Tensor.mul_``; of a recording the operator, ``aten::mul_.Tensor``."""
+    """``Tensor.mul_``; in a recording the operator, ``aten::mul_.Tensor``."""
     through: str
-    """The tensor that it wrote through: its shape, and whether that is a view."""
+    """Shape of the tensor that it wrote through, and whether that is a view."""
     line: Place | None
-    """Of the program."""
+    """The line of the program."""
     with_grad: bool | None
-    """Whether gradients were recorded; None where that is not known."""
+    """Whether gradients were recorded; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A value that a node saved and that was written to before the node used it."""
+    """A saved value that was written to before its node used it."""
 
     node: str
     made_at: Place | None
     """The line whose call made the node."""
     code: Place | None
-    """The backward of one that the program defines."""
+    """The backward of a Function that the program defines."""
     saved: tuple[str, ...]
-    """The names of the value in the formulas."""
+    """The names of the value in formulas."""
     shape: tuple[int, ...]
     entry: DerivativeEntry | None
     formulas: tuple[Formula, ...]
-    """Those that need the value."""
+    """The formulas that need the value."""
     writes: tuple[Write, ...]
-    """What was written to it since, the first one first."""
+    """Writes since it was saved, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +70,20 @@ class Explanation:
     """The line of the program."""
     causes: tuple[Cause, ...]
     made: tuple[tuple[str, Place], ...] = ()
-    """Where the tensors of the failed call were made: what each is, and the line."""
+    """Where the tensors of the failed call were made: description and line."""
     note: str = ""
     call: str = ""
-    """The call of torch's that failed: ``torch.nn.functional.linear``."""
+    """The call of torch that failed: ``torch.nn.functional.linear``."""
     given: tuple[str, ...] = ()
-    """The tensors that it was given."""
+    """Its tensors."""
     said_by: tuple[Hit, ...] = ()
-    """The lines that can have raised it, then the operators that were running, the outermost
-    first."""
+    """The lines that can have raised it, then the running operators, outermost first."""
 
     def __str__(self) -> str:
         return "\n".join(why_lines(self))
 
     def as_json(self) -> str:
-        """All of it as one line of JSON, by the contract in docs/json.md."""
+        """One line of JSON, as described in docs/json.md."""
         made = [{"what": what, **(place_json(line) or {})} for what, line in self.made]
         told = to_object(
             self,
@@ -112,24 +111,23 @@ def _cause_json(cause: Cause) -> Object:
 
 
 def place_json(line: Place | None) -> dict[str, Any] | None:
-    """A line of the program in JSON."""
+    """A line of the program as JSON."""
     return {"file": line[0], "line": line[1]} if line else None
 
 
 def needing(formulas: Iterable[Formula], saved: Sequence[str]) -> Iterator[Formula]:
-    """The formulas that name a saved value, each once."""
+    """The formulas that name a saved value, without repetition."""
     for formula in dict.fromkeys(formulas):
         if any(re.search(rf"\b{re.escape(name)}\b", formula.text) for name in saved):
             yield formula
 
 
 def said_by(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
-    """The lines that can have said it, and the operators that the stack in it names.
+    """The lines that can have raised an error, and the operators in its stack.
 
     Parameters:
-        error: The type and the message, with the C++ stack where there is one.
-        file: The Python file that raised it or called the C++ which did: no line of other Python
-            files can have raised it.
+        error: The type and the message, with the C++ stack if present.
+        file: The Python file that raised it or called the C++ code that did; others are excluded.
     """
     try:
         match = index.resolve(error)
@@ -141,7 +139,7 @@ def said_by(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
 
 
 def unsaid(error: str, index: Index) -> str:
-    """What to say where no line is known to say it."""
+    """The message if no line is known to raise an error."""
     place = pasted(error).raised_from
     where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""
     more = "; torchnav clone brings its C++" if index.info.kind == "wheel" else ""

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command printed, with its places linked to the pages of the tree's commit."""
+    """The output of a command, with places linked to the tree's commit."""
 
     text: str
     source: SourceInfo | None
     card: Card | None = None
-    """Of an operator, shown in front."""
+    """An operator's card, shown first."""
 
     def __repr__(self) -> str:
         return self.text
@@ -42,7 +42,7 @@ class Answer:
 
 
 def command(line: str) -> Answer:
-    """Runs a command line; the answer, or what went wrong, as text."""
+    """Runs a command line; returns its output or error as text."""
     from navigator.cli.main import main
 
     arguments = shlex.split(line)
@@ -54,7 +54,7 @@ def command(line: str) -> Answer:
 
 
 def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
-    """The source of an answer, and the card of an operator that was asked for by its name alone."""
+    """The source of an answer, and the card of an operator if only its name was given."""
     from indexes.queries.index import Index
     from navigator.cli.main import parsed
 
@@ -71,13 +71,13 @@ def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
 
 
 def _more(asked: click.Context) -> bool:
-    """Whether a command was given more than its name."""
+    """Whether the command has arguments besides the name."""
     given = (asked.get_parameter_source(one) for one in asked.params if one != "name")
     return any(source is not ParameterSource.DEFAULT for source in given)
 
 
 def recorded(line: str, cell: str, shell: Any) -> Trace:
-    """The trace of what a cell runs; its own output and errors are shown as always.
+    """The trace of a cell's run; its output and errors are shown as usual.
 
     Parameters:
         line: ``--memory``, to record allocations too.

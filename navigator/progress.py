@@ -1,5 +1,5 @@
-"""How far somebody is with a change: which steps are ticked, which commands were run and how they
-ended. Kept in the cache folder by tree and change, so that it is there the next day."""
+"""Progress of a change: ticked steps, commands and their results, kept in the cache folder by tree
+and change."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from indexes.source.files import listed, read_text
 
 @dataclass
 class Progress:
-    """What is done of one change."""
+    """The state of one change."""
 
     path: Path
     ticked: set[str] = field(default_factory=set)
-    """The steps, by their words: lines move from day to day."""
+    """The steps by their text, since line numbers change from day to day."""
     ended: dict[str, int] = field(default_factory=dict)
     """The exit status of each command that was run."""
     days: dict[str, str] = field(default_factory=dict)
-    """When each of them ended last: ``2026-11-22``."""
+    """The day on which each command ended last: ``2026-11-22``."""
 
     @classmethod
     def load(cls, cache: Path, tree: str, change: str) -> Progress:
-        """What was kept of a change; nothing where there is no file of ours."""
+        """The saved state of a change; empty if there is none."""
         return cls.read(_folder(cache, tree) / f"{_file_name(change)}.json")
 
     @classmethod
     def read(cls, path: Path) -> Progress:
-        """What a file keeps; nothing where there is no file of ours."""
+        """The state in a file; empty if it is not one of ours."""
         try:
             kept = json.loads(read_text(path))
             ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
-            days = dict(kept.get("days", {}))  # not in files of before
+            days = dict(kept.get("days", {}))  # missing in older files
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
         statuses = {str(k): v for k, v in ended.items() if isinstance(v, int)}
         return cls(path, ticked, statuses, {str(k): str(v) for k, v in days.items()})
 
     def tick(self, steps: Iterable[str]) -> None:
-        """Ticks steps, or takes the ticks away again, and keeps that. Raises OSError."""
+        """Ticks or unticks steps, and saves. Raises OSError."""
         self.ticked ^= {*steps}
         self._keep()
 
     def end(self, command: str, status: int) -> None:
-        """Notes how a command ended, and keeps that. Raises OSError."""
+        """Records a command's exit status, and saves. Raises OSError."""
         self.ended[command] = status
         self.days[command] = date.today().isoformat()
         self._keep()
@@ -64,8 +64,8 @@ class Progress:
 
 
 def results(cache: Path, tree: str) -> list[Ran]:
-    """How the commands ended that were run from the screen for any change of a tree, each with the
-    day; those of the last day last."""
+    """Results of commands run from the screen for any change of a tree, each with its day, latest
+    last."""
     found = [
         (one.days.get(command, ""), command, status)
         for one in map(Progress.read, sorted(listed(_folder(cache, tree), "*.json")))
@@ -82,6 +82,6 @@ def _folder(cache: Path, tree: str) -> Path:
 
 
 def _file_name(change: str) -> str:
-    """An id as the name of one file."""
+    """A file name for an id."""
     plain = "".join(one if one.isalnum() or one in "-_." else "+" for one in change)
     return plain.lstrip(".")[:150] or "+"

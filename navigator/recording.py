@@ -1,6 +1,6 @@
-"""Recording a part of a program from inside: ``with navigator.trace() as t: ...``
+"""Records a part of a program from inside: ``with navigator.trace() as t: ...``
 
-This is the one place outside of ``navigator.capture`` that needs torch.
+Outside of ``navigator.capture``, only this module needs torch.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 class Recording(ContextDecorator):
     """Records a block or, as a decorator, the calls of a function.
 
-    What runs in this thread is recorded, and in those that it starts. With ``skip``, ``warmup``
-    and ``steps`` only some steps of a training are: call ``step()`` at the end of each.
+    This thread and the threads that it starts are recorded. ``skip``, ``warmup`` and ``steps``
+    restrict the recording to some training steps: call ``step()`` at the end of each.
 
     Parameters:
-        file: Where the recording is kept; without one it is removed when it was read. ``%r`` or
-            ``{rank}`` and ``{pid}`` are filled in; under ``torchrun`` the rank is appended.
-        skip: Steps that run unrecorded at first.
-        warmup: Steps after those that run unrecorded too: caches fill, kernels are compiled.
-        steps: How many steps to record; all that follow without it.
+        file: The file to keep; by default a temporary one. ``%r`` or ``{rank}`` and ``{pid}`` are
+            filled in; under ``torchrun`` the rank is appended.
+        skip: Steps to skip at first.
+        warmup: Steps to skip after these, while caches fill and kernels are compiled.
+        steps: Number of steps to record; by default all.
         memory: Record allocations, in bytes, too.
-        compiled: Take the compiled recorder where ``torchnav trace`` has built it and would take
-            it. It costs a fifth, records all threads of the process, and has no rows for calls.
+        compiled: Use the compiled recorder if ``torchnav trace`` has built it and would use it. It
+            costs a fifth, records all threads of the process, and has no rows for calls.
 
     Raises:
-        OSError: On entry, where the file cannot be made. What goes wrong later ends the
-            recording, not the program: ``trace.meta.problems`` tells it.
+        OSError: On entry, if the file cannot be created. Later errors end the recording, not the
+            program; they are in ``trace.meta.problems``.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Recording(ContextDecorator):
 
     @property
     def trace(self) -> Trace:
-        """What was recorded: times in microseconds from its start.
+        """The recorded trace; times in microseconds from its start.
 
         Raises:
             RuntimeError: The block has not ended yet.
@@ -78,7 +78,7 @@ class Recording(ContextDecorator):
         return self._trace._repr_html_() if self._trace is not None else None
 
     def step(self) -> None:
-        """Say that a step of a training has ended: by it the schedule counts."""
+        """Mark the end of a training step, for the schedule."""
         self._step += 1
         if self._step == self._first:
             self._start()

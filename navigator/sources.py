@@ -1,4 +1,4 @@
-"""The config file ``~/.config/torchnav/config.toml``: what the command line reads of it::
+"""Reads the command line's part of the config file ``~/.config/torchnav/config.toml``::
 
 python = "~/envs/train/bin/python"
 links = "vscode://file/{path}:{line}"
@@ -27,13 +27,13 @@ SETTINGS = {
     "[keys]": "Keys of the screen, by their ids.",
     "[[sources]]": "An extension to index beside the tree: path, and a name for its paths.",
 }
-"""The settings of the config file, and what each does."""
+"""The settings of the config file, with descriptions."""
 
 
 def configured_sources(path: Path) -> list[tuple[str, str]]:
-    """The folders of the extensions that the config file names, with the names to give them.
+    """The extension folders in the config file, with their names.
 
-    Raises SourceError in one line for a file that can't be read, or says something else there.
+    Raises a one-line SourceError if the file can't be read or is invalid.
     """
     problems: list[str] = []
     table = _table(path)
@@ -44,7 +44,7 @@ def configured_sources(path: Path) -> list[tuple[str, str]]:
 
 
 def configured_python(path: Path) -> str:
-    """The Python that the config file names, else nothing. Raises SourceError as above."""
+    """The Python in the config file, or empty. Raises SourceError as above."""
     named = _table(path).get("python", "")
     if not isinstance(named, str):
         raise SourceError(f"{path}: python must be the path of a Python")
@@ -52,8 +52,8 @@ def configured_python(path: Path) -> str:
 
 
 def configured_links(path: Path, default: str) -> str:
-    """The address of a place in a terminal, by the config file: ``vscode://file/{path}:{line}``;
-    empty where it says ``off``. Raises SourceError as above."""
+    """The URL format of places in a terminal, ``vscode://file/{path}:{line}``; empty for ``off``.
+    Raises SourceError as above."""
     named = _table(path).get("links", default) if os.path.exists(path) else default
     if not isinstance(named, str):
         raise SourceError(f"{path}: links must be an address with {{path}}, or off")
@@ -68,7 +68,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def parse_sources(listed: object, folder: Path, problems: list[str]) -> list[tuple[str, str]]:
-    """What ``[[sources]]`` says: each folder, from that of the config file on, and its name."""
+    """The ``[[sources]]``: each folder, relative to that of the config file, and its name."""
     if not isinstance(listed, list):
         problems.append("config.toml: sources must be tables: [[sources]]")
         return []

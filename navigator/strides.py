@@ -1,4 +1,4 @@
-"""What sizes and strides say of a tensor, without torch."""
+"""Memory formats from sizes and strides, without torch."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ ORDERS: Mapping[int, Mapping[str, tuple[int, ...]]] = {
     4: {"channels_last": (0, 2, 3, 1)},
     5: {"channels_last_3d": (0, 2, 3, 4, 1)},
 }
-"""By the number of dimensions, the memory formats besides the contiguous one, each with its
-dimensions from the outermost in memory to the innermost."""
+"""Memory formats by number of dimensions, besides the contiguous one: dimensions from outermost to
+innermost in memory."""
 
 
 def orders(dimensions: int) -> dict[str, tuple[int, ...]]:
-    """The memory formats that a number of dimensions allows."""
+    """The memory formats for a number of dimensions."""
     return {"contiguous_format": tuple(range(dimensions)), **ORDERS.get(dimensions, {})}
 
 
 def mismatch(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> str:
-    """The innermost dimension whose stride is not what a format wants; empty where all fit."""
+    """The innermost dimension whose stride does not fit a format; empty if all do."""
     if 0 in sizes:
         return ""
     wanted = 1

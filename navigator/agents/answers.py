@@ -164,7 +164,7 @@ class Answers:
 
     def _calls_within(self, place: Location) -> Iterator[User]:
         for line in range(place.line, max(place.end_line, place.line) + 1):
-            with suppress(NotFound):  # on a line without a call nothing stands
+            with suppress(NotFound):  # a line without a call
                 yield from _calls(self._index.at(place.path, line))
 
     # ------------------------------------------------------------------------- tests

@@ -230,7 +230,7 @@ class OpenedIndex:
         except StillRunning:
             raise SourceError(f"the index is being built{self._far()}: ask again") from None
         except SourceError:
-            self._opened = self._pool.submit(self._open)  # there may be a source by then
+            self._opened = self._pool.submit(self._open)  # a source may appear meanwhile
             raise
 
     def _far(self) -> str:

@@ -55,7 +55,7 @@ class Traces:
         if self._held and stamp == self._held[0] and index is self._held[1]:
             _, _, linker, trace = self._held
             return trace, linker
-        self._held = None  # two at once may be more than there is memory for
+        self._held = None  # two at once may exceed the memory
         trace = read_trace(file)
         linker = Linker(trace, index, schema_index(trace, index, index.cache))
         if stamp:

@@ -1,1 +1,1 @@
-"""Labs: short programs with narration and claims, run and shown with the lines that they name."""
+"""Labs: short programs with narration and claims, run and linked to the source that they name."""

@@ -1,12 +1,12 @@
 """Reads a lab: a Python program in ``# %%`` cells, the percent format of editors and Jupytext.
 
-A ``# %% [markdown]`` cell is narration: the first begins with the title, ``# # Views``, then a
-paragraph that says what the lab is about, and may have a line of what it needs::
+A ``# %% [markdown]`` cell is narration. The first one has the title, ``# # Views``, a paragraph
+about the lab and, if needed, its requirements::
 
     # needs: compiler, torch 2.4
 
-A code cell says the same of itself behind its mark, ``# %% needs: CUDA``. What is claimed is an
-``assert`` with a message that says what it means.
+A code cell names its own requirements after the mark, ``# %% needs: CUDA``. A claim is an
+``assert`` whose message explains it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from indexes.source.files import read_text
 
 NEEDS = ("compiler", "processes", "CUDA", "torch")
-"""What a lab or a cell can need: a C++ compiler, two processes, a GPU, a version of torch."""
+"""Requirements of a lab or cell: a C++ compiler, two processes, a GPU, a version of torch."""
 
 _MARK = re.compile(r"^# %%(.*)$")
 _NEEDS = re.compile(r"^needs: (.+)$", re.MULTILINE)
@@ -29,11 +29,11 @@ _FILE = re.compile(r"(?P<number>\d\d)_(?P<name>\w+)\.py")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something that a lab asserts."""
+    """An assertion of a lab."""
 
     line: int
     text: str
-    """What it means, in words."""
+    """Its meaning, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A lab as it is written."""
+    """A lab's file."""
 
     path: Path
     number: int
-    """Its place in the order of reading."""
+    """Its position in reading order."""
     name: str
     title: str
     summary: str
@@ -63,29 +63,29 @@ class Lab:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What it asserts, in the order of the file."""
+        """Its claims, in the order of the file."""
         return tuple(claim for cell in self.cells for claim in cell.claims)
 
 
 def labs_folder() -> Path:
-    """Where the labs are: inside the installed package, else beside the package in a checkout."""
+    """The folder of the labs: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parent
     installed = package / "programs"
     return installed if installed.is_dir() else package.parents[1] / "labs"
 
 
 def all_labs(folder: Path | None = None) -> tuple[Lab, ...]:
-    """Every lab, in the order of reading."""
+    """Every lab, in reading order."""
     found = sorted((folder or labs_folder()).glob("*.py"))
     return tuple(read_lab(path) for path in found if _FILE.fullmatch(path.name))
 
 
 def read_lab(path: Path) -> Lab:
-    """The lab that a file holds.
+    """The lab in a file.
 
     Raises:
-        SyntaxError: A code cell is no Python.
-        ValueError: It does not begin with a title.
+        SyntaxError: A code cell is not valid Python.
+        ValueError: The lab does not begin with a title.
     """
     text = read_text(path)
     cells = tuple(_cells(text))
@@ -120,7 +120,7 @@ def _code(line: int, lines: list[str], mark: str) -> Cell:
 
 
 def parsed(text: str, line: int) -> ast.Module:
-    """The syntax of a cell, with the lines of the file."""
+    """The syntax tree of a cell, with line numbers of the file."""
     return ast.parse("\n" * (line - 1) + text)
 
 
@@ -132,6 +132,6 @@ def _claims(tree: ast.Module) -> Iterator[Claim]:
 
 
 def _needs(text: str) -> tuple[str, ...]:
-    """``needs: compiler, torch 2.4`` as its words."""
+    """The words of ``needs: compiler, torch 2.4``."""
     found = _NEEDS.search(text)
     return tuple(word.strip() for word in found[1].split(",")) if found else ()

@@ -1,7 +1,7 @@
-"""Runs the cells of a lab in the Python that has torch, and tells how each went.
+"""Runs the cells of a lab in the Python that has torch, and reports the result of each.
 
-A process of its own: ``main`` writes one JSON object a line to what was its stdout, one for each
-code cell that it ran or skipped. What a cell prints is part of it; stderr is left alone.
+Runs as a separate process: ``main`` writes one line of JSON to the original stdout for each code
+cell that it ran or skipped, with the cell's output; stderr is not captured.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the lab of one path; 0 if every cell that could be run ended well."""
+    """Runs the lab at a path; returns 0 if every cell that could be run succeeded."""
     lab = read_lab(Path(arguments[0]))
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as told, tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
 def _run(lab: Lab, told: TextIO, printed: int) -> int:
     module = ModuleType("__main__")
     module.__file__ = str(lab.path)
-    sys.modules["__main__"] = module  # where multiprocessing looks for what it hands on
+    sys.modules["__main__"] = module  # where multiprocessing finds pickled functions
     sys.argv = [str(lab.path)]
     seen: list[int] = []
     vars(module)[_NOTE] = seen.append
@@ -58,11 +58,11 @@ def _run(lab: Lab, told: TextIO, printed: int) -> int:
 
 
 def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | None:
-    """Runs a cell; how it failed, if it did."""
+    """Runs a cell and returns its error, if any."""
     tree = ast.fix_missing_locations(_Noting().visit(parsed(cell.text, cell.line)))
     code = compile(tree, str(lab.path), "exec", dont_inherit=True, optimize=0)
     try:
-        exec(code, names)  # the user asks to run it
+        exec(code, names)  # running it is the user's request
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the lab raises is told
         steps = traceback.extract_tb(error.__traceback__)
         own = [step.lineno for step in steps if step.filename == str(lab.path)]
@@ -72,7 +72,7 @@ def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | N
 
 
 class _Noting(ast.NodeTransformer):
-    """Has each claim say that it was checked."""
+    """Makes each claim report that it was checked."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         note = ast.Call(ast.Name(_NOTE, ast.Load()), [ast.Constant(node.lineno)], [])
@@ -84,7 +84,7 @@ def _emit(told: TextIO, **event: object) -> None:
 
 
 def _new_text(file: int) -> str:
-    """What was printed since the last time, by C++ and by other processes too."""
+    """Output since the last call, including that of C++ and of other processes."""
     sys.stdout.flush()
     size = os.fstat(file).st_size
     text = os.pread(file, size, 0)
@@ -97,7 +97,7 @@ def _new_text(file: int) -> str:
 
 
 def lacking(needs: Iterable[str]) -> str:
-    """The first thing that is needed and not there, in words; empty when all is there."""
+    """The first missing requirement, in words; empty if all are met."""
     for need in needs:
         if said := _lacking(*need.split()):
             return said
@@ -105,7 +105,7 @@ def lacking(needs: Iterable[str]) -> str:
 
 
 def _lacking(what: str, least: str = "") -> str:
-    """Asked without importing torch where that can be: a lab may have its own import to show."""
+    """Avoids importing torch if possible: a lab may demonstrate its own import."""
     if what == "torch":
         own = version("torch")
         return f"needs torch {least}, and this is {own}" if _numbers(own) < _numbers(least) else ""

@@ -1,8 +1,8 @@
-"""A lab with what came of it: its narration, its code, output and claims, and the names in the
-narration, looked up in the reader's tree.
+"""A lab with its results: narration, code, output, claims, and links from the narration to source.
 
-``[[AccumulateGrad]]`` is what that name means there, ``[[addmm: CPU]]`` a line of an operator's
-card: ``CPU``, ``CUDA``, ``grad``, ``Python`` and the like."""
+``[[AccumulateGrad]]`` links to the definition of a name, ``[[addmm: CPU]]`` to a line of an
+operator's card: ``CPU``, ``CUDA``, ``grad``, ``Python`` and so on.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A name in the narration, and where that is."""
+    """A name in the narration, and its place."""
 
     name: str
-    """As written."""
+    """The name as written."""
     location: Location | None
     others: int = 0
-    """How many further places the name can mean just as well."""
+    """Number of other places that match equally well."""
     absent: str = ""
-    """Why there is no place: what the tree does not have."""
+    """Why there is no place: what the tree lacks."""
 
 
 def names_in(lab: Lab) -> tuple[str, ...]:
-    """What the narration of a lab links to, each once."""
+    """The names that the narration links, without repetition."""
     texts = (cell.text for cell in lab.cells if cell.is_markdown)
     return tuple(dict.fromkeys(name for text in texts for name in LINK.findall(text)))
 
@@ -47,7 +47,7 @@ def links(lab: Lab, index: Index) -> Mapping[str, Link]:
 
 
 def look_up(name: str, index: Index) -> Link:
-    """Where a name leads; why nowhere, if so."""
+    """The place of a name, or why there is none."""
     operator, _, label = name.partition(": ")
     try:
         match = index.meant(operator)
@@ -77,7 +77,7 @@ def _place(name: str, match: NameMatch, index: Index) -> Link:
 
 
 def _best(hits: Iterable[Hit]) -> list[Hit]:
-    """Of a class and its constructors the class; of a declaration and a definition the latter."""
+    """Prefers a class to its constructors, and a definition to a declaration."""
     found = list(hits)
     return [hit for hit in found if hit.kind == "class"] or found
 
@@ -87,7 +87,7 @@ Status = Literal["holds", "failed", "not reached", "skipped", "not run"]
 
 @dataclass(frozen=True, slots=True)
 class LabReport:
-    """A lab, its links in one tree and, if it was run, what came of each cell."""
+    """A lab, its links in one tree and, if it was run, the result of each cell."""
 
     lab: Lab
     links: Mapping[str, Link]
@@ -96,15 +96,15 @@ class LabReport:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing that was run failed."""
+        """Whether no cell or claim failed."""
         return self.run is None or self.run.holds(self.lab)
 
     def cell_run(self, number: int) -> CellRun | None:
-        """What came of a cell; None if it was not run."""
+        """The result of a cell; None if it was not run."""
         return self.run.cells.get(number) if self.run else None
 
     def status(self, claim: Claim, number: int) -> Status:
-        """What is known of a claim of a cell."""
+        """The result of a claim of a cell."""
         run = self.cell_run(number)
         if run is None:
             return "not run"
@@ -115,7 +115,7 @@ class LabReport:
         return "failed" if run.error_line == claim.line else "not reached"
 
     def as_json(self) -> Object:
-        """All of it, by the contract in docs/json.md."""
+        """As described in docs/json.md."""
         cells: list[Object] = [
             self._narration(cell) if cell.is_markdown else self._code(cell, number)
             for number, cell in enumerate(self.lab.cells)
@@ -153,6 +153,6 @@ shape(Link, "name path line? others absent")
 
 
 def lab_json(lab: Lab) -> Object:
-    """A lab in the list of labs."""
+    """An entry of the list of labs."""
     keys = "name number title summary needs claims file=path.name"
     return to_object(lab, keys, claims=len(lab.claims))

@@ -1,4 +1,4 @@
-"""Runs a lab in a process of the target Python, and collects what came of each cell."""
+"""Runs a lab in a process of the target Python and collects the result of each cell."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from navigator.live.python_process import ended, own_command
 
 @dataclass(frozen=True, slots=True)
 class CellRun:
-    """What came of a code cell."""
+    """The result of a code cell."""
 
     output: str = ""
     checked: tuple[int, ...] = ()
-    """The lines of the claims that held."""
+    """Lines of the claims that held."""
     skipped: str = ""
     """Why it was not run."""
     error_line: int = 0
@@ -33,16 +33,16 @@ class CellRun:
 
 @dataclass(frozen=True, slots=True)
 class LabRun:
-    """What came of a lab."""
+    """The result of a lab."""
 
     torch_version: str = ""
     cells: Mapping[int, CellRun] = field(default_factory=dict)
-    """By the cell's number; without those that were not reached."""
+    """By cell number; without cells that were not reached."""
     ended: str = ""
-    """How the process ended, where it was killed or crashed."""
+    """How the process ended, if it was killed or crashed."""
 
     def holds(self, lab: Lab) -> bool:
-        """Whether every claim of every cell that could be run was checked and holds."""
+        """Whether every claim of every cell that could be run was checked and held."""
         code = [
             (self.cells.get(at), one) for at, one in enumerate(lab.cells) if not one.is_markdown
         ]
@@ -63,15 +63,15 @@ def run_lab(
     cache: Path | None = None,
     cell_done: Callable[[int], None] | None = None,
 ) -> LabRun:
-    """Runs a lab with a Python that has torch. With its end, all processes that it started end.
+    """Runs a lab with a Python that has torch. All processes that it started end with it.
 
     Parameters:
-        tree: The source that torchnav's own functions answer from in the lab.
+        tree: The source for torchnav's own functions in the lab.
         cache: Their cache folder.
         cell_done: Called with the number of each cell that has ended.
 
     Raises:
-        SourceError: It can't be run here: the Python has no torch, or the lab needs more.
+        SourceError: The lab can't be run: the Python has no torch, or a requirement is missing.
     """
     command = own_command(python, "navigator.labs.execute", str(lab.path))
     given = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
@@ -87,7 +87,7 @@ def run_lab(
 
 
 def _started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    """The process, which leads a group: an interrupt is for us alone, who then end the group."""
+    """Starts a process group, so that an interrupt reaches only us, and we end the group."""
     try:
         return subprocess.Popen(
             command,
@@ -130,6 +130,6 @@ def _cell_run(event: dict[str, Any]) -> CellRun:
 
 
 def _ended(status: int, cells: Mapping[int, CellRun]) -> str:
-    """How a process ended that did not say how."""
+    """How a process ended that did not report it."""
     failed = any(run.error for run in cells.values())
     return ended(status) if status < 0 or (status and not failed) else ""

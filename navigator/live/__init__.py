@@ -1,1 +1,1 @@
-"""What the installed torch says, asked in a process of its own."""
+"""Questions to the installed torch, answered in a separate process."""

@@ -1,9 +1,9 @@
-"""What the installed torch says to compilers of its operators. Run in a process of its own: imports
-torch and its compiler.
+"""What the installed torch's compilers know of operators. Runs as a separate process: imports torch
+and its compiler.
 
-Writes one JSON object: Inductor's lowerings, each with whether it is a fallback; the operators of
-tables of decompositions; OpInfos with the operators that they test, or null without what torch's
-own tests need.
+Writes one JSON object: Inductor's lowerings, and whether each is a fallback; the operators in
+decomposition tables; OpInfos with the operators that they test, or null if torch's test
+dependencies are missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TESTED_AS = ("aten_name", "aten_backward_name", "decomp_aten_name")
 
 
 def named(operators: Iterable[Any]) -> dict[str, Any]:
-    """The overloads among some keys, by name: ``aten::add.Tensor``, ``aten::relu.default``."""
+    """Names of the overloads among some keys: ``aten::add.Tensor``, ``aten::relu.default``."""
     return {
         f"{one.namespace}::{one.__name__}": one
         for one in operators
@@ -26,7 +26,7 @@ def named(operators: Iterable[Any]) -> dict[str, Any]:
 
 
 def opinfos() -> list[list[str]] | None:
-    """Name, variant and one operator's name of each entry of ``op_db``."""
+    """Name, variant and one operator's name for each entry of ``op_db``."""
     try:
         from torch.testing._internal.common_methods_invocations import op_db
     except ImportError:

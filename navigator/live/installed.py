@@ -1,6 +1,6 @@
-"""Asks the installed torch, in a process of its own, what it says of itself.
+"""Asks the installed torch about itself, in a separate process.
 
-Each question runs Python with torch once, and raises SourceError, in one line, when that fails.
+Each question starts Python with torch once, and raises a one-line SourceError on failure.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LiveTorch:
 
 
 def _run_script(script: str, *arguments: str, words: str = "") -> Any:
-    """What a script of this folder answers in the Python with torch."""
+    """The answer of a script of this folder, run in the Python with torch."""
     return ask(target_python().path, str(_FOLDER / script), *arguments, words=words)
 
 
@@ -62,7 +62,7 @@ def live_torch(operators: Iterable[str]) -> LiveTorch:
 
 
 def is_installed(info: SourceInfo) -> bool:
-    """Whether a tree is the source of the installed torch, without asking torch."""
+    """Whether a tree is the source of the installed torch; does not start torch."""
     torch = installed_torch()
     return torch is not None and same_version(torch, info)
 
@@ -75,7 +75,7 @@ def same_version(torch: LiveTorch | TorchInstall, info: SourceInfo) -> bool:
 
 
 def differences(index: Index, table: DispatchTable) -> tuple[Difference, ...]:
-    """The keys for which the installed torch runs something else, each with the reason."""
+    """Keys for which the installed torch runs something else, with reasons."""
     torch = live_torch([table.op, PROBE])
     keys = index.dispatch.keys
     installed = Installed.of(torch.tables[PROBE], keys, same_version(torch, index.info))
@@ -83,7 +83,7 @@ def differences(index: Index, table: DispatchTable) -> tuple[Difference, ...]:
 
 
 def live_switches(answer: SwitchPaths) -> tuple[LiveSwitch, ...]:
-    """Each path beside the dispatch keys that torch has in play while a switch is on."""
+    """Each path, with the dispatch keys that torch uses while a switch is on."""
     said = _run_script("switches_dump.py", words=answer.backend.lower())
     sets = {
         switch: one if isinstance(one, str) else LiveSets(*(tuple(one[key]) for key in _KEYS))
@@ -94,7 +94,7 @@ def live_switches(answer: SwitchPaths) -> tuple[LiveSwitch, ...]:
 
 
 def live_compilers() -> LiveCompilers:
-    """What its compilers make of operators."""
+    """Facts about operators from torch's compilers."""
     data = _run_script("compilers_dump.py")
     opinfos = data["opinfos"]
     return LiveCompilers(
@@ -115,10 +115,10 @@ def live_libraries() -> dict[str, LiveOperator]:
 
 
 def live_names(documented: Iterable[str] = (), modules: Sequence[str] = ()) -> LiveNames:
-    """Where its public names, and those that are documented, are defined: in a minute or two.
+    """Definitions of its public and documented names; takes a minute or two.
 
     Parameters:
-        modules: Only the public names of these.
+        modules: Restrict public names to these modules.
     """
     words = json.dumps(sorted(documented))
     data = _run_script("names_dump.py", *modules, words=words)

@@ -1,8 +1,8 @@
-"""The operators outside aten that the installed torch's dispatcher has. Run in a process of its
-own: imports torch, and those of its modules that define operators when they are imported.
+"""Operators outside aten in the installed torch's dispatcher. Runs as a separate process: imports
+torch and those of its modules that define operators.
 
-Writes one JSON object: torch's version and commit, and of each operator its schema, the place that
-registered it, and by key the place that registered a kernel.
+Writes one JSON object: torch's version and commit, and for each operator its schema, the place of
+its registration, and that of each kernel by dispatch key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MODULES = (
 
 
 def described(dump: str) -> dict[str, object]:
-    """What ``_dispatch_dump`` says of one operator."""
+    """The facts in ``_dispatch_dump`` of one operator."""
     schema, place = _SCHEMA.search(dump), _PLACE.search(dump)
     kernels = dict(_KERNEL.findall(dump))
     return {

@@ -1,14 +1,12 @@
-"""Where the installed torch says that its public names are defined. Run in a process of its own:
-imports every public module of torch and functorch.
+"""Where the installed torch's public names are defined. Runs as a separate process: imports every
+public module of torch and functorch.
 
-A name is public as PyTorch's own test of its public bindings has it (test_public_bindings.py): it
-is in ``__all__`` of a module whose path has no private part; without ``__all__``, it begins with
-no underscore and what it is bound to says that it is PyTorch's. Beside these, the names given on
-standard input: those that the documentation lists. Arguments are the modules to look at instead of
-all.
+A name is public by the rules of test_public_bindings.py: it is in ``__all__`` of a module without a
+private part in its path or, without ``__all__``, has no leading underscore and its value's module
+is PyTorch's. Documented names are read from standard input. Arguments restrict the modules.
 
-Writes one JSON object: names of classes and functions, and of the methods of these classes, each
-with the path and the line of ``class`` or ``def``.
+Writes one JSON object: classes, their methods, and functions, each with the path and line of its
+``class`` or ``def``.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ PACKAGES = ("torch", "functorch")
 
 
 def modules(wanted: list[str]) -> Iterator[ModuleType]:
-    """The public modules that can be imported here, or those that are wanted."""
+    """Public modules that can be imported, or only the requested ones."""
     if wanted:
         yield from map(importlib.import_module, wanted)
         return
@@ -58,7 +56,7 @@ def public(module: ModuleType) -> Iterator[str]:
 
 
 def place(value: Any, top: str) -> Place | None:
-    """Path and line of the ``class`` or ``def`` of a value; None of one without Python source."""
+    """Path and line of a value's ``class`` or ``def``; None without Python source."""
     value = inspect.unwrap(value)
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return None
@@ -69,7 +67,7 @@ def place(value: Any, top: str) -> Place | None:
     line = find(value)
     lines = linecache.getlines(path)
     while not lines[line - 1].lstrip().startswith(("def ", "async def ", "class ")):
-        line += 1  # decorators come first
+        line += 1  # skip decorators
     return os.path.relpath(path, top).replace(os.sep, "/"), line
 
 
@@ -79,7 +77,7 @@ def _class_line(value: type) -> int:
 
 
 def _first_line(value: Any) -> int:
-    """As ``inspect.getsourcelines`` finds it, which looks for the end too."""
+    """As ``inspect.getsourcelines``, which also looks for the end."""
     line: int = getattr(value, "__func__", value).__code__.co_firstlineno
     return line
 
@@ -93,7 +91,7 @@ def places(owner: Any, names: Iterator[str], prefix: str, top: str) -> Iterator[
 
 
 def listed(names: list[str], top: str) -> Iterator[tuple[str, Place]]:
-    """The places of names that somebody else lists."""
+    """The places of listed names."""
     for name in names:
         owner, _, last = name.rpartition(".")
         with contextlib.suppress(Exception):
@@ -112,7 +110,7 @@ def _value(name: str) -> Any:
 
 
 def members(names: dict[str, Place], top: str) -> Iterator[tuple[str, Place]]:
-    """The public methods of classes among some names, once for each class."""
+    """The public methods of classes among some names, once per class."""
     seen = set()
     for name in names:
         with contextlib.suppress(Exception):

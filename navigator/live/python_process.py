@@ -1,5 +1,4 @@
-"""Another Python, which may have torch, in a process of its own: it answers with JSON, or runs our
-code."""
+"""Runs another Python, which may have torch, and reads its JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from indexes.model.errors import SourceError
 
 
 def ask(python: str, *arguments: str, words: str = "", timeout: float | None = None) -> Any:
-    """What ``python ARGUMENTS...`` writes for ``words`` on its standard input, decoded.
+    """The decoded output of ``python ARGUMENTS...`` with ``words`` on standard input.
 
     Raises
     ------
     SourceError
-        In one line, when it cannot run, fails, or takes more than ``timeout`` seconds.
+        In one line, if it cannot start, fails, or takes more than ``timeout`` seconds.
     """
     return ask_each(python, arguments, words=words, timeout=timeout)[0]
 
@@ -28,7 +27,7 @@ def ask(python: str, *arguments: str, words: str = "", timeout: float | None = N
 def ask_each(
     python: str, *commands: Sequence[str], words: str = "", timeout: float | None = None
 ) -> list[Any]:
-    """The same of several processes beside each other. None outlives an error or ctrl+c."""
+    """As ``ask``, for several processes in parallel. All end on an error or ctrl+c."""
     with ExitStack() as stack:
         try:
             started = [stack.enter_context(_process([python, *one])) for one in commands]
@@ -56,7 +55,7 @@ def _answer(process: subprocess.Popen[str], words: str, timeout: float | None) -
 
 
 def ended(status: int) -> str:
-    """How a process ended, by the status that subprocess gives: ``killed by SIGABRT``."""
+    """How a process ended, from subprocess's status: ``killed by SIGABRT``."""
     if status >= 0:
         return f"exit status {status}"
     known = -status in list(signal.Signals)
@@ -64,9 +63,9 @@ def ended(status: int) -> str:
 
 
 def own_command(python: str, module: str, *arguments: str) -> list[str]:
-    """The command that calls ``main(arguments)`` of a module of ours in another Python.
+    """The command that calls ``main(arguments)`` of one of our modules in another Python.
 
-    Our own folders come last there: torch and the program's modules are those of that Python.
+    Our folders come last on its path: torch and the program's modules are that Python's.
     """
     own = [path for path in sys.path if path]
     start = (

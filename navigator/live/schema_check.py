@@ -22,14 +22,14 @@ _TIMEOUT = 60.0
 
 
 def plan_operator(index: Index, schema: str, formulas: Sequence[str] = ()) -> NewOperator:
-    """The plan for an operator with this schema, as ``Planner`` makes it, with the fullest of its
-    drafts that the tree's own torchgen takes."""
+    """The plan for an operator with this schema, with the fullest draft that the tree's own
+    torchgen accepts."""
     plan = Planner(index).plan(schema, formulas)
     return checked(plan, index.source) if plan.drafts else plan
 
 
 def checked(plan: NewOperator, source: Source) -> NewOperator:
-    """The plan with what torchgen says of its drafts."""
+    """The plan with torchgen's verdict on its drafts."""
     beside = "\n".join(plan.beside)
     texts = [f"{beside}\n\n{plan.text_of(draft)}\n" for draft in plan.drafts]
     said = _torchgen_verdict(source, texts)

@@ -1,9 +1,8 @@
-"""What the installed torch says of its key sets while a switch is on. Run in a process of its own:
-imports torch.
+"""The installed torch's key sets while a switch is on. Runs as a separate process: imports torch.
 
-Reads one line, a device; writes one JSON object: for each switch the key set of a
-tensor, what the thread includes and excludes, and the keys that a call chooses from, the one of
-highest priority first; or one text, why there is no answer.
+Reads a device from standard input. Writes one JSON object: for each switch a tensor's key set, the
+keys that the thread includes and excludes, and a call's keys, highest priority first; or a text
+that says why there is no answer.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def _names(keys: Any) -> list[str]:
 
 
 def sets(torch: Any, tensor: Any) -> dict[str, list[str]]:
-    """The sets of a tensor and of the thread."""
+    """The key sets of a tensor and of the thread."""
     own = torch._C._dispatch_keys(tensor)
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()
@@ -34,7 +33,7 @@ def sets(torch: Any, tensor: Any) -> dict[str, list[str]]:
 
 
 class _Asked:
-    """A mode and a subclass that do nothing."""
+    """A function mode and a tensor subclass that do nothing."""
 
     def __init__(self, torch: Any) -> None:
         self.mode = torch.utils._python_dispatch.TorchDispatchMode
@@ -48,7 +47,7 @@ class _Asked:
 
 
 def switches(torch: Any, device: str) -> dict[str, Callable[[], Any]]:
-    """How to ask for each switch."""
+    """How to query each switch."""
     asked = _Asked(torch)
 
     def made() -> Any:

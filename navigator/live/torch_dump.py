@@ -1,7 +1,7 @@
-"""What the installed torch says of itself. Run in a process of its own: imports torch.
+"""The installed torch's dispatch tables. Runs as a separate process: imports torch.
 
-Reads operator names, one a line; writes one JSON object: torch's version and commit, the
-dispatch table of each operator, and the names of the autograd Node classes.
+Reads operator names, one a line. Writes one JSON object: torch's version and commit, each
+operator's dispatch table, and the names of autograd's Node classes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Slots = dict[tuple[str, ...], int]
 
 
 def tables(torch: Any, operators: list[str], slots: Slots) -> dict[str, dict[str, int]]:
-    """Operator -> key -> number of its slot in ``slots``, where equal ones stand once."""
+    """Operator -> key -> index of its slot in ``slots``, which has equal slots once."""
     found = {}
     for op in operators:
         dump = torch._C._dispatch_dump_table(op if "::" in op else f"aten::{op}")

@@ -1,10 +1,10 @@
-"""What the torchgen of a tree says of entries of native_functions.yaml. Run in a process of its
-own: it runs code of the tree, with limits, and takes a second.
+"""Validates entries of native_functions.yaml with the torchgen of a tree. Runs as a separate
+process with limits, since it executes code of the tree; takes a second.
 
-Reads a JSON object: ``root``, the top of the tree; ``texts``, drafts, each some entries; ``tags``,
-the path of tags.yaml or null. Writes one: ``refused``, for each draft why torchgen refuses it,
-empty when it takes it; ``absent``, why there is no torchgen to ask; ``torchgen``, the package of
-the tree that was asked, empty when the installed one was.
+Reads a JSON object: ``root``, the top of the tree; ``texts``, drafts of entries; ``tags``, the path
+of tags.yaml or null. Writes one: ``refused``, torchgen's error for each draft, or empty;
+``absent``, why there is no torchgen; ``torchgen``, the tree's package, empty if the installed one
+was used.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from inspect import signature
 from typing import Any, TextIO
 
 PACKAGES = ("torchgen", "tools.codegen")
-"""Where torchgen is, the newest place first."""
+"""Locations of torchgen, newest first."""
 _PACKAGED_TAGS = "packaged/ATen/native/tags.yaml"
 _SECONDS = 40
 _MEMORY = 4 << 30
-"""Bytes of addresses."""
+"""Limit of the address space in bytes."""
 
 
 class TreeFinder:
-    """Finds the packages of torchgen in one tree, and neither torch nor anything else there."""
+    """Imports torchgen's packages from one tree, and nothing else from there."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -43,11 +43,10 @@ class TreeFinder:
 
 
 def limit(seconds: int = _SECONDS) -> None:
-    """Ends this process, rather than anything around it, if the tree's code runs away; it can
-    write no file from now on."""
+    """Ends this process if the tree's code runs away, and forbids writing files."""
     try:
         import resource
-    except ImportError:  # Windows: the parent's time limit is left
+    except ImportError:  # Windows: only the parent's time limit applies
         return
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -55,13 +54,13 @@ def limit(seconds: int = _SECONDS) -> None:
 
 
 def package_in(root: str) -> str:
-    """The package of torchgen that a tree has; empty for none."""
+    """A tree's torchgen package, or empty."""
     found = (one for one in PACKAGES if os.path.isfile(f"{root}/{one.replace('.', '/')}/gen.py"))
     return next(found, "")
 
 
 def check(root: str, texts: list[str], tags: str | None) -> dict[str, Any]:
-    """Which drafts torchgen takes: that of the tree, or where it has none the installed one."""
+    """Checks the drafts with the tree's torchgen, or the installed one if it has none."""
     package = package_in(root)
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"draft{at}.yaml") for at in range(len(texts))]
@@ -81,7 +80,7 @@ def check(root: str, texts: list[str], tags: str | None) -> dict[str, Any]:
 
 
 def _refusal(gen: Any, path: str, tags: str) -> str:
-    """Why torchgen refuses a draft, in one line; empty when it takes it."""
+    """Torchgen's error for a draft in one line, or empty."""
     try:
         _parse(gen, path, tags)
     except Exception as error:  # noqa: BLE001 torchgen refuses by errors of all kinds
@@ -92,7 +91,7 @@ def _refusal(gen: Any, path: str, tags: str) -> str:
 
 
 def _parse(gen: Any, path: str, tags: str) -> None:
-    """Reads the entries and joins them into groups, as the build does."""
+    """Reads the entries and groups them as the build does."""
     takes_tags = "tags_yaml_path" in signature(gen.parse_native_yaml).parameters
     parsed = gen.parse_native_yaml(path, tags) if takes_tags else gen.parse_native_yaml(path)
     functions = getattr(parsed, "native_functions", parsed)
@@ -103,8 +102,8 @@ def _parse(gen: Any, path: str, tags: str) -> None:
 
 
 def _declare(gen: Any, parsed: Any) -> None:
-    """Declares each kernel, where this torchgen can be asked to: a type that has none in C++ is
-    refused there."""
+    """Declares each kernel, if this torchgen can: a type without a C++ counterpart is an error
+    there."""
     package = gen.__name__.rpartition(".")[0]
     signature_of = getattr(import_module(f"{package}.api.types"), "kernel_signature", None)
     indices = getattr(parsed, "backend_indices", {}).values()
@@ -123,7 +122,7 @@ def _verdict(package: str, refused: list[str] | None = None, absent: str = "") -
 
 
 def silenced() -> TextIO:
-    """Where to answer: what the tree's code prints goes nowhere from now on."""
+    """The stream for the answer; other output of the tree's code is discarded from now on."""
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)

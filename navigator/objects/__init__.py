@@ -1,1 +1,1 @@
-"""Live objects of the running program: what a tensor holds, member by member."""
+"""Live objects of the running program: tensors, backward graphs, errors."""

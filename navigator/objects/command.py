@@ -1,4 +1,4 @@
-"""What ``torchnav inspect``, ``graph`` and ``why`` run in the Python that has torch."""
+"""``torchnav inspect``, ``graph`` and ``why``, as they run in the Python that has torch."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from navigator.objects.writes import Writes
 
 _OUTPUT = contextlib.redirect_stdout
-"""What the program prints is no answer."""
+"""Stdout is for the answer; the program's output goes elsewhere."""
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the answer; the exit code."""
+    """Prints the answer; returns the exit code."""
     given = _parser().parse_args(arguments)
     try:
         answer = _ANSWERS[given.question](given)
-    except ImportError as error:  # ours are for another version of Python
+    except ImportError as error:  # our packages are for another Python
         here = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
         print(clean(f"torchnav: {error}: install torchnav for {here} too"), file=sys.stderr)
         return 1
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         return 130
     try:
         print(answer, flush=True)
-    except BrokenPipeError:  # whoever reads has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.close()
     return 0
@@ -89,7 +89,7 @@ def _graph(given: argparse.Namespace) -> str:
 
 
 def _checked(given: argparse.Namespace, script: str, name: str) -> list[str]:
-    """The gradient of the variable against differences of the loss: the program runs again."""
+    """Compares the variable's gradient with differences of the loss in new runs."""
     from navigator.objects.graph import Lines
     from navigator.objects.numeric import check
     from navigator.text.graphs import check_lines
@@ -123,7 +123,7 @@ def _cause(given: argparse.Namespace) -> str:
 
 
 def _error(script: str, arguments: list[str], writes: Writes) -> BaseException | None:
-    """How a program ends that is run while writes are noted; None without an error."""
+    """The error that ends a program while its writes are recorded, or None."""
     try:
         with _OUTPUT(sys.stderr), writes:
             _started(script, arguments)
@@ -137,7 +137,7 @@ def _error(script: str, arguments: list[str], writes: Writes) -> BaseException |
 
 
 def _variables_of(error: BaseException) -> dict[str, Any]:
-    """The variables of all frames that an error went through, the outermost first."""
+    """The variables of all frames in an error's traceback, outermost first."""
     names: dict[str, Any] = {}
     for frame, _ in traceback.walk_tb(error.__traceback__):
         names |= {**frame.f_globals, **frame.f_locals}
@@ -147,7 +147,7 @@ def _variables_of(error: BaseException) -> dict[str, Any]:
 def _loss(
     script: str, name: str, lines: Lines, arguments: list[str]
 ) -> tuple[Any, Mapping[str, Any]]:
-    """The tensor that is asked for, or the first that the program calls ``backward`` of, and the
+    """The requested tensor, or the first one whose ``backward`` the program calls, and the
     variables there."""
     import torch
 
@@ -168,7 +168,7 @@ def _loss(
 
 
 def _split(what: str) -> tuple[str, str]:
-    """The script and the name in it; no script for an expression, no name for a script alone."""
+    """The script and the name in it; one of them is empty for an expression or a bare script."""
     script, colon, name = what.rpartition(":")
     if colon and script.endswith(".py"):
         return script, name
@@ -189,14 +189,14 @@ def _value(name: str, names: dict[str, Any]) -> object:
 
 
 def _started(script: str, arguments: list[str]) -> dict[str, Any]:
-    """Runs a program as Python would; the names that it leaves."""
+    """Runs a program as Python would; returns its global names."""
     sys.argv = [script, *arguments]
     sys.path.insert(0, str(Path(script).resolve().parent))
     return runpy.run_path(script, run_name="__main__")
 
 
 def _run(script: str, arguments: list[str]) -> dict[str, Any]:
-    """The names that a program leaves; its own error is shown as Python shows it."""
+    """The global names of a program; its own errors are shown as Python does."""
     try:
         return _started(script, arguments)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``navigator.graph(loss)``: the graph of a backward pass, as torch holds it."""
+"""``navigator.graph(loss)``: reads the graph of a backward pass from torch."""
 
 from __future__ import annotations
 
@@ -15,74 +15,74 @@ from navigator.objects.members import REFUSALS, describe, first_line
 
 _SAVED = "_saved_"
 _LAST = 2**64 - 1
-"""The sequence number of AccumulateGrad, which runs as soon as it can."""
+"""The sequence number of AccumulateGrad, which runs as soon as possible."""
 _TRACEBACK = "traceback_"
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a node keeps from the forward pass."""
+    """A value that a node keeps from the forward pass."""
 
     name: str
     value: str
     is_variable: str
-    """The variable of the program that it is; empty where it is none that is known."""
+    """The program's variable with this value; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Where one gradient that a node computes goes."""
+    """The destination of a gradient that a node computes."""
 
     number: int | None
-    """The node that receives it; None where the input needs no gradient."""
+    """The receiving node; None if the input needs no gradient."""
     input_nr: int
-    """As which of its incoming gradients."""
+    """The index among the receiver's incoming gradients."""
 
 
 @dataclass(slots=True)
 class GraphNode:
-    """A step of the backward pass."""
+    """A node of the backward graph."""
 
     number: int
-    """From 0, the node of the loss, in the order in which a walk finds them."""
+    """Its number; the loss's node is 0, others follow in the order of the walk."""
     name: str
     sequence: int | None
-    """Counts the forward calls of a thread; None of what has none, AccumulateGrad."""
+    """Its sequence number; None for nodes without one, such as AccumulateGrad."""
     gradients: tuple[str, ...]
-    """Shape and type of each gradient that comes in."""
+    """Shape and type of each incoming gradient."""
     saved: tuple[Saved, ...] = ()
     edges: tuple[Edge, ...] = ()
     variable: str = ""
-    """Of AccumulateGrad: the variable, or its shape where it has no name."""
+    """For AccumulateGrad: the variable, or its shape if it has no name."""
     code: tuple[str, int] | None = None
-    """Of a Function of the program: the file and line of its ``backward``."""
+    """For a Function of the program: file and line of its ``backward``."""
     called_at: tuple[str, int] | None = None
-    """The line of the program whose call made it, where that was noted."""
+    """The line of the program whose call made it, if recorded."""
     hooks: tuple[str, ...] = ()
-    """Of AccumulateGrad: the hooks of the variable."""
+    """For AccumulateGrad: the hooks of the variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All nodes from a tensor on, each once."""
+    """All nodes reachable from a tensor."""
 
     nodes: tuple[GraphNode, ...]
     live: Mapping[int, Any] = field(repr=False, default_factory=dict)
-    """The nodes themselves, by number."""
+    """torch's node objects, by number."""
 
 
 class Backward(BaseException):
-    """Ends a program where it would begin a backward pass."""
+    """Ends a program at the start of its first backward pass."""
 
     def __init__(self, tensor: torch.Tensor, names: Mapping[str, Any]) -> None:
         super().__init__()
         self.tensor = tensor
         self.names = names
-        """The variables where ``backward`` was called."""
+        """The variables at the call of ``backward``."""
 
 
 class Lines(TorchFunctionMode):  # type: ignore[misc]
-    """Notes the line of the program whose call made each node, while it is entered.
+    """While entered, records the program's line whose call made each node.
 
     Parameters:
         ends: Raise ``Backward`` at the first ``tensor.backward()``.
@@ -92,7 +92,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]
         super().__init__()
         self._ends = ends
         self.of: dict[Any, tuple[str, int]] = {}
-        """By node, which is kept alive by this."""
+        """By node; this keeps nodes alive."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -105,13 +105,13 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]
         before = {one.grad_fn for one in given}
         made = func(*args, **(kwargs or {}))
         frame = program_frame(inspect.currentframe())
-        for tensor in (*tensors_in(made), *given):  # those that are written to get new nodes
+        for tensor in (*tensors_in(made), *given):  # inputs that are written to get new nodes
             if frame is not None:
                 self._note(tensor.grad_fn, (frame.f_code.co_filename, frame.f_lineno), before)
         return made
 
     def _note(self, node: Any, line: tuple[str, int], before: set[Any]) -> None:
-        """A call of a composite operator makes several nodes: all up to those of its inputs."""
+        """Records a call's line for all nodes that it made, up to those of its inputs."""
         waiting = [node]
         while waiting:
             one = waiting.pop()
@@ -126,12 +126,11 @@ def read_graph(
     names: Mapping[str, torch.Tensor] | None = None,
     lines: Mapping[Any, tuple[str, int]] | None = None,
 ) -> Graph:
-    """The graph behind a tensor; before its backward pass, which frees what is saved.
+    """The graph behind a tensor; read before its backward pass, which frees saved values.
 
     Parameters:
-        names: Variables of the program by name: leaves and saved tensors are told by them.
-        lines: The line that made each node, from ``Lines``; those that anomaly mode noted are
-            taken too.
+        names: Variables of the program by name, for leaves and saved tensors.
+        lines: The line that made each node, from ``Lines``; lines from anomaly mode are added.
 
     Raises:
         ValueError: The tensor has no ``grad_fn``.
@@ -146,7 +145,7 @@ def read_graph(
 
 
 def _ordered(root: Any) -> list[Any]:
-    """All nodes, each before those that it leads to along the first way."""
+    """All nodes in depth-first order: parents before the nodes they lead to first."""
     found: dict[Any, None] = {}
     waiting = [root]
     while waiting:
@@ -188,7 +187,7 @@ def _gradient(metadata: Any) -> str:
 
 
 def _saved(node: Any, named: Mapping[int, str]) -> Iterator[Saved]:
-    """The values that torch's own nodes keep, and the tensors of a Function of the program."""
+    """The values that torch's own nodes keep, and the saved tensors of the program's Functions."""
     for attribute in dir(node):
         if attribute.startswith(_SAVED):
             yield from _read(node, attribute, named)
@@ -202,7 +201,7 @@ def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved
     if not all(hasattr(one, "unpack_hook") for one in raw):  # torch 2.7 and before
         yield Saved(name, "unknown: this torch does not tell whether a hook packed it", "")
         return
-    if any(one.unpack_hook for one in raw):  # which would run
+    if any(one.unpack_hook for one in raw):  # hooks would run
         yield Saved(name, "packed by a hook, such as a checkpoint's", "")
         return
     try:
@@ -217,7 +216,7 @@ def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved
 
 
 def packed(node: Any, attribute: str) -> tuple[Any, ...]:
-    """The saved tensors of a node, not unpacked; none where they were freed."""
+    """The saved tensors of a node, not unpacked; none if they were freed."""
     try:
         raw = getattr(node, attribute, ())
     except REFUSALS:
@@ -226,7 +225,7 @@ def packed(node: Any, attribute: str) -> tuple[Any, ...]:
 
 
 def _code(node: Any) -> tuple[str, int] | None:
-    """The place of ``backward`` of an ``autograd.Function`` of the program."""
+    """The place of ``backward`` of one of the program's ``autograd.Function``s."""
     written = getattr(type(node), "_forward_cls", None)
     backward = getattr(written, "backward", None)
     code = getattr(inspect.unwrap(backward), "__code__", None) if backward else None
@@ -234,7 +233,7 @@ def _code(node: Any) -> tuple[str, int] | None:
 
 
 def _from_anomaly(node: Any) -> tuple[str, int] | None:
-    """The innermost line of the program that anomaly mode noted."""
+    """The innermost line of the program recorded by anomaly mode."""
     for text in reversed(getattr(node, "metadata", {}).get(_TRACEBACK, ())):
         file, _, rest = text.strip().removeprefix('File "').partition('", line ')
         number = rest.partition(",")[0]
@@ -253,7 +252,7 @@ def _hooks(variable: torch.Tensor) -> Iterator[str]:
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in a value, also in lists in it."""
+    """The tensors in a value, including nested lists."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -262,7 +261,7 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 
 def program_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the program: outside of torch and of this folder."""
+    """The innermost frame outside of torch and of this folder."""
     while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _OWN)):
         frame = frame.f_back
     return frame
@@ -273,7 +272,7 @@ _OWN = __file__.rpartition("/")[0] + "/"
 
 
 def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The tensors among variables of a program, and the parameters of its modules:
+    """The tensors among the program's variables, and the parameters of its modules:
     ``model.0.weight``."""
     found: dict[str, torch.Tensor] = {}
     for name, value in names.items():

@@ -1,4 +1,4 @@
-"""The headers of a tree, as far as they declare the types that a tensor is made of."""
+"""Reads the headers of a tree that declare the types inside a tensor."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from indexes.source.source import Source
 _INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([\w./]+\.h)[>"]')
 _STARTS = ("c10/core/TensorImpl.h", "c10/core/StorageImpl.h", "torch/csrc/autograd/variable.h")
 _WITHOUT = regex(r"ATen/ops/|ATen/[A-Z]\w*(?:Functions|Operators)\b")
-"""Headers of functions, not of types, and there are thousands."""
+"""These thousands of headers declare functions, not types."""
 _PLACES = ("", "aten/src/")
 _FOLDERS = ("c10/core", "ATen", "ATen/quantized", "ATen/functorch", "ATen/core")
-"""Where headers are named after the one class of tensors that they declare."""
+"""Folders of headers that are named after their tensor class."""
 
 
 class Headers:
-    """Reads a header when a name in it is asked for; what was read is kept."""
+    """Reads and caches headers when a name in them is needed."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -32,11 +32,11 @@ class Headers:
         self._texts: dict[str, bytes] = {}
 
     def declared(self, name: str) -> DeclaredClass | None:
-        """The class of that name; None where no header declares it."""
+        """The class of this name; None if no header declares it."""
         return self.layouts.declared(name)
 
     def types_with(self, name: str) -> DeclaredTypes | None:
-        """The types of the first header that declares a name: breadth first from TensorImpl.h."""
+        """The types of the first header that declares a name, breadth first from TensorImpl.h."""
         if name not in self._found:
             self._found[name] = next(self._with(name), None)
         return self._found[name]
@@ -56,7 +56,7 @@ class Headers:
                     yield types
 
     def _reach(self, starts: Iterable[str]) -> None:
-        """Reads the headers that these include and that are not known yet, nearest first."""
+        """Reads the new headers that these include, nearest first."""
         queue = deque(filter(None, map(self._locate, starts)))
         while queue:
             path = queue.popleft()
@@ -70,11 +70,11 @@ class Headers:
             queue += filter(None, (self._locate(one) for one in named if not _WITHOUT.match(one)))
 
     def _locate(self, named: str) -> str | None:
-        """The path of an included file; None outside of the tree."""
+        """The path of an included file; None if it is outside of the tree."""
         found = (self.source.locate(f"{place}{named}") for place in _PLACES)
         return next((path for path in found if path), None)
 
 
 def _own_headers(name: str) -> tuple[str, ...]:
-    """Where a class has a header of its own name: ``SparseTensorImpl``."""
+    """Headers named after a class: ``SparseTensorImpl``."""
     return tuple(f"{folder}/{name}.h" for folder in _FOLDERS)

@@ -1,5 +1,5 @@
-"""A live backward graph with the lines of PyTorch and of the program behind it, and the order in
-which its nodes ran: by torch's profiler, with hooks as a cross-check."""
+"""A live backward graph linked to lines of PyTorch and of the program, and the order in which its
+nodes ran, from torch's profiler and checked against hooks."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from navigator.text.graphs import dot_lines, graph_lines
 
 @dataclass(frozen=True, slots=True)
 class LinkedGraph:
-    """The graph of a backward pass, each node with what it comes from."""
+    """The graph of a backward pass, with the source of each node."""
 
     nodes: tuple[GraphNode, ...]
     sources: tuple[NodeSource, ...]
-    """Of each node, by its number."""
+    """The source of each node, by number."""
     torch_version: str
     source: SourceInfo
     order: tuple[int, ...] = ()
-    """The numbers of the nodes as they ran; empty where they did not."""
+    """Node numbers in execution order; empty if they did not run."""
     why: Mapping[int, str] | None = None
-    """Why each came next; nothing where the engine's rule gives another order than ran."""
+    """Why each came next; empty if the engine's rule gives another order than ran."""
     note: str = ""
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class LinkedGraph:
         return linked_text(str(self), self.source)
 
     def dot(self) -> str:
-        """The graph in Graphviz' language."""
+        """The graph in Graphviz's language."""
         return "\n".join(dot_lines(self))
 
     def svg(self) -> str:
@@ -67,7 +67,7 @@ class LinkedGraph:
         return drawn.stdout
 
     def as_json(self) -> str:
-        """All of it as one line of JSON, by the contract in docs/json.md."""
+        """One line of JSON, as described in docs/json.md."""
         order = {number: at for at, number in enumerate(self.order)}
         nodes = [
             _node_json(node, source, order.get(node.number), (self.why or {}).get(node.number))
@@ -84,14 +84,14 @@ def linked(
     tree: str | None = None,
     run: bool = False,
 ) -> LinkedGraph:
-    """The graph behind a tensor, joined with an index, which is built where there is none.
+    """The graph behind a tensor, linked with an index, which is built if needed.
 
     Parameters:
         names: Variables of the program by name.
-        lines: The line that made each node, as ``graph.Lines`` notes them.
-        tree: A checkout of PyTorch; without it the best source that is there.
-        run: Run the backward pass once for the order in which the nodes run; ``.grad`` is as
-            before, hooks of the program run.
+        lines: The line that made each node, from ``graph.Lines``.
+        tree: A checkout of PyTorch; default: the best available source.
+        run: Run the backward pass once to find the order of the nodes; ``.grad`` is restored, hooks
+            of the program run.
 
     Raises:
         ValueError: The tensor has no ``grad_fn``.
@@ -106,7 +106,7 @@ def linked(
 
 
 def graph(tensor: torch.Tensor, tree: str | None = None, *, run: bool = False) -> LinkedGraph:
-    """``navigator.graph(loss)``: as ``linked``, with the variables of whoever calls it by name.
+    """``navigator.graph(loss)``: as ``linked``, with the caller's variables as names.
 
     Raises:
         TypeError: It is not a tensor.
@@ -155,13 +155,13 @@ _EVALUATES = "autograd::engine::evaluate_function: "
 
 
 def recorded_order(tensor: torch.Tensor, graph: Graph) -> tuple[tuple[int, ...], str]:
-    """Runs the backward pass once and says in which order its nodes ran, by number.
+    """Runs the backward pass once and returns the order of its nodes, by number.
 
-    The graph is kept, and what the pass adds to ``.grad`` is taken back; hooks of the program run.
+    The graph is kept and ``.grad`` is restored; hooks of the program run.
 
     Returns:
-        The order, and a note where hooks and the profiler do not agree: then a node makes a
-        graph of its own while it runs, as a checkpoint that is re-entrant does.
+        The order, and a note if hooks and the profiler disagree, as they do if a node runs a graph
+            of its own (re-entrant checkpointing).
     """
     ran: list[int] = []
     handles = [
@@ -181,7 +181,7 @@ def recorded_order(tensor: torch.Tensor, graph: Graph) -> tuple[tuple[int, ...],
 
 
 def _profiled(tensor: torch.Tensor, graph: Graph) -> list[str]:
-    """The names of the nodes in the order in which the engine evaluated them."""
+    """The names of the nodes in execution order, from the profiler."""
     leaves = [node.variable for node in graph.live.values() if hasattr(node, "variable")]
     before = [leaf.grad for leaf in leaves]
     for leaf in leaves:
@@ -198,8 +198,8 @@ def _profiled(tensor: torch.Tensor, graph: Graph) -> list[str]:
 
 
 def simulated_order(graph: Graph) -> tuple[tuple[int, ...], dict[int, str]]:
-    """The order by the engine's rule, on one thread: of the nodes whose gradients are all there,
-    the one that was made last; leaves as soon as they can. With the reason for each."""
+    """The order by the engine's rule on one thread: of the ready nodes the one made last, leaves as
+    soon as possible. With a reason for each."""
     waiting = _dependencies(graph)
     ready = [_priority(graph, 0, 0)]
     order: list[int] = []
@@ -228,7 +228,7 @@ def _reason(graph: Graph, number: int, ready: int) -> str:
 
 
 def _dependencies(graph: Graph) -> dict[int, int]:
-    """How many gradients each node waits for."""
+    """Number of gradients that each node waits for."""
     counts = dict.fromkeys(range(len(graph.nodes)), 0)
     for node in graph.nodes:
         for edge in node.edges:
@@ -243,6 +243,6 @@ def _priority(graph: Graph, number: int, made: int) -> tuple[float, int, int]:
 
 
 def reasons(graph: Graph, recorded: Sequence[int]) -> dict[int, str]:
-    """Why each node came when it did; nothing where the rule gives another order than ran."""
+    """Why each node ran when it did; empty if the rule gives another order than ran."""
     order, why = simulated_order(graph)
     return why if order == tuple(recorded) else {}

@@ -1,4 +1,4 @@
-"""How each member of a tensor is read by torch's own API, and what stands in memory beside it."""
+"""Reads each member of a tensor with torch's API, and its value in memory."""
 
 from __future__ import annotations
 
@@ -62,42 +62,42 @@ API: Mapping[str, Mapping[str, str]] = {
     "AutogradMeta": _AUTOGRAD,
     "StorageImpl": _STORAGE,
 }
-"""The expression that reads a member, of ``t`` the tensor and ``s`` its untyped storage."""
+"""The expression for a member, with ``t`` the tensor and ``s`` its untyped storage."""
 REFUSALS = (RuntimeError, AttributeError, TypeError, ValueError)
-"""What torch raises where a kind of tensor has not what is asked for."""
+"""Errors that torch raises for tensors that lack an attribute."""
 _SEEN_OTHERWISE = {
     "requires_grad_": "it is set on leaves alone, t.requires_grad is true with a grad_fn too"
 }
-"""Why what the program sees differs from the member, where it is not the tensor's class."""
+"""Why the API's value differs from the member, by member."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberValue:
-    """A data member, with its value or the reason why there is none."""
+    """A data member with its value, or the reason why there is none."""
 
     owner: str
-    """The class that declares it: ``TensorImpl`` or one of its bases or derived classes."""
+    """The class that declares it: ``TensorImpl``, or one of its bases or derived classes."""
     name: str
     type: str
     comment: str
     location: Location
     value: str = ""
-    """What the program sees; empty where ``reason`` says why it cannot be told."""
+    """The value that the program sees; empty if ``reason`` explains why it is unknown."""
     read_by: str = ""
     """The Python expression, or ``memory at +152``."""
     memory: str = ""
-    """What the member itself holds, where that could be read."""
+    """The value in memory, if it could be read."""
     note: str = ""
     """How the two differ."""
     reason: str = ""
 
 
 class Reader:
-    """Reads the members of the objects behind one tensor.
+    """Reads the members of a tensor's C++ objects.
 
     Parameters:
-        headers: Of the tree whose declarations are shown.
-        memory: The objects of this process; why they cannot be read, as a text.
+        headers: Headers of the tree whose declarations are shown.
+        memory: The objects of this process, or a text that says why they can't be read.
     """
 
     def __init__(self, tensor: torch.Tensor, headers: Headers, memory: Memory | str) -> None:
@@ -108,11 +108,11 @@ class Reader:
     def members(
         self, class_name: str, address: int, api: Mapping[str, str], missing: str = ""
     ) -> Iterator[MemberValue]:
-        """The members of the object at an address, those of its bases first.
+        """The members of the object at an address, base classes first.
 
         Parameters:
-            address: 0 where the object is not there, or not known.
-            api: The expression of each member that torch's API reads.
+            address: The address; 0 if there is no such object or it is unknown.
+            api: Expressions for members that torch's API can read.
             missing: Why there is no object.
         """
         for owner, member in self._declared(class_name):
@@ -152,7 +152,7 @@ class Reader:
 
 @dataclass
 class _MemberText:
-    """What can be said of one member."""
+    """The texts about one member."""
 
     name: str
     raw: Raw
@@ -164,11 +164,11 @@ class _MemberText:
     reason: str = ""
 
     def words(self) -> tuple[str, str, str, str, str]:
-        """As they stand in a ``MemberValue``."""
+        """The fields for a ``MemberValue``."""
         return self.value, self.read_by, self.memory, self.note, self.reason
 
     def ask(self, expression: str, tensor: torch.Tensor) -> None:
-        """Takes the API's value, and what memory holds beside it or alone."""
+        """Takes the API's value, the value in memory, or both."""
         self.memory = "" if self.raw is None else _shown(self.raw)
         if not expression:
             if self.memory:
@@ -185,7 +185,7 @@ class _MemberText:
             self.note = f"the member holds {self.memory}, the program sees {self.value}: {why}"
 
     def _refused(self, expression: str, why: str) -> None:
-        """Memory answers where torch does not; else its refusal is the reason."""
+        """Uses the value in memory if torch raises; else torch's message is the reason."""
         if self.memory:
             self.value, self.read_by = self.memory, f"memory at +{self.at}"
             self.note = f"{expression} raises {why}"
@@ -194,17 +194,17 @@ class _MemberText:
 
 
 def _api_name(member: str) -> str:
-    """Both counts of references are in one member since 2.10."""
+    """Since 2.10, one member holds both reference counts."""
     return "refcount_" if member == "combined_refcount_" else member
 
 
 def evaluate(expression: str, tensor: torch.Tensor) -> object:
-    """What an expression of ours gives for a tensor; none of the program's overrides run."""
+    """The value of one of our expressions for a tensor; overrides of the program do not run."""
     with torch._C.DisableTorchFunction(), torch.no_grad():
         names = {"t": tensor, "torch": torch}
         if "s." in expression:
             names["s"] = tensor.untyped_storage()
-        return eval(expression, names)  # the tables of this module alone
+        return eval(expression, names)  # only expressions of this module
 
 
 def describe(value: object) -> str:
@@ -223,7 +223,7 @@ def _shown(raw: Raw) -> str:
 
 
 def differ(raw: Raw, seen: object) -> bool:
-    """Whether a member and what the API says are numbers, or tuples of them, and not the same."""
+    """Whether a member and the API's value are numbers, or tuples of numbers, that differ."""
     ours, theirs = _comparable(raw), _comparable(seen)
     return ours is not None and type(ours) is type(theirs) and ours != theirs
 

@@ -1,5 +1,5 @@
-"""Reads members of C++ objects of this process, at the places that the running torch's own headers
-give them. Nothing is read before the places have been found right on tensors made for that."""
+"""Reads members of this process's C++ objects at the offsets given by the running torch's headers,
+after a self-test of these offsets on sample tensors."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Pointer:
 
 
 Raw = int | float | bool | Pointer | str | tuple["Raw", ...] | None
-"""What memory holds; several for a class with several members, ``nullopt`` as a text, None where it
-is no plain value."""
+"""A value in memory; a tuple for a class with several members, ``nullopt`` as text, None for
+anything but a plain value."""
 _STRONG = (1 << 32) - 1
-"""The bits of ``combined_refcount_`` that count the strong references."""
+"""The bits of ``combined_refcount_`` that count strong references."""
 
 
 class Memory:
@@ -57,11 +57,11 @@ class Memory:
         self.layouts: Layouts = headers.layouts
 
     def slots(self, class_name: str) -> dict[str, Slot]:
-        """Where the members of a class stand, by name."""
+        """The members of a class with their offsets, by name."""
         return {slot.member.name: slot for slot in self.layouts.of(class_name).slots}
 
     def read(self, address: int, slot: Slot) -> Raw:
-        """What a member of the object at an address holds, in the form of the API."""
+        """The value of a member of the object at an address, in the API's form."""
         raw = self._value(address + slot.offset, slot.member.type, slot)
         if slot.member.name == "combined_refcount_" and isinstance(raw, int):
             return raw & _STRONG
@@ -72,12 +72,12 @@ class Memory:
         return raw
 
     def pointer(self, address: int, class_name: str, name: str) -> int:
-        """The address that a member holds; 0 for null, or where its place is not known."""
+        """The address in a member; 0 for null or an unknown offset."""
         slot = self.slots(class_name).get(name)
         return self._integer(address + slot.offset, _WORD) if slot else 0
 
     def _sizes_and_strides(self, at: int) -> Raw:
-        """``(sizes, strides)``: up to five dimensions stand in the object, more elsewhere."""
+        """``(sizes, strides)``: up to five dimensions are stored inline."""
         slots = self.slots("SizesAndStrides")
         if not {"size_", "inlineStorage_", "outOfLineStorage_"} <= slots.keys():
             return None
@@ -91,7 +91,7 @@ class Memory:
         return tuple(numbers[:count]), tuple(numbers[step:])
 
     def member(self, address: int, class_name: str, name: str) -> Raw:
-        """A member by its name; None where its place is not known."""
+        """A member's value by name; None if its offset is unknown."""
         slot = self.slots(class_name).get(name)
         return self.read(address, slot) if slot else None
 
@@ -128,7 +128,7 @@ class Memory:
         return self._value(at, type_) if self._integer(at + held.size, 1) else "nullopt"
 
     def _object(self, at: int, class_name: str) -> Raw:
-        """The one value of a class that holds one, else those of its members."""
+        """The value of a class with a single member, else those of all members."""
         values = tuple(self.read(at, slot) for slot in self.layouts.of(class_name).slots)
         return values[0] if len(values) == 1 else values
 
@@ -143,7 +143,7 @@ class Memory:
 
 @cache
 def running_memory() -> Memory | str:
-    """The memory of this process; why it cannot be read, where the self-test fails."""
+    """The memory of this process, or why it can't be read if the self-test fails."""
     if sys.maxsize <= 2**32 or platform.system() != "Linux":
         return f"the layout of objects on {platform.system()} is not known"
     if torch.__file__ is None:
@@ -156,7 +156,7 @@ def running_memory() -> Memory | str:
 
 
 def _failure(memory: Memory) -> str:
-    """Why the places cannot be trusted; empty where they give what the API says of four tensors."""
+    """Why the offsets are wrong; empty if they reproduce the API's values for four tensors."""
     for tensor in _samples():
         want = {
             "numel_": tensor.numel(),
@@ -189,8 +189,8 @@ class _Symbol(ctypes.Structure):
 
 
 def dynamic_class(address: int) -> str:
-    """The class of the object at an address, ``c10::TensorImpl``, by its table of virtual
-    functions; empty where that has no symbol."""
+    """The class of the object at an address, ``c10::TensorImpl``, from its vtable; empty if that
+    has no symbol."""
     (table,) = struct.unpack("=Q", ctypes.string_at(address, _WORD))
     symbol = _Symbol()
     if not ctypes.CDLL(None).dladdr(ctypes.c_void_p(table), ctypes.byref(symbol)):
@@ -200,7 +200,7 @@ def dynamic_class(address: int) -> str:
 
 
 def _parts(mangled: str) -> list[str]:
-    """``3c1010TensorImplE`` as ``c10``, ``TensorImpl``; what templates are given is left out."""
+    """``3c1010TensorImplE`` as ``c10``, ``TensorImpl``, without template arguments."""
     parts = []
     while (length := _LENGTH.match(mangled)) is not None:
         end = length.end() + int(length[0])

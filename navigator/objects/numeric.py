@@ -1,5 +1,5 @@
-"""Whether the gradient that the graph gives for one variable is that of the program: the program is
-run again with the variable moved a little along a random direction, both ways."""
+"""Checks the graph's gradient for a variable against the program, which runs twice more with the
+variable moved along a random direction."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from torch.overrides import TorchFunctionMode
 from navigator.objects.graph import tensors_in, variables
 
 Run = Callable[[TorchFunctionMode], tuple[Any, Mapping[str, Any]]]
-"""Runs the program within a mode; its loss and its variables there."""
+"""Runs the program within a mode; returns its loss and variables."""
 _Place = tuple[int, int]
-"""The number of a call, from 1, and which of its tensors."""
+"""The number of a call, from 1, and the index of a tensor in it."""
 _TOLERANCE = {torch.float64: 1e-6, torch.complex128: 1e-6}
 _PLAIN_TOLERANCE = 1e-2
-"""Relative: a loss in single precision has seven digits, of which the difference keeps few."""
+"""Relative tolerance: few of a float32 loss's seven digits survive the difference."""
 _SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NumericCheck:
-    """A directional derivative of the loss, calculated twice."""
+    """A directional derivative of the loss, computed in two ways."""
 
     variable: str
     by_graph: float
     by_difference: float
     """(L(v + h d) - L(v - h d)) / 2h."""
     step: float
-    """h; d is of length 1."""
+    """h; d has length 1."""
     tolerance: float
-    """Relative to the larger of the two."""
+    """Relative to the larger value."""
 
     @property
     def agrees(self) -> bool:
-        """Whether the two differ by less than the tolerance."""
+        """Whether the two values differ by less than the tolerance."""
         largest = max(abs(self.by_graph), abs(self.by_difference))
         return abs(self.by_graph - self.by_difference) <= self.tolerance * largest
 
 
 def check(run: Run, variable: str) -> NumericCheck:
-    """Compares the gradient of a variable with a central difference.
+    """Compares a variable's gradient with a central difference.
 
     Raises:
-        ValueError: The loss is no single number, the program is not the same when it is run again,
-            or the variable is no leaf of its graph.
+        ValueError: The loss is not a single number, the program is not deterministic, or the
+            variable is not a leaf of its graph.
     """
     uses = _Uses()
     loss, names = _seeded(run, uses)
@@ -77,8 +77,8 @@ def _direction(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _step(tensor: torch.Tensor) -> float:
-    """The cube root of the precision, where truncation and rounding are of one size, for values of
-    the variable's size."""
+    """The cube root of the precision, which balances truncation and rounding, scaled to the
+    variable."""
     size: float = max(1.0, tensor.detach().norm().item())
     precision: float = torch.finfo(tensor.dtype).eps
     step: float = precision ** (1 / 3) * size
@@ -104,10 +104,10 @@ class _Counted(TorchFunctionMode):  # type: ignore[misc]
         self.count = 0
 
     def before(self, given: list[torch.Tensor]) -> None:
-        """Sees the tensors of a call."""
+        """Called with the tensors of a call."""
 
     def after(self, given: list[torch.Tensor]) -> None:
-        """Sees them when it has ended."""
+        """Called with them when it has ended."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -121,7 +121,7 @@ class _Counted(TorchFunctionMode):  # type: ignore[misc]
 
 
 class _Uses(_Counted):
-    """Notes the first call of each leaf after the last that wrote to it, as its initial values."""
+    """Records each leaf's first call after its last write, which may initialise it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class _Uses(_Counted):
                 self.first.pop(id(one), None)
             elif one.is_leaf and one.requires_grad and id(one) not in self.first:
                 self.first[id(one)] = (self.count, at)
-                self._kept.append(one)  # its id is given to no other
+                self._kept.append(one)  # keep its id from being reused
 
 
 def _version(tensor: torch.Tensor) -> int:
@@ -146,7 +146,7 @@ def _version(tensor: torch.Tensor) -> int:
 
 
 class _Move(_Counted):
-    """Adds to one tensor right before the call of a number."""
+    """Adds to one tensor right before a given call."""
 
     def __init__(self, place: _Place, by: torch.Tensor) -> None:
         super().__init__()

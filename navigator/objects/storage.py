@@ -1,5 +1,5 @@
-"""Which elements of its storage a tensor covers, which memory formats it has and why, and who
-shares the storage."""
+"""The elements of its storage that a tensor covers, its memory formats, and the tensors that share
+the storage."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from navigator.objects.members import REFUSALS
 from navigator.strides import mismatch, orders
 
 CELLS = 64
-"""In a strip, at most."""
+"""Maximum number of cells in a strip."""
 _COUNTED = 1 << 20
-"""Runs of elements that are placed one by one; where there are more, the first ones."""
+"""Maximum number of runs that are placed individually."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A storage from its first to its last element, in cells of equally many elements."""
+    """A storage as a row of cells, each for equally many elements."""
 
     elements: int
-    """How many of the tensor's type the storage holds."""
+    """Number of elements of the tensor's type in the storage."""
     item_bytes: int
     per_cell: int
-    """Elements a cell stands for."""
+    """Elements per cell."""
     covered: tuple[float, ...]
-    """The share of each cell that the tensor reaches, 0 to 1."""
+    """The share of each cell that the tensor covers, 0 to 1."""
     first: int
     last: int
-    """The lowest and the highest element that the tensor reaches."""
+    """The lowest and highest covered element."""
     reached: int | None
-    """How many it reaches, fewer than its own elements where some share one; None where only the
-    first of very many were looked at."""
+    """Number of covered elements, which the tensor's elements may share; None if there are too many
+    runs to count."""
     formula: str
-    """Where an element stands: ``12 + 4*i + 1*j``."""
+    """The position of an element: ``12 + 4*i + 1*j``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,19 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Sharer:
-    """Another tensor of the program on the same storage."""
+    """Another tensor of the program with the same storage."""
 
     address: int
     shape: tuple[int, ...]
     offset: int
     is_base: bool
-    """Whether it is the base of the one that was asked about."""
+    """Whether it is the inspected tensor's base."""
     same_version: bool | None
-    """Whether a write through it is counted in the same version counter; None: not known."""
+    """Whether it has the same version counter; None if unknown."""
 
 
 def strip(tensor: torch.Tensor) -> Strip:
-    """What a tensor covers of its storage. Raises what torch does where it has none."""
+    """The elements of its storage that a tensor covers. Raises torch's errors if it has none."""
     sizes, strides = tuple(tensor.shape), tensor.stride()
     if not all(type(one) is int for one in (*sizes, *strides)):
         raise ValueError(f"sizes {sizes} and strides {strides} are symbolic")
@@ -90,8 +90,8 @@ def strip(tensor: torch.Tensor) -> Strip:
 def _runs(
     sizes: Sequence[int], strides: Sequence[int], offset: int
 ) -> tuple[int, Collection[int], bool]:
-    """The runs of elements that are reached: their length, where they begin, and whether these are
-    all. Dimensions that reach nothing new, expanded ones, do not count."""
+    """The runs of covered elements: their length, their starts, and whether these are complete.
+    Expanded dimensions cover nothing new and do not count."""
     if 0 in sizes:
         return 0, (), True
     dims = sorted(
@@ -110,7 +110,7 @@ def _runs(
 
 
 def _overlap(dims: Sequence[tuple[int, int]]) -> bool:
-    """Whether two indices may lead to one element, as windows that slide do."""
+    """Whether two indices can refer to one element, as in sliding windows."""
     extent = 1
     for stride, size in dims:
         if stride < extent:
@@ -127,7 +127,7 @@ def _formula(offset: int, strides: Sequence[int]) -> str:
 
 
 def formats(tensor: torch.Tensor) -> tuple[Format, ...]:
-    """The memory formats that its number of dimensions allows."""
+    """The memory formats for its number of dimensions."""
     return tuple(_format(tensor, name, order) for name, order in orders(tensor.dim()).items())
 
 
@@ -142,12 +142,12 @@ def _format(tensor: torch.Tensor, name: str, order: tuple[int, ...]) -> Format:
 def sharers(
     tensor: torch.Tensor, version_of: Callable[[torch.Tensor], int | None]
 ) -> tuple[Sharer, ...]:
-    """The tensors that Python knows of with the same storage, the base first.
+    """Other tensors known to Python with the same storage, the base first.
 
-    Those that only C++ holds, such as what a node saved, are not among them.
+    Tensors held only by C++, such as saved ones, are missing.
 
     Parameters:
-        version_of: The identity of a tensor's version counter; None where it is not known.
+        version_of: Returns the identity of a tensor's version counter, or None.
     """
     address, version, base = tensor.untyped_storage()._cdata, version_of(tensor), tensor._base
     found = [base] if base is not None else []
@@ -171,5 +171,5 @@ def _shares_storage(
         return False
     try:
         return bool(one.untyped_storage()._cdata == address)  # type: ignore[attr-defined]
-    except REFUSALS:  # it has no storage: sparse, or a wrapper
+    except REFUSALS:  # no storage: sparse, or a wrapper
         return False

@@ -1,5 +1,4 @@
-"""``navigator.inspect(t)``: what a tensor of this program holds, beside the lines that declare
-it."""
+"""``navigator.inspect(t)``: a tensor's contents, with the lines that declare them."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from navigator.objects.storage import Format, Sharer, Strip, formats, sharers, s
 
 @dataclass(frozen=True, slots=True)
 class KeyBit:
-    """One bit that is set."""
+    """A set bit of a key set."""
 
     bit: int
     name: str
@@ -37,17 +36,17 @@ class KeyBit:
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """What ``key_set_`` of a tensor says to the dispatcher."""
+    """The meaning of a tensor's ``key_set_``."""
 
     raw: int
     bits: tuple[KeyBit, ...]
     keys: tuple[str, ...]
-    """The runtime keys that backend and functionality bits make together, the first to run
-    first; what the thread includes and excludes comes on top."""
+    """The runtime keys from combining backend and functionality bits, highest priority first; the
+    thread's included and excluded keys are not considered."""
 
 
 def key_set(tensor: torch.Tensor, source: Source) -> KeySet:
-    """The key set of a tensor, with the lines of the tree that declare its keys."""
+    """A tensor's key set, with the lines of the tree that declare its keys."""
     keys = torch._C._dispatch_keys(tensor)
     raw = keys.raw_repr()
     lines = _lines(source)
@@ -62,7 +61,7 @@ def _bit(bit: int, lines: Mapping[str, Location]) -> KeyBit:
 
 
 def _names(keys: torch._C.DispatchKeySet) -> list[str]:
-    """``DispatchKeySet(CPU, AutogradCPU)`` as names, in order of priority, lowest first."""
+    """The names in ``DispatchKeySet(CPU, AutogradCPU)``, lowest priority first."""
     inside = str(keys).partition("(")[2].rpartition(")")[0]
     return [name for name in inside.split(", ") if name]
 
@@ -75,7 +74,7 @@ def _functionality(bit: int) -> str:
 
 @cache
 def _backends() -> Mapping[int, str]:
-    """The backend of each bit that means one: the lower of the two bits of ``CPU``."""
+    """The backend of each bit: the lower of the two bits of ``CPU``."""
     return {bits[0]: name for bits, name in _by_bits().items() if len(bits) == 2 and _dense(bits)}
 
 
@@ -85,7 +84,7 @@ def _dense(bits: tuple[int, ...]) -> bool:
 
 @cache
 def _by_bits() -> Mapping[tuple[int, ...], str]:
-    """The first name of each key by its bits; marks of where keys begin and end come last."""
+    """The first name for each combination of bits; markers of ranges come last."""
     members = torch._C.DispatchKey.__members__.items()
     marks = ("StartOf", "EndOf")
     ordered = sorted(members, key=lambda one: one[0].startswith(marks))
@@ -117,20 +116,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One C++ object behind the tensor: its TensorImpl, AutogradMeta or StorageImpl."""
+    """A C++ object of the tensor: TensorImpl, AutogradMeta or StorageImpl."""
 
     class_name: str
-    """Its dynamic class where that is known: ``SparseTensorImpl``."""
+    """Its dynamic class, if known: ``SparseTensorImpl``."""
     address: int
-    """0 where there is no such object, or it is not known."""
+    """Its address; 0 if there is no such object or it is unknown."""
     members: tuple[MemberValue, ...]
     missing: str = ""
-    """Why there is no such object; what the program sees without it is told all the same."""
+    """Why there is no such object; values that the program sees are still given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A tensor, member by member, as it was when it was inspected."""
+    """A tensor, member by member, at the time of inspection."""
 
     summary: str
     """Its Python class, shape, type, device and layout."""
@@ -140,11 +139,11 @@ class Inspection:
     parts: tuple[Part, ...]
     keys: KeySet
     strip: Strip | None
-    """What it covers of its storage; None where ``notes`` say why not."""
+    """The elements that it covers; None if ``notes`` explain why not."""
     formats: tuple[Format, ...]
     sharers: tuple[Sharer, ...]
     notes: tuple[str, ...]
-    """What could not be told, and why."""
+    """What is unknown, and why."""
 
     def __str__(self) -> str:
         from navigator.text.objects import inspection_lines
@@ -160,7 +159,7 @@ class Inspection:
         return linked_text(str(self), self.source)
 
     def as_json(self) -> str:
-        """All of it as one line of JSON, by the contract in docs/json.md."""
+        """One line of JSON, as described in docs/json.md."""
         return json.dumps(envelope(self.source, **to_object(self, _KEYS)))
 
 
@@ -175,15 +174,14 @@ shape(Sharer, "address shape offset is_base same_version")
 
 
 def inspect(tensor: torch.Tensor, tree: str | None = None) -> Inspection:
-    """Every data member of a tensor as the source declares it, with its live value.
+    """Every data member of a tensor as declared in the source, with its live value.
 
-    The program's own overrides do not run, and nothing is changed. Values come from torch's API
-    where it has one, else from memory, where the headers of the running torch say where a member
-    stands and that was found right in this process.
+    Overrides of the program do not run, and nothing is changed. Values come from torch's API or,
+    without one, from memory, at offsets from the running torch's headers that passed a self-test.
 
     Parameters:
-        tree: A checkout of PyTorch whose declarations are shown; those of the running torch
-            without it.
+        tree: A checkout of PyTorch whose declarations are shown; default: those of the running
+            torch.
 
     Raises:
         TypeError: It is not a tensor.
@@ -233,7 +231,7 @@ class _Inspector:
         return self._part("TensorImpl", address, self._class_at(address, "TensorImpl"))
 
     def _extra(self) -> tuple[Part, ...]:
-        """What few tensors have, where this one has it."""
+        """Members of optional objects that this tensor has."""
         if isinstance(self._memory, str):
             return ()
         address = self._memory.pointer(self._tensor._cdata, "TensorImpl", "extra_meta_")
@@ -252,7 +250,7 @@ class _Inspector:
     def _storage(self) -> Part:
         try:
             address = self._tensor.untyped_storage()._cdata
-        except REFUSALS as error:  # sparse, jagged, wrappers: each raises its own
+        except REFUSALS as error:  # sparse, jagged and wrapper tensors raise various errors
             return self._part("StorageImpl", 0, "StorageImpl", f"no storage: {first_line(error)}")
         return self._part("StorageImpl", address, "StorageImpl")
 
@@ -261,7 +259,7 @@ class _Inspector:
         return Part(class_name, address, tuple(members), missing)
 
     def _class_at(self, address: int, otherwise: str) -> str:
-        """The class of an object without its scope; the plain one where nothing declares it."""
+        """The class of an object without its scope; the base class if no header declares it."""
         if isinstance(self._memory, str):
             return otherwise
         full = dynamic_class(address)
@@ -273,13 +271,13 @@ class _Inspector:
         return otherwise
 
     def _version(self, tensor: torch.Tensor) -> int | None:
-        """The identity of a tensor's version counter; None where it has none or cannot be told."""
+        """The identity of a tensor's version counter; None if it has none or it is unknown."""
         if isinstance(self._memory, str):
             return None
         return self._memory.pointer(tensor._cdata, "TensorImpl", "version_counter_") or None
 
     def _attempt(self, what: str, tell: Callable[[], T], otherwise: T) -> T:
-        """What is asked; a note where torch refuses."""
+        """The result of a query, or a note if torch raises."""
         try:
             return tell()
         except REFUSALS as error:
@@ -290,7 +288,7 @@ class _Inspector:
 def _summary(tensor: torch.Tensor) -> str:
     try:
         shape = str(tuple(tensor.shape))
-    except REFUSALS as error:  # strided nested tensors have none
+    except REFUSALS as error:  # strided nested tensors have no shape
         shape = first_line(error)
     kind = type(tensor)
     name = (

@@ -1,6 +1,5 @@
-"""``torchnav why``: after an error about in-place writes, who saved the value, who wrote to it
-afterwards, and which formula needed it; after another, which call failed with which tensors, and
-which lines of PyTorch say so."""
+"""``torchnav why``: explains an error. For in-place writes: the node that saved the value, the
+writes after that, the formulas. For others: the failed call, its tensors, the lines of PyTorch."""
 
 from __future__ import annotations
 
@@ -30,10 +29,10 @@ _RAW = "_raw_saved_"
 def explain(
     error: BaseException, writes: Writes, names: Mapping[str, torch.Tensor], index: Index
 ) -> Explanation:
-    """The cause of an error, as far as what was noted and the live graph tell it.
+    """The cause of an error, from recorded writes and the live graph.
 
     Parameters:
-        writes: What was noted while the program ran.
+        writes: The writes recorded while the program ran.
         names: The variables of the program by name.
     """
     raised, text = _raised_at(error.__traceback__), message_of(str(error))
@@ -53,18 +52,18 @@ def explain(
 
 
 def _innermost_file(traceback: TracebackType | None) -> str:
-    """The file of the Python that raised an error, or that called the C++ which did."""
+    """The Python file that raised an error, or that called the C++ code that did."""
     files = [frame.f_code.co_filename for frame, _ in walk_tb(traceback)]
     return files[-1] if files else ""
 
 
 def _of_program(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
-    """The frames of the program in a traceback with their lines, the innermost last."""
+    """The program's frames in a traceback with their lines, innermost last."""
     return [(frame, line) for frame, line in walk_tb(traceback) if program_frame(frame) is frame]
 
 
 def _described(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor]) -> Iterator[str]:
-    """The tensors of a call, by the program's names for them."""
+    """The tensors of a call, with the program's names for them."""
     named: dict[int, str] = {}
     for name, one in names.items():
         named.setdefault(id(one), name)
@@ -77,20 +76,20 @@ def _described(tensors: Iterable[torch.Tensor], names: Mapping[str, torch.Tensor
 
 
 def _raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:
-    """The innermost line of the program in a traceback."""
+    """The program's innermost line in a traceback."""
     frames = _of_program(traceback)
     return (frames[-1][0].f_code.co_filename, frames[-1][1]) if frames else None
 
 
 def _graphs(writes: Writes, names: Mapping[str, torch.Tensor]) -> Iterator[Graph]:
-    """That of the last backward pass; where no call of it was seen, those of all variables."""
+    """The graph of the last backward pass; if none was recorded, those of all variables."""
     for tensor in writes.roots or names.values():
         if tensor.grad_fn is not None:
             yield read_graph(tensor, names, writes.of)
 
 
 def _causes(writes: Writes, names: Mapping[str, torch.Tensor], index: Index) -> Iterator[Cause]:
-    """Every saved value that its node refuses to use; one that is saved twice is one."""
+    """Every saved value that its node rejects; a value saved twice counts once."""
     for graph in _graphs(writes, names):
         for node in graph.nodes:
             source = node_source(index, node.name, len(node.edges))
@@ -114,7 +113,7 @@ def _causes(writes: Writes, names: Mapping[str, torch.Tensor], index: Index) -> 
 
 
 def _refused(node: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
-    """The saved tensors whose version is not the one that was saved, with that one."""
+    """The saved tensors whose version has changed, with the expected version."""
     for attribute in dir(node):
         if attribute.startswith(_RAW):
             name = attribute.removeprefix("_raw_saved_")
@@ -126,9 +125,9 @@ def _refused(node: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
 
 
 def _expected(node: Any, attribute: str, saved: Sequence[Any]) -> int | None:
-    """The version that was saved, where torch refuses to give the value for it."""
+    """The version at saving, if torch rejects the present value."""
     if any(getattr(one, "unpack_hook", True) is not None for one in saved):
-        return None  # to unpack it would run the hook; before torch 2.8 nothing tells of one
+        return None  # unpacking would run a hook, which torch before 2.8 can't report
     try:
         getattr(node, attribute)
     except REFUSALS as error:
@@ -144,7 +143,7 @@ def _has_data(saved: Any) -> bool:
 def _made(
     error: BaseException, writes: Writes, names: Mapping[str, torch.Tensor]
 ) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Where the tensors that the failing line could mean were made."""
+    """Where the tensors on the failing line were made."""
     for name, tensor in _near(error, names).items():
         for what, one in ((name, tensor), (f"the base of {name}", tensor._base)):
             line = writes.of.get(one.grad_fn) if one is not None else None
@@ -153,7 +152,7 @@ def _made(
 
 
 def _near(error: BaseException, names: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The variables of the innermost frame of the program."""
+    """The variables of the program's innermost frame."""
     frames = _of_program(error.__traceback__)
     found = frames[-1][0].f_locals if frames else {}
     return {name: one for name, one in found.items() if isinstance(one, torch.Tensor)} or {**names}

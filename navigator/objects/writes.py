@@ -1,4 +1,4 @@
-"""Who wrote to which storage: noted call by call while a program runs, without anomaly mode."""
+"""Records writes to storages, call by call, without anomaly mode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navigator.objects.members import REFUSALS
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A call of torch's that raised."""
+    """A call of torch that raised."""
 
     name: str
     """``torch.nn.functional.linear``."""
@@ -26,17 +26,17 @@ class FailedCall:
 
 
 class Writes(Lines):
-    """Notes, besides the lines that made nodes, every write, the roots of backward passes, and the
-    last call that raised."""
+    """Records writes, the lines that made nodes, the roots of backward passes, and the last call
+    that raised."""
 
     def __init__(self) -> None:
         super().__init__()
         self.writes: list[Write] = []
         self.roots: list[torch.Tensor] = []
-        """The tensors whose backward pass was begun, the last one last."""
+        """The tensors whose backward pass was started, the last one last."""
         self.failed: FailedCall | None = None
         self._kept: dict[int, StorageWeakRef] = {}
-        """Their addresses are given to no other storage while these are kept."""
+        """Keeps addresses from being reused by other storages."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -71,12 +71,12 @@ class Writes(Lines):
         self.writes.append(Write(storage, before, after, call, through, line, enabled))
 
     def to(self, storage: int | None, since: int) -> Iterator[Write]:
-        """The writes to a storage from a version on."""
+        """The writes to a storage since a version."""
         return (one for one in self.writes if one.storage == storage and one.after > since)
 
 
 def _name(func: Any) -> str:
-    """``torch.mm``; by its own name where it has others, as ``torch.spmm``."""
+    """``torch.mm``; the function's own name if torch's differs, as for ``torch.spmm``."""
     own = getattr(func, "__name__", str(func))
     within, _, _ = (torch.overrides.resolve_name(func) or "").rpartition(".")
     return f"{within}.{own}" if within else own
@@ -90,7 +90,7 @@ def _version(tensor: torch.Tensor) -> int | None:
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """The identity of a tensor's storage; None where it has none."""
+    """The identity of a tensor's storage, or None."""
     try:
         return int(tensor.untyped_storage()._cdata)
     except REFUSALS:

@@ -1,1 +1,1 @@
-"""``torchnav export site``: a page for each operator, and lists that lead there, as plain files."""
+"""``torchnav export site``: a static site with a page for each operator and lists of them."""

@@ -1,4 +1,4 @@
-"""Writes the site of one tree: plain files, read from a disk as from a server."""
+"""Writes the static site of a tree, which works from disk and from a server."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from navigator.text.clean import html_text
 from navigator.text.html import stylesheet
 
 Progress = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and how much there is."""
+"""Called with the stage, the amount done and the total."""
 
 
 _FEW = 400
-"""So many pages are made sooner than processes start."""
+"""Up to this number of pages, starting processes takes longer."""
 _LONGEST = 250
-"""Bytes of the name of a file, on any disk."""
+"""Maximum length of a file name on common disks, in bytes."""
 _CHUNK = 4
 _MOST = 4
-"""Processes, each with an index of its own in memory."""
+"""Number of processes; each one has an index in memory."""
 
 
 class Built(NamedTuple):
@@ -48,11 +48,10 @@ class Built(NamedTuple):
 
 
 def build_site(index: Index, folder: Path, progress: Progress) -> Built:
-    """Writes a page for each operator and the lists into a folder of the tree's version in
-    ``folder``.
+    """Writes a page for each operator, and lists, into ``folder/VERSION``.
 
     Raises:
-        SourceError: It cannot be written.
+        SourceError: The folder cannot be written.
     """
     site = _Site(index, folder / folder_of(index.info.version))
     try:
@@ -72,7 +71,7 @@ class _Bodies:
     """The operators that have a page."""
 
     def of(self, op: str) -> str:
-        """What stands on the page of an operator."""
+        """The body of an operator's page."""
         try:
             return "".join(operator_page(self.index, op, self.names))
         except TorchnavError as error:
@@ -80,7 +79,7 @@ class _Bodies:
 
 
 _opened: list[_Bodies] = []
-"""In a process that makes pages for another one."""
+"""In worker processes only."""
 
 
 def _open(place: tuple[str, SourceKind, Roots], cache: Path, names: Collection[str]) -> None:
@@ -97,7 +96,7 @@ class _Site:
         self._pages = self._size = 0
         self._missing: list[str] = []
         self._names: dict[str, str] = {}
-        """Pages by the names that search finds."""
+        """Pages by searchable name."""
 
     def build(self, progress: Progress) -> Built:
         ops = [*self._with_address(one.full_name for one in self._index.operators())]
@@ -115,7 +114,7 @@ class _Site:
         return Built(self._folder, self._pages, self._size, tuple(self._missing))
 
     def _with_address(self, ops: Iterable[str]) -> Iterator[str]:
-        """The operators whose page no other has on a disk that knows no case."""
+        """Operators with a unique address on case-insensitive disks."""
         taken: dict[str, str] = {}
         for op in ops:
             if len(address(op).encode()) > _LONGEST:
@@ -127,7 +126,7 @@ class _Site:
                 self._missing.append(f"{op}: on some disks its file would be that of {other}")
 
     def _bodies(self, ops: Sequence[str]) -> Iterator[str]:
-        """What stands on the page of each operator; where there are many, processes share them."""
+        """The body of each operator's page; large numbers are split among processes."""
         here = _Bodies(self._index, [*self._names])
         if len(ops) < _FEW:
             yield from map(here.of, ops)
@@ -139,7 +138,7 @@ class _Site:
             yield from pool.map(_body_of, ops, chunksize=_CHUNK)
 
     def _versions(self) -> list[str]:
-        """The versions that the folder has a site of, the newest first."""
+        """The versions with a site in the folder, newest first."""
         found = self._folder.parent.glob("*/names.js")
         return sorted((one.parent.name for one in found), key=_numbers, reverse=True)
 
@@ -160,7 +159,7 @@ class _Site:
             self._page(f"errors/{letter}.html", f"{LISTS['errors']}: {letter}", body, 1)
 
     def _with_pages(self, found: lists.Named, searched: bool) -> Mapping[str, list[str]]:
-        """The operators that have a page; the names are found by the search box too."""
+        """The operators that have a page; their names are added to the search."""
         kept = {name: [op for op in ops if op in self._names] for name, ops in found.items()}
         kept = {name: ops for name, ops in kept.items() if ops}
         if searched:

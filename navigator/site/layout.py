@@ -1,4 +1,4 @@
-"""What all pages share: their head, their navigation, the names of their files."""
+"""The layout of pages: head, navigation, file names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTS = {
     "keys": "dispatch keys",
     "errors": "error texts",
 }
-"""The pages of lists by their files, with their titles."""
+"""Titles of the list pages, by file."""
 
 _HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -38,7 +38,7 @@ _FOOT = """</main><footer>PyTorch {version}{commit}, indexed by torchnav;
 
 
 def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) -> str:
-    """A whole page. ``depth``: how many folders it stands below the lists."""
+    """A whole page. ``depth``: the number of folders below the lists."""
     root = "../" * depth
     lists = " ".join(f'<a href="{root}{name}.html">{words}</a>' for name, words in LISTS.items())
     head = _HEAD.format(title=f"{html_text(title)} - torchnav", root=root, lists=lists)
@@ -48,13 +48,13 @@ def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) ->
 
 
 def linked_source(source: SourceInfo) -> SourceInfo:
-    """The source to which pages link, by the first letters of its commit, which GitHub knows as
-    well: the whole ones would be a tenth of the site."""
+    """The source with an abbreviated commit for links, which GitHub resolves; full hashes would
+    take a tenth of the site."""
     return replace(source, commit=source.commit and source.commit[:12])
 
 
 def versions_page(versions: Sequence[str]) -> str:
-    """The page above the sites of several versions, the newest first."""
+    """The index of the sites of several versions, newest first."""
     links = (
         f'<li><a href="{html_text(one)}/index.html">{html_text(one)}</a></li>' for one in versions
     )
@@ -62,11 +62,11 @@ def versions_page(versions: Sequence[str]) -> str:
 
 
 def address(op: str) -> str:
-    """The page of an operator: ``op/add.Tensor.html``, the same in every version."""
+    """The address of an operator's page, ``op/add.Tensor.html``, the same in every version."""
     name = re.sub(r"[^\w.]+", "-", op.removeprefix("aten::"))
     return f"op/{name}.html"
 
 
 def folder_of(version: str) -> str:
-    """The folder of a version; that is what a file of the tree says."""
+    """The folder of a version, whose name comes from a file of the tree."""
     return re.sub(r"[^\w.+]+", "-", version).lstrip(".") or "unknown"

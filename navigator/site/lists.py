@@ -14,11 +14,11 @@ from navigator.text.clean import html_text
 from navigator.text.html import row, short_link
 
 Named = Mapping[str, Iterable[str]]
-"""Operators by the name that leads to them."""
+"""Operators by a name that leads to them."""
 
 
 def operators(names: Iterable[str]) -> Iterator[str]:
-    """Every operator, its overloads on one line."""
+    """Every operator; overloads share a line."""
     by_base: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         by_base[name.partition(".")[0]].append(name)
@@ -30,7 +30,7 @@ def _public_first(name: str) -> tuple[bool, str]:
 
 
 def named(found: Named) -> Iterator[str]:
-    """Names, each with links to its operators."""
+    """Names with links to their operators."""
     yield "<table>"
     for name, ops in found.items():
         links = (f'<a href="{address(op)}">{html_text(op)}</a>' for op in ops)
@@ -75,7 +75,7 @@ def by_python(index: Index, ops: Iterable[str]) -> Named:
 
 
 def errors(index: Index) -> dict[str, list[str]]:
-    """By its first letter, a list of the errors that the tree can raise, with their lines."""
+    """Lists of the tree's error messages by first letter, with their lines."""
     source = linked_source(index.info)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for one in sorted(Messages(index.facts.store).errors(), key=lambda one: one.text.lower()):
@@ -87,7 +87,7 @@ def errors(index: Index) -> dict[str, list[str]]:
 
 
 def letters(found: Mapping[str, list[str]]) -> Iterator[str]:
-    """Links to the pages of errors."""
+    """Links to the lists of errors."""
     yield "<p>Error texts by their first letter; {} stands for a value.</p>"
     yield '<nav aria-label="letters">'
     yield " ".join(f'<a href="errors/{one}.html">{one} ({len(found[one]):,})</a>' for one in found)
@@ -95,5 +95,5 @@ def letters(found: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def source_words(source: SourceInfo) -> str:
-    """Which tree the site is of."""
+    """The version and kind of the tree."""
     return f"<p>PyTorch {html_text(source.version)}, {html_text(source.kind)}.</p>"

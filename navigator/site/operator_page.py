@@ -15,14 +15,14 @@ from navigator.text.clean import html_text
 from navigator.text.html import card_html, excerpt, formulas, link, row, short_link
 
 _EXCERPTS = 3
-"""Devices of whose usual route the lines that compute are shown."""
+"""Maximum number of devices whose computing lines are quoted."""
 
 
 def operator_page(index: Index, op: str, pages: Collection[str]) -> Iterator[str]:
-    """The body of the page. Raises TorchnavError for what is not an operator.
+    """The body of the page. Raises TorchnavError for an unknown operator.
 
     Parameters:
-        pages: The operators that have a page: what the operator calls is told on theirs.
+        pages: The operators that have a page, to which calls are linked.
     """
     source, routes = linked_source(index.info), index.routes(op)
     card = index.card(op, routes)
@@ -48,8 +48,8 @@ def _route(source: SourceInfo, route: Route) -> str:
 
 
 def _excerpts(index: Index, source: SourceInfo, routes: Sequence[Route]) -> Iterator[str]:
-    """The first lines of what computes, of the usual route of each device; devices that share
-    them together."""
+    """The first lines of the computing function on each device's usual route; devices that share it
+    are grouped."""
     usual: dict[str, Route] = {}
     for route in routes:
         usual.setdefault(route.device, route)
@@ -84,7 +84,7 @@ def _slot(source: SourceInfo, group: Sequence[DispatchSlot]) -> str:
 
 
 def _chain(source: SourceInfo, chain: Chain, pages: Collection[str]) -> Iterator[str]:
-    """All steps as nested lists; those of the operators that it calls are on their pages."""
+    """All steps as nested lists; the chains of called operators are on their own pages."""
     yield '<h2>Chain</h2><details class="chain"><summary>step by step</summary>'
     below: dict[int | None, list[Hop]] = {}
     for hop in chain.hops:
@@ -101,7 +101,7 @@ def _steps(
     parent: int | None,
     pages: Collection[str],
 ) -> Iterator[str]:
-    """The steps below one, each with those below it; parents come before their children."""
+    """The steps below one, as nested lists; parents precede children."""
     if parent in below:
         yield "<ul>"
         for hop in below[parent]:

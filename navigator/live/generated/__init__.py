@@ -1,2 +1,2 @@
-"""What torchgen writes for one operator: its generators run in a process of their own, and each
-text is followed from the function that made it to the file that it is written to."""
+"""What torchgen writes for an operator: runs the generators in a separate process and traces each
+text from the function that made it to its file."""

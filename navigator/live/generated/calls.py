@@ -1,5 +1,4 @@
-"""Which call of a generator made which text, and for which operators: every function of the
-generators is wrapped, and nothing else of them is changed.
+"""Wraps every function of the generators to record which call made which text for which operators.
 
 Runs in the Python that has torchgen: the standard library alone.
 """
@@ -15,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _MANY = 64
-"""A longer list of operators is no argument about one of them."""
+"""Arguments with more operators than this are not about single ones."""
 _LAST = 3
 Operators = frozenset[str]
 _NOBODY: Operators = frozenset()
@@ -27,15 +26,15 @@ class Function:
 
     name: str
     path: str
-    """In the tree."""
+    """Path in the tree."""
     line: int
     file: str = ""
-    """The path on this machine."""
+    """Path on this machine."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """What a call returned to be written."""
+    """Text that a call returned."""
 
     operators: Operators
     text: str
@@ -49,26 +48,26 @@ class Refusal:
     operators: Operators
     by: Function
     lines: tuple[int, ...]
-    """The last that it ran: the ``return`` that it left by, and what ends after that."""
+    """The last lines that it ran: the ``return`` that it left by and the code after it."""
     asked: tuple[tuple[str, int], ...] = ()
-    """The returns of what it asked about the same operator: (path, line)."""
+    """The returns of functions that it called about the same operator: (path, line)."""
 
 
 @dataclass(eq=False)
 class Call:
-    """A call of a wrapped function while it runs."""
+    """A running call of a wrapped function."""
 
     by: Function
     operators: Operators
     texts: list[Text] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     families: dict[str, None] = field(default_factory=dict)
-    """The families of files that were written meanwhile."""
+    """The families of files written during the call."""
     above: Call | None = None
 
 
 class Recorder:
-    """Collects what the calls of a run return."""
+    """Collects the results of a run's calls."""
 
     def __init__(self, operator_class: type) -> None:
         self._class = operator_class
@@ -76,13 +75,13 @@ class Recorder:
         self.stack: list[Call] = []
         self.texts: list[Text] = []
         self.refusals: list[tuple[Refusal, Call | None, str]] = []
-        """Each with the call that asked, and the family of files that was being written."""
+        """Each with the calling call, and the family of files being written."""
         self.makers: dict[str, Function] = {}
         """Text -> the innermost function that returned it."""
         self.links: dict[str, set[str]] = {}
         """Node -> the operators that use its entry of derivatives.yaml."""
         self.writing = ""
-        """The family of the file that is being written, or nothing."""
+        """The family of the file being written, or empty."""
         self._refused: dict[tuple[Function, Operators, str], Refusal] = {}
         self._paused = False
 
@@ -106,7 +105,7 @@ class Recorder:
         return call
 
     def _of(self, values: Iterable[Any]) -> Operators:
-        """What a call is about: the argument that is about the fewest operators."""
+        """The operators of a call: of the argument with the fewest."""
         found = [operators for one in values if (operators := self._about(one))]
         return min(found, key=len, default=_NOBODY)
 
@@ -134,7 +133,7 @@ class Recorder:
         return _NOBODY
 
     def _node(self, value: Any, operator: str) -> Operators:
-        """The Node of an entry of derivatives.yaml; of a match of one, that is noted."""
+        """The Node of an entry of derivatives.yaml, noted for a match of one."""
         if isinstance(of := getattr(value, "op", None), str):
             return frozenset([f"node:{of}"])
         infos = getattr(value, "info", None)
@@ -176,7 +175,7 @@ class Recorder:
         return self._refused[key]
 
     def _refusal(self, call: Call, function: FunctionType, args: Any, named: Any) -> Refusal:
-        """By which line a call left, and what it asked: it is called once more to see that."""
+        """The line by which a call returned, and the calls before it; found by calling it again."""
         code = inspect.unwrap(function).__code__
         own: list[int] = []
         asked: list[tuple[str, int]] = []
@@ -210,8 +209,8 @@ class Recorder:
 
 
 def _parts(call: Call, texts: list[str], one_text: bool) -> list[Text]:
-    """What a call made that is about operators: what the calls below it made, where those are
-    about fewer operators or where it cut that into lines; else its own texts."""
+    """The parts of a call's text that concern operators: the texts of inner calls if these have
+    fewer operators or were split into lines, else its own."""
     narrower = [one for one in call.texts if one.operators < call.operators]
     own = [(one, "\n".join(lines_of(one))) for one in texts]
     inner = ["\n".join(lines_of(one.text)) for one in call.texts]
@@ -227,24 +226,24 @@ def _parts(call: Call, texts: list[str], one_text: bool) -> list[Text]:
 
 @lru_cache(100_000)
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a text without what templates change of them: indentation and empty lines."""
+    """The lines of a text without indentation and empty lines, which templates change."""
     return tuple(line for one in text.split("\n") if (line := one.strip()))
 
 
 def name_of(function: Any) -> str:
-    """An operator's name with its overload; with its namespace where that is not aten."""
+    """An operator's name with its overload, and its namespace unless that is aten."""
     space = getattr(function, "namespace", "aten")
     return str(function.func.name) if space == "aten" else f"{space}::{function.func.name}"
 
 
 def _base(value: Any) -> str:
-    """The name by which a list's operators belong together."""
+    """The name that groups a list's operators."""
     of = value if hasattr(value, "root_name") else getattr(value, "function", value)
     return str(getattr(of, "root_name", ""))
 
 
 def strings(value: Any) -> Iterator[str]:
-    """The texts in what a generator returns."""
+    """The strings in a generator's result."""
     if isinstance(value, str):
         if value.strip():
             yield value
@@ -265,7 +264,7 @@ def _empty(value: Any) -> bool:
 
 
 def wrap(recorder: Recorder, modules: Iterable[ModuleType], where: Callable[[str], str]) -> None:
-    """Wraps every function and method that generator modules define, wherever it was imported."""
+    """Wraps every function and method of generator modules, wherever it was imported."""
     replaced: dict[int, Any] = {}
     for module in modules:
         for value in list(vars(module).values()):

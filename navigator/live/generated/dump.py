@@ -1,8 +1,8 @@
-"""What the generators write, as one JSON object: files, the pieces of each operator in them, and
-why an operator has none in the others.
+"""Runs the generators and writes one JSON object: files, the pieces of each operator in them, and
+why it has none in the others.
 
-Runs in the Python that has torchgen: ``dump.py ROOT PART``; ``ROOT`` is empty for the installed
-torchgen, ``PART`` is ``aten`` or ``autograd``. It has limits, and can write nothing to a disk.
+Run as ``dump.py ROOT PART`` in the Python that has torchgen. ``ROOT`` is empty for the installed
+torchgen, ``PART`` is ``aten`` or ``autograd``. It cannot write to disk.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from navigator.live.torchgen_check import PACKAGES, TreeFinder, limit, package_i
 _ATEN = "build/aten/src/ATen"
 _AUTOGRAD = "torch/csrc/autograd/generated"
 _WANTED = ("--per-operator-headers", "--mps", "--xpu")
-"""What a build gives torchgen that has files for everything that the tree has."""
+"""Options of a build that generates every file."""
 
 
 class Generators:
-    """The generators of a tree, or of the installed torch where ``root`` is empty."""
+    """The generators of a tree, or of the installed torch if ``root`` is empty."""
 
     def __init__(self, root: str) -> None:
         package = package_in(root) if root else PACKAGES[0]
@@ -51,13 +51,13 @@ class Generators:
         self.autograd = import_module(f"{name}.gen_autograd")
 
     def where(self, path: str) -> str:
-        """A path as it is named in the tree."""
+        """A path relative to the tree."""
         full = os.path.abspath(path)
         inside = full.startswith(self.top + os.sep)
         return os.path.relpath(full, self.top).replace(os.sep, "/") if inside else path
 
     def run(self, part: str) -> tuple[Recorder, Files]:
-        """What the generators of a part make and write; nothing is written to a disk."""
+        """What the generators of a part write; nothing reaches the disk."""
         model = import_module(f"{self.package}.model")
         recorder = Recorder(model.NativeFunction)
         files = Files(recorder, self.where)
@@ -72,7 +72,7 @@ class Generators:
         return recorder, files
 
     def modules(self) -> Iterator[ModuleType]:
-        """The modules that make text: not torchgen's model, nor what names types."""
+        """The modules that make text, without torchgen's model and its type names."""
         for name, module in list(sys.modules.items()):
             folder, _, own = name.rpartition(".")
             ours = folder.startswith((self.package, self.autograd.__package__ or " "))
@@ -104,13 +104,13 @@ class Generators:
 
 _SECONDS = 300
 _BROAD = 16
-"""A call that led to more families of files was not asked about one of them."""
+"""Calls that wrote more families of files than this are not about one of them."""
 _COMMON = 8
-"""A text that is made for operators of more names is that of none: ``namespace at {``."""
+"""Texts shared by operators of more names belong to none: ``namespace at {``."""
 
 
 class _Range(NamedTuple):
-    """The lines of a file that a function wrote."""
+    """Lines of a file that a function wrote."""
 
     file: int
     first: int
@@ -119,12 +119,12 @@ class _Range(NamedTuple):
 
 
 _Texts = dict[int, dict[tuple[str, ...], list[Text]]]
-"""Texts by how many lines they have, and by their lines."""
+"""Texts by number of lines, then by their lines."""
 _NO_TEXTS: _Texts = {}
 
 
 class Dump:
-    """Joins what was returned with what was written."""
+    """Matches returned texts with written files."""
 
     def __init__(self, generators: Generators, recorder: Recorder, files: Files) -> None:
         self._where = generators.where
@@ -139,7 +139,7 @@ class Dump:
         self._reason_numbers: dict[tuple[Any, ...], int] = {}
 
     def answer(self) -> dict[str, Any]:
-        """All of it, with numbers in place of what is repeated."""
+        """Everything, with numbers in place of repeated values."""
         pieces = self._pieces()
         absent = self._absent(pieces)
         return {
@@ -155,7 +155,7 @@ class Dump:
         }
 
     def _pieces(self) -> dict[str, set[_Range]]:
-        """Operator -> where in the files its pieces stand; none within another."""
+        """Operator -> its pieces in the files, none inside another."""
         texts = self._by_first_line()
         found: dict[str, set[_Range]] = defaultdict(set)
         for number, file in enumerate(self._written):
@@ -173,7 +173,7 @@ class Dump:
         return {op: set(_outermost(ranges)) for op, ranges in found.items()}
 
     def _by_first_line(self) -> dict[str, _Texts]:
-        """Thousands begin with the same line, with few lengths among them."""
+        """Thousands of texts share a first line, but have few different lengths."""
         found: dict[str, _Texts] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
         names: dict[str, set[str]] = defaultdict(set)
         texts = dict.fromkeys(self._recorder.texts)
@@ -191,7 +191,7 @@ class Dump:
         return self._functions.setdefault(by, len(self._functions))
 
     def _operators(self, text: Text) -> set[str]:
-        """Those that a text is of; that of a Node is of all that use it."""
+        """The operators of a text; a Node's text belongs to all operators that use it."""
         found = set()
         for one in text.operators:
             found |= self._recorder.links.get(one, set()) if one.startswith("node:") else {one}
@@ -204,7 +204,7 @@ class Dump:
             yield [operator, number, first, last, function, *template]
 
     def _absent(self, pieces: dict[str, set[_Range]]) -> list[list[Any]]:
-        """(operator, family, reason) for what a generator was asked and did not write."""
+        """(operator, family, reason) where a generator returned nothing for an operator."""
         has = {op: {self._written[one.file].family for one in pieces[op]} for op in pieces}
         best: dict[tuple[str, str], tuple[bool, bool, int, int]] = {}
         for refusal, asker, writing in self._recorder.refusals:
@@ -220,7 +220,7 @@ class Dump:
         return [[op, family, number] for (op, family), (*_, number) in sorted(best.items())]
 
     def _distance(self, refusal: Refusal, family: str) -> tuple[bool, bool]:
-        """How far a refusal is from a reason: what makes the file's pieces says it best."""
+        """How far a refusal is from a reason: the maker of the file's pieces is nearest."""
         makes = family in self._families_of.get(refusal.by, ())
         return not makes, not self._words[self._reason(refusal)].startswith("if ")
 
@@ -252,14 +252,14 @@ class Dump:
         }
 
     def _nodes(self) -> list[str]:
-        """The families of files that have something for each Node."""
+        """Families of files that have text for each Node."""
         makers = {
             one.by for one in self._recorder.texts if any("node:" in o for o in one.operators)
         }
         return sorted({family for by in makers for family in self._families_of.get(by, ())})
 
     def _named(self, operators: list[str]) -> list[list[Any]]:
-        """(collection, path, line, operators) for what generators name operators in."""
+        """(collection, path, line, operators) for collections in generators that name operators."""
         by_name: dict[str, list[str]] = defaultdict(list)
         for op in operators:
             base = op.partition(".")[0]
@@ -274,7 +274,7 @@ class Dump:
 
 
 def _families(asker: Call | None) -> list[str]:
-    """The families of files that were written in the call that asked, or in the next around it."""
+    """Families of files written in the call that asked, or in the nearest outer one."""
     while asker is not None and not asker.families:
         asker = asker.above
     return list(asker.families) if asker else []
@@ -289,7 +289,7 @@ def _outermost(ranges: set[_Range]) -> Iterator[_Range]:
 
 
 def main(root: str, part: str) -> None:
-    """Answers on stdout; ``absent`` is why nothing could be run."""
+    """Prints the answer; ``absent`` says why nothing could be run."""
     with silenced() as out, tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         limit(_SECONDS)

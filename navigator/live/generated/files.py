@@ -1,5 +1,4 @@
-"""The files that the generators would write: kept in memory, with the line of the template that
-each of their parts comes from.
+"""Keeps the files that generators write in memory, with the template line of each part.
 
 Runs in the Python that has torchgen: the standard library alone.
 """
@@ -20,19 +19,19 @@ _PER_OPERATOR = "/ops/"
 
 @dataclass(frozen=True)
 class Part:
-    """What stands for one placeholder of a template."""
+    """The text in place of one placeholder of a template."""
 
     first: int
     """Its first line in the file."""
     name: str
     template: str
     line: int
-    """Of the placeholder, in the template."""
+    """Line of the placeholder in the template."""
 
 
 @dataclass
 class File:
-    """A file as it would be written."""
+    """A generated file."""
 
     path: str
     text: str
@@ -40,31 +39,31 @@ class File:
     parts: list[Part] = field(default_factory=list)
 
     def part(self, line: int) -> Part | None:
-        """What a line stands in."""
+        """The part that contains a line."""
         at = bisect_right(self.parts, line, key=lambda one: one.first)
         return self.parts[at - 1] if at else None
 
 
 class Files:
-    """Takes the place of the disk for a run of the generators."""
+    """Replaces the disk while the generators run."""
 
     def __init__(self, recorder: Recorder, where: Callable[[str], str]) -> None:
         self._recorder = recorder
         self._where = where
         self.files: dict[str, File] = {}
         self.writers: dict[str, list[tuple[str, int]]] = {}
-        """Family -> where the generators ask for it to be written: (path, line)."""
+        """Family -> where the generators request it: (path, line)."""
         self._filled: dict[str, list[Part]] = {}
         """Text of a filled template -> its parts."""
         self._templates: set[str] = set()
         self._family = ""
 
     def written(self) -> list[File]:
-        """Those that are no template of another."""
+        """The files that are not templates of others."""
         return [one for one in self.files.values() if one.path not in self._templates]
 
     def install(self, managers: list[type], template: Any) -> None:
-        """Replaces how the generators read templates and write files."""
+        """Replaces the functions by which generators read templates and write files."""
         for manager in managers:
             manager._write_if_changed = lambda _self, filename, contents: self._written(  # type: ignore[attr-defined]
                 _posix(filename), contents
@@ -92,7 +91,7 @@ class Files:
         template.substitute = substitute
 
     def _writer(self, function: Any) -> Any:
-        """One of a file manager's methods; the outermost call names the family of the files."""
+        """A wrapped method of a file manager; the outermost call names the family."""
 
         def write(this: Any, filename: Any, *args: Any, **named: Any) -> Any:
             if self._family:
@@ -120,11 +119,11 @@ class Files:
     def _written(self, path: str, text: str) -> None:
         parts = self._filled.get(text, [])
         self._filled.clear()
-        if "Everything." not in path:  # the shards together: no build compiles it
+        if "Everything." not in path:  # all shards in one file, which builds don't compile
             self.files[path] = File(path, text, self._family, parts)
 
     def _parts(self, template: Any, env: Mapping[str, Any], fill: Any) -> list[Part]:
-        """The parts of a filled template, one a placeholder, in order."""
+        """The parts of a filled template, in order."""
         parts, line, end, pattern = [], 1, 0, template.pattern
         held = self.files.get(_posix(template.filename))
         for found in template.substitution.finditer(pattern):
@@ -147,13 +146,13 @@ def _posix(path: Any) -> str:
 
 
 def _filling(template: Any, found: Any, env: Mapping[str, Any], fill: Any) -> str:
-    """What the template's own rule puts in place of one placeholder."""
+    """What the template's rule puts in place of one placeholder."""
     before = "" if found.group(1) is not None else "x"
     return str(fill(type(template)(before + found.group(0)), env))
 
 
 def family(path: str, template: str) -> str:
-    """What a file is one of: RegisterCPU of its shards, Operator of ``ops/add_ops.h``."""
+    """The family of a file: RegisterCPU for its shards, Operator for ``ops/add_ops.h``."""
     name, stem = os.path.basename(path), os.path.splitext(os.path.basename(template))[0]
     if _PER_OPERATOR in path or name.startswith(f"{stem}_"):
         return os.path.basename(template)

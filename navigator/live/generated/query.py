@@ -1,5 +1,5 @@
-"""What torchgen writes for an operator: runs the generators once for each content of a tree, in a
-process of its own, and answers from what they wrote."""
+"""What torchgen writes for an operator: runs the generators once per version of a tree, in a
+separate process, and answers from the cached output."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Piece:
     """A part of a file that a build generates."""
 
     location: Location
-    """Where it would stand in the build."""
+    """Its path in the build."""
     family: str
-    """Which of the generated files it is in, whatever shard: ``VariableType.cpp``."""
+    """The generated file, whatever its shard: ``VariableType.cpp``."""
     text: str
     template: Location | None
-    """The placeholder that it stands for; None in a file that has no template."""
+    """The template's placeholder; None in a file without a template."""
     placeholder: str
     generator: Location
     function: str
@@ -46,21 +46,21 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Files that a build generates and that have nothing for the operator."""
+    """Generated files that contain nothing for the operator."""
 
     families: tuple[str, ...]
     reason: str
-    """In the words of the generator's source; empty where it was not asked about the operator."""
+    """The condition in the generator's source; empty if it was not asked about the operator."""
     location: Location | None
     function: str
     comment: str
-    """What the source says there; its author's words."""
+    """The comment in the source there."""
     because: tuple[Because, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """A line on which a reason rests: a collection that names the operator, or what was asked."""
+    """A line that supports a reason: a collection that names the operator, or a nested call."""
 
     text: str
     location: Location
@@ -68,14 +68,14 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the generators of a tree write for an operator."""
+    """Everything that the generators of a tree write for an operator."""
 
     op: str
     source: SourceInfo
     generators: str
-    """Whose: ``torchgen of this tree``, ``torchgen of the installed torch 2.13.0``."""
+    """Which generators: ``torchgen of this tree``, ``torchgen of the installed torch 2.13.0``."""
     note: str
-    """Why those and no others; empty where they are the tree's own."""
+    """Why not the tree's; empty if they are."""
     pieces: tuple[Piece, ...]
     absences: tuple[Absence, ...]
 
@@ -86,7 +86,7 @@ shape(Because, "text place=location")
 
 
 def generated_json(answer: Generated) -> Object:
-    """The answer of ``torchnav generated``."""
+    """The JSON of ``torchnav generated``."""
     return envelope(
         answer.source,
         op=answer.op,
@@ -106,7 +106,7 @@ _START = (
     " from navigator.live.generated.dump import main;"
     " sys.path.remove(root); main(*sys.argv[2:])"
 )
-"""Our own folder is there for our own modules alone, and the current folder never."""
+"""Our folder is on the path for our own modules only, and the current folder never is."""
 _OF_CHECKOUT = (
     "aten/src/ATen/templates",
     "aten/src/ATen/native/native_functions.yaml",
@@ -118,11 +118,11 @@ _OF_CHECKOUT = (
 def generated(
     source: Source, op: str, cache: Path | None = None, tell: Callable[[str], None] | None = None
 ) -> Generated:
-    """What the generators of a tree write for an operator, its name as in native_functions.yaml.
+    """What the generators of a tree write for an operator, named as in native_functions.yaml.
 
     Raises:
-        SourceError: In one line, when they can't be run.
-        NotFound: When they know no such operator.
+        SourceError: In one line, if they can't be run.
+        NotFound: If they know no such operator.
     """
     root, paths = _generators(source)
     path = (cache or cache_folder()) / "generated" / f"{digest([*paths, Path(__file__).parent])}.db"
@@ -137,7 +137,7 @@ def generated(
 
 
 def _generators(source: Source) -> tuple[str, list[Path]]:
-    """The tree whose generators are run, empty for the installed ones, and what they are."""
+    """The tree whose generators run, empty for the installed ones, and their description."""
     root = Path(source.top)
     if source.kind != "wheel" and (package := package_in(source.top)):
         if not (root / "tools/autograd/gen_autograd.py").is_file():
@@ -150,7 +150,7 @@ def _generators(source: Source) -> tuple[str, list[Path]]:
 
 
 def _generators_used(source: Source, root: str) -> tuple[str, str]:
-    """Whose generators were run, and a note where they are not the tree's."""
+    """The generators that ran, and a note if they are not the tree's."""
     if root:
         return f"{package_in(root)} and tools/autograd of this tree", ""
     torch = installed_torch()
@@ -162,7 +162,7 @@ def _generators_used(source: Source, root: str) -> tuple[str, str]:
 
 
 def _run(root: str) -> list[dict[str, Any]]:
-    """Runs the generators, the two halves beside each other."""
+    """Runs the two halves of the generators in parallel."""
     own = str(Path(__file__).parents[3])
     command = ["-c", _START, own, root and os.path.abspath(root)]
     python = target_python().path
@@ -176,7 +176,7 @@ def _run(root: str) -> list[dict[str, Any]]:
 
 
 class _Reader:
-    """Reads one operator's answer from what is kept."""
+    """Reads one operator's answer from the cache."""
 
     def __init__(self, db: sqlite3.Connection, op: str) -> None:
         self._db = db
@@ -185,7 +185,7 @@ class _Reader:
         self._facts: dict[str, Any] = {}
 
     def answer(self, source: SourceInfo, whose: str, note: str) -> Generated:
-        """All that is kept of the operator."""
+        """Everything in the cache for the operator."""
         pieces = tuple(self._pieces())
         if not pieces:
             raise NotFound(
@@ -219,7 +219,7 @@ class _Reader:
         return self._texts[file]
 
     def _absences(self, has: set[str]) -> Iterator[Absence]:
-        """Each reason once, with all the files that it holds for."""
+        """Each reason once, with all its files."""
         families: dict[int, list[str]] = defaultdict(list)
         every = set(self._fact("families"))
         rows = "SELECT family, reason FROM absent WHERE op = ? ORDER BY family"
@@ -242,7 +242,7 @@ class _Reader:
         return Absence(families, words, Location(path, line), name, comment, (*named, *because))
 
     def _not_asked(self, families: list[str]) -> Iterator[Absence]:
-        """For files whose generator was not asked about the operator: what stands around it."""
+        """Files whose generator was not asked about the operator, with the conditions around it."""
         same: dict[tuple[Any, ...], list[str]] = defaultdict(list)
         nodes, writers = self._fact("nodes"), dict(self._fact("writers"))
         for family in families:
@@ -258,7 +258,7 @@ class _Reader:
             yield Absence(tuple(names), words or comment, place, "", "", self._named(words))
 
     def _named(self, words: str) -> tuple[Because, ...]:
-        """The collections in a condition that name the operator."""
+        """Collections in a condition that name the operator."""
         wanted = set(re.findall(r"\w+", words))
         places = {
             (name, path, line): None
@@ -280,7 +280,7 @@ _NO_NODE = "its entry of derivatives.yaml makes no Node"
 
 
 _KEPT = 6
-"""Files in the cache; the one that was longest not used goes first."""
+"""Number of files in the cache; the least recently used one is removed."""
 _SCHEMA = """
 CREATE TABLE files(id INTEGER PRIMARY KEY, path, family, text);
 CREATE TABLE pieces(op, file, first, last, function, template, line, placeholder);
@@ -295,7 +295,7 @@ _FACTS = ("writers", "named", "nodes", "matched")
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """The digest of files, and of those in folders that generators are made of or read."""
+    """The digest of files, and of the files in folders, that generators consist of or read."""
     found = hashlib.blake2b(digest_size=16)
     for path in paths:
         for one in _files(path):
@@ -313,7 +313,7 @@ _KINDS = {".py", ".yaml", ".cpp", ".h", ".cu", ".in", ".ini"}
 
 
 def save(path: Path, parts: Iterable[dict[str, Any]]) -> None:
-    """Writes what the processes answered, and swaps it in whole."""
+    """Writes the processes' answers into a new file and swaps it in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with written_aside(path) as draft:
         with closing(sqlite3.connect(draft)) as db, db:
@@ -345,7 +345,7 @@ def _fill(db: sqlite3.Connection, parts: list[dict[str, Any]]) -> None:
 
 
 def _merged(values: Iterable[Any]) -> list[Any]:
-    """What several lists or dictionaries hold, each once."""
+    """The values of several lists or dictionaries, without repetition."""
     every = (one for value in values for one in _items(value))
     return [json.loads(one) for one in dict.fromkeys(map(json.dumps, every))]
 

@@ -1,4 +1,4 @@
-"""Why a generator wrote nothing for an operator, in the words of its own source.
+"""Explains why a generator wrote nothing for an operator, from its own source.
 
 Runs in the Python that has torchgen: the standard library alone.
 """
@@ -17,11 +17,11 @@ from types import ModuleType
 _COMMENT_LINES = 8
 _MOST = 3
 _LONGEST = 400
-"""Characters of a condition."""
+"""Maximum length of a condition."""
 
 
 def reason(path: str, line: int) -> tuple[str, str]:
-    """The condition under which a function returns at a line, and the comment there."""
+    """The condition under which a function returns at a line, and its comment."""
     inner = _nodes_over(path, line)
     statement = next((one for one in reversed(inner) if isinstance(one, ast.stmt)), None)
     if statement is None:
@@ -38,8 +38,8 @@ def reason(path: str, line: int) -> tuple[str, str]:
 
 
 def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
-    """The conditions under which something is added to the text or list that is returned; none
-    where that is done without one."""
+    """The conditions for adding to the returned text or list; none if something is added
+    unconditionally."""
     value = statement.value if isinstance(statement, ast.Return) else None
     functions = [one for one in inner if isinstance(one, ast.FunctionDef)]
     if not isinstance(value, ast.Name) or not functions:
@@ -52,7 +52,7 @@ def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
 
 
 def _tests(path: str, inner: list[ast.AST]) -> Iterator[str]:
-    """The conditions that hold at a statement, in its own function, outermost first."""
+    """The conditions around a statement within its function, outermost first."""
     functions = [at for at, one in enumerate(inner) if isinstance(one, ast.FunctionDef)]
     own = inner[functions[-1] + 1 :] if functions else inner
     for one, below in pairwise(own):
@@ -62,7 +62,7 @@ def _tests(path: str, inner: list[ast.AST]) -> Iterator[str]:
 
 
 def returned(path: str, lines: Iterable[int]) -> int:
-    """The last of the lines that returns; 0 for none."""
+    """The last of the lines that is a return; 0 for none."""
     found = (line for line in reversed(list(lines)) if _returns(path, line))
     return next(found, 0)
 
@@ -73,7 +73,7 @@ def _returns(path: str, line: int) -> bool:
 
 
 def filters(path: str, line: int) -> list[str]:
-    """The conditions that stand around the call at a line and in its arguments."""
+    """The conditions around the call at a line and in its arguments."""
     inner = _nodes_over(path, line)
     calls = [one for one in inner if isinstance(one, ast.Call)]
     given = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
@@ -91,7 +91,7 @@ def _enclosing_conditions(path: str, inner: list[ast.AST]) -> Iterator[str]:
 
 
 def _guards(path: str, loop: ast.For, until: ast.AST) -> Iterator[str]:
-    """The conditions under which a loop goes on to its next before it comes to a statement."""
+    """The conditions under which a loop continues before it reaches a statement."""
     for statement in loop.body:
         if statement is until:
             return
@@ -100,7 +100,7 @@ def _guards(path: str, loop: ast.For, until: ast.AST) -> Iterator[str]:
 
 
 def collections(modules: Iterable[ModuleType]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """The collections of names at the top of modules: (name, path, line, names)."""
+    """Collections of names in modules: (name, path, line, names)."""
     for module in modules:
         path = inspect.getsourcefile(module) or ""
         lines = _assigned(path)
@@ -111,7 +111,7 @@ def collections(modules: Iterable[ModuleType]) -> Iterator[tuple[str, str, int, 
 
 @cache
 def _assigned(path: str) -> dict[str, int]:
-    """What a module assigns at its top, with the lines."""
+    """A module's top-level assignments, with their lines."""
     found: dict[str, int] = {}
     for one in _tree(path).body:
         targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", None)]
@@ -126,7 +126,7 @@ def _tree(path: str) -> ast.Module:
 
 @cache
 def _nodes_over(path: str, line: int) -> list[ast.AST]:
-    """The nodes that a line is in, outermost first."""
+    """The syntax nodes that contain a line, outermost first."""
     found: list[ast.AST] = []
     node: ast.AST | None = _tree(path)
     while node is not None:
@@ -141,7 +141,7 @@ def _spans(node: ast.AST, line: int) -> bool:
 
 
 def _source(path: str, node: ast.AST) -> str:
-    """The source of a node in one line."""
+    """The source of a node on one line."""
     text = ast.get_source_segment("".join(linecache.getlines(path)), node) or ""
     flat = re.sub(r"\s+", " ", re.sub(r"(?m)\s*#.*$", "", text)).strip()
     return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]} ..."
