@@ -301,7 +301,8 @@ class EdgeResolver:
         """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
         without a qualifier too, where a tensor among the arguments leads to ``at``."""
         overloads = self.facts.overloads(operator_base(call))
-        if not overloads or caller.definition.location.path.endswith(_SHADERS):
+        is_shader = caller.definition.location.path.endswith(_SHADERS)
+        if not overloads or is_shader or ITERATOR in call.arguments.split():
             return []
         if exact := self._by_struct(call, overloads):
             return [edge_to(call, "operator", exact.full_name)]

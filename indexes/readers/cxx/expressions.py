@@ -168,7 +168,7 @@ class Expressions:
 
     def argument(self, start: int, end: int) -> str:
         """The mark of an argument: of those of other types that they are not known."""
-        if self.text[start:end].rstrip().endswith(_ITERATORS):
+        if _ITERATOR.match(self.text, start, end):
             return ITERATOR
         return one_letter(self.mark(start, end))
 
@@ -370,8 +370,8 @@ class Expressions:
         return type_mark(whole) or UNKNOWN
 
 
-_ITERATORS = (".begin()", ".end()", "->begin()", "->end()")
-"""Of containers: the algorithms of std that are given them are found by these (argument-dependent
+_ITERATOR = regex(r"\s*\w+(?:(?:\.|->)\w+(?:\(\))?)*(?:\.|->)(?:begin|end)\(\)\s*$", ASCII)
+"""Of a container: the algorithms of std that are given one are found by it (argument-dependent
 lookup), ``sort(x.begin(), x.end())`` is no operator."""
 _DOUBLED = frozenset(("&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-="))
 

@@ -55,6 +55,8 @@ def _is_refused(rule: OwnerRule) -> bool:
     return "!" in rule.pattern or "[" in rule.pattern
 
 
+_MOST_BYTES = 3_000_000
+"""GitHub loads no larger CODEOWNERS file."""
 _LABEL = regex(r"#\s*label:\s*(.+)")
 _GROUP = regex(r"#\s*\[\w+\]\s*$")
 _UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
@@ -64,6 +66,8 @@ _COMMENT = regex(r"(?<!\\)\s#.*$")
 @lru_cache(2)
 def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, ...]]:
     """The rules of a CODEOWNERS file. One that GitHub does not accept decides nothing."""
+    if len(data) > _MOST_BYTES:
+        return OwnerRules(), (Problem(path, 0, "larger than 3 MB, the most that GitHub loads"),)
     rules: list[OwnerRule] = []
     problems: list[Problem] = []
     section, open_comment = "", False
@@ -83,7 +87,7 @@ def read_label_lines(data: bytes) -> OwnerRules:
     because nobody owns their paths too. Empty in versions without such lines."""
     rules: list[OwnerRule] = []
     labels: tuple[str, ...] = ()
-    for number, text in _lines(data):
+    for number, text in _lines(data) if len(data) <= _MOST_BYTES else ():
         if found := _LABEL.match(text):  # holds to the next one, or to the next group
             labels = tuple(re.split(r"\s*,\s*", found[1].strip()))
         elif _GROUP.match(text):

@@ -261,9 +261,12 @@ const Holder& the_holder() { return holder; }
 Tensor made_of(const Tensor& x, int n) { return x; }
 Tensor ordered(const Tensor& x, int64_t dim, bool descending) { return x; }
 template <typename It> void between(It first, It last) {}
+void counted(int64_t many) {}
 void edges_of_iterators(const std::vector<std::string>& names, at::IntArrayRef sizes) {
   ordered(sizes.begin(), sizes.end(), true);
   between(names.begin(), names.end());
+  add(names.begin(), names.end());
+  counted(sizes.end() - sizes.begin());
 }
 void edges_of_results(const Tensor& x) {
   the_holder().backing(0)->serve(x);
@@ -642,7 +645,7 @@ def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
 
 def test_no_tensor_is_made_of_an_iterator(index: Index) -> None:
     """``sort(x.begin(), x.end(), less)`` is the algorithm of std, by argument-dependent lookup."""
-    assert [one.symbol for one in edges(index, "edges_of_iterators")] == ["between"]
+    assert [one.symbol for one in edges(index, "edges_of_iterators")] == ["between", "counted"]
 
 
 def test_a_kernel_may_have_its_words_in_the_other_order(index: Index) -> None:

@@ -108,3 +108,11 @@ def test_a_pattern_with_a_hash_and_a_comment_behind() -> None:
     ]
     found = [rules.deciding(path) for path in ("a#b", "x/#c d/e", "c")]
     assert [rule.line if rule else None for rule in found] == [1, 2, None]
+
+
+def test_a_file_that_github_does_not_load_decides_nothing() -> None:
+    data = b"/torch/a_rather_long_name.py @user\n" * 100_000
+    rules, problems = read_codeowners(data, "CODEOWNERS")
+    assert rules.deciding("torch/a_rather_long_name.py") is None
+    assert [one.message for one in problems] == ["larger than 3 MB, the most that GitHub loads"]
+    assert read_codeowners(data[:3400], "CODEOWNERS")[0].deciding("torch/a_rather_long_name.py")
