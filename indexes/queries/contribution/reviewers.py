@@ -204,7 +204,7 @@ class Reviewers:
     def missing(self) -> tuple[str, ...]:
         """The lists that this tree does not hold."""
         found = (
-            ("CODEOWNERS", self._owners[0]),
+            ("CODEOWNERS", self._owners[1].rules),
             (MERGE_RULES, self._rules[1]),
             (LABELER, self._labeler),
             ("persons_of_interest", self._persons[0]),
