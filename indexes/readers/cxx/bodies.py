@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from indexes.model.idioms import LIBRARY_METHODS, LOOPS, close
+from indexes.model.idioms import LIBRARY_METHODS, close
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.lexer import strip_comments
 
@@ -21,12 +21,10 @@ _ANGLE = r"[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*
 _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
 _FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
-_SPELLED = rf"(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
+_SPELLED = rf"(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:{_SPACE}::>({_ANGLE})<{_SPACE}{_PATH}|)"
 _MEMBER = rf"(?:{_SPACE}(?:etalpmet{_SPACE})?(?:\.|>-)())?"
-_CALL = regex(rf"(\(){_SPACE}{_SPELLED}{_MEMBER}")
 _EACH = regex(rf"\((?={_SPACE}({_SPELLED}{_MEMBER}))")
 _LAUNCH = regex(rf"<<<(?={_SPACE}({_SPELLED}{_MEMBER}))")
-_CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPACE}{_SPELLED}{_MEMBER}")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "
     "reinterpret_cast dynamic_cast typeid new delete throw assert defined alignas noexcept "
@@ -41,13 +39,6 @@ BY_NAME = frozenset(
 the stable ABI that lead to them."""
 SCHEMA = "schema"
 """The kind of such a call: its name is the operator's, its template the overload's."""
-_LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)
-# A look-ahead is not tried again in another way, so that a name in it is whole, and what
-# turns out to be a member that runs no loop is passed over at once.
-_NO_MEMBER = regex(
-    rf"\((?={_SPACE}({_SPELLED}{_MEMBER}))(?(6)(?={_SPACE}(?:>{_ANGLE}<{_SPACE}|)"
-    rf"(?:{'|'.join(sorted(_LOOPS_BACKWARDS))})(?![A-Za-z0-9_:])))"
-)
 _WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
 _SELECTOR = regex(r"(?<!:):(?!:)")
 """The colon behind a part of a message of Objective-C: ``shape:getMPSShape(x)`` calls that."""
@@ -56,25 +47,6 @@ _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
 Spelled = tuple[str, str, str, str]
 """A call: name, qualifier, kind (``call``, ``member`` or ``launch``), template arguments."""
-
-
-def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[Spelled, list[int]]:
-    """Calls and launches in ``text[start:end]`` with their offsets, last one first.
-
-    Member calls are half of all calls, and few of them mean an operator: without
-    ``members`` only those are given that run a loop over elements.
-    """
-    body = text[start:end][::-1]
-    calls: dict[Spelled, list[int]] = {}
-    if members or "<<<" in body:
-        for parts, offsets in reversed(_all_calls(body, end, members).items()):
-            if call := _call(parts):
-                calls.setdefault(call, []).extend(offsets)
-        return calls
-    for spelled, offsets in reversed(_offsets(body, end).items()):
-        if call := _spelled(spelled):
-            calls.setdefault(call, []).extend(offsets)
-    return calls
 
 
 class Site(NamedTuple):
@@ -90,9 +62,10 @@ class Site(NamedTuple):
     template: str
 
 
-# Parentheses among template arguments: ``f<g(), (k)>(x)``, ``f<g(), (k) ? 1 : 2><<<1, 2>>>(x)``.
+# Parentheses among template arguments: ``f<g(), (k)>(x)``, ``f<g(), (k) ? 1 : 2><<<1, 2>>>(x)``,
+# ``f<g, k()>::h(x)``.
 _NESTED = regex(
-    r"<(?! )(?=[^;{}]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<))"
+    r"<(?! )(?=[^;{}]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<|::))"
 )
 _SHIELDS = str.maketrans("()", "\x01\x02")
 _SHIELDED = str.maketrans("\x01\x02", "()")
@@ -130,48 +103,19 @@ def _with_launches(text: str, body: str, end: int, sites: list[Site]) -> list[Si
     return [found[at] for at in sorted(found)]
 
 
-def _offsets(body: str, end: int) -> dict[str, list[int]]:
-    """Where each spelling stands, last one first."""
-    found: dict[str, list[int]] = {}
-    for match in _NO_MEMBER.finditer(body):
-        found.setdefault(match[1], []).append(end - match.end(3))
-    return found
-
-
-_Parts = tuple[Any, ...]
-"""What a pattern caught: the opening, template arguments, the name, the template arguments
-and name of its owner, and "" where it is a member."""
-
-
-def _all_calls(body: str, end: int, members: bool) -> dict[_Parts, list[int]]:
-    pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
-    found: dict[_Parts, list[int]] = {}
-    for match in pattern.finditer(body):
-        if members or match[6] is None or match[3] in _LOOPS_BACKWARDS:
-            found.setdefault(match.groups(), []).append(end - match.end(3))
-    return found
-
-
 @lru_cache(maxsize=16384)
 def _spelled(backwards: str) -> Spelled | None:
-    """One call as spelled backwards, from behind its parenthesis (or from its ``<<<``) on."""
-    opened = "<<<" if backwards.startswith("<<<") else "("
-    found = _WHOLE.match(backwards, len(opened) if opened != "(" else 0)
-    return _read((opened, *found.groups())) if found else None
-
-
-@lru_cache(maxsize=4096)
-def _call(parts: _Parts) -> Spelled | None:
-    return _read(parts)
-
-
-def _read(parts: _Parts) -> Spelled | None:
-    """One call from its parts as read backwards; None for what only looks like one."""
-    opened, template, name, owner_template, owner, member = parts
+    """One call as spelled backwards, from behind its parenthesis (or from its ``<<<``) on; None
+    for what only looks like one."""
+    is_launch = backwards.startswith("<<<")
+    found = _WHOLE.match(backwards, 3 * is_launch)
+    if found is None:
+        return None
+    template, name, owner_template, owner, member = found.groups()
     name = _SELECTOR.split(name, maxsplit=1)[0]
     if not name or name in _BACKWARDS or name[-1].isdecimal():
         return None
-    kind = "launch" if opened != "(" else "call" if member is None else "member"
+    kind = "launch" if is_launch else "call" if member is None else "member"
     qualifier, parted, simple = name[::-1].rpartition("::")
     qualifier = qualifier or parted  # "::" of ::max, which names no max of this namespace
     if owner:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from indexes.model.answers import EngineFunction
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
-from indexes.readers.cxx.bodies import body_calls
+from indexes.readers.cxx.bodies import Site, call_sites
 from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import class_body, comment_above, is_function, is_type, statements
 from indexes.readers.cxx.scopes import Found, Scan, scan_text
@@ -149,20 +149,6 @@ def _head(scan: Scan, function: Found) -> int:
     return function.head + len(text) - len(text.lstrip())
 
 
-class _Call(NamedTuple):
-    name: str
-    qualifier: str
-    kind: str
-    offset: int
-
-
-def _calls(plain: str, caller: Found) -> Iterator[_Call]:
-    found = body_calls(plain, caller.body, caller.end, members=True)
-    for (name, qualifier, kind, _), offsets in found.items():
-        for offset in offsets:
-            yield _Call(name, qualifier, kind, offset)
-
-
 class _Graph:
     """Which functions of the file call which."""
 
@@ -176,10 +162,10 @@ class _Graph:
 
     def calls(self, caller: Found) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
-        for call in _calls(self._plain, caller):
+        for call in call_sites(self._plain, caller.body, caller.end):
             callee = self._callee(call, caller)
             if callee is not None:
-                found.append((callee, self._numbers.at(call.offset)))
+                found.append((callee, self._numbers.at(call.start)))
         found += [*self._passed(caller), *self._made(caller)]
         return sorted(set(found), key=lambda call: (call[1], call[0]))
 
@@ -200,7 +186,7 @@ class _Graph:
                 if f"{made}::{name}" in self._named.get(name, ()):
                     yield f"{made}::{name}", line
 
-    def _callee(self, call: _Call, caller: Found) -> str | None:
+    def _callee(self, call: Site, caller: Found) -> str | None:
         """The function of this file that is called; None when it is another, or unclear."""
         candidates = self._named.get(call.name, set())
         methods = {name for name in candidates if "::" in name}
@@ -218,7 +204,7 @@ class _Graph:
             return own
         return _only(candidates - methods)
 
-    def _fits(self, call: _Call, receiver: str, method: str, within: str) -> bool:
+    def _fits(self, call: Site, receiver: str, method: str, within: str) -> bool:
         """Whether the receiver of a member call is of the method's class, by the type it is
         declared with, else by a name such as ``cpu_ready_queue`` or what it is made from."""
         class_name = method.split("::")[-2]
@@ -230,9 +216,9 @@ class _Graph:
         by_name = re.search(rf"{snake}(?![a-z])", receiver) is not None or snake in value
         return by_name or (call.name not in _CONTAINER and not declared)
 
-    def _receiver(self, call: _Call) -> str:
+    def _receiver(self, call: Site) -> str:
         """``graph_task`` of ``graph_task->f()``; nothing for ``queues.at(0)->f()``."""
-        before = self._plain[max(call.offset - 120, 0) : call.offset]
+        before = self._plain[max(call.start - 120, 0) : call.start]
         match = re.search(r"([A-Za-z_]\w*)\s*(?:\.|->)\s*$", before)
         return match[1] if match else ""
 

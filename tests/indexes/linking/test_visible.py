@@ -7,12 +7,12 @@ import pytest
 from indexes.linking.facts import Call, Known
 from indexes.linking.visible import can_mean, library_of, linkable, path_device
 from indexes.model.vocabulary import Definition, Location
-from indexes.readers.cxx.bodies import body_calls
+from indexes.readers.cxx.bodies import call_sites
 
 
 def meant(written: str, caller_scope: str, *scopes: str) -> list[str]:
     """Of functions called f in some namespaces those that a call can mean."""
-    ((_, qualifier, _, _), _), *_ = body_calls(written, 0, len(written)).items()
+    qualifier = call_sites(written, 0, len(written))[0].qualifier
     functions = [Definition("f", one, "function", Location("aten/f.h", 1)) for one in scopes]
     return [
         one.scope for one in functions if can_mean(qualifier, one, caller_scope, "aten/run.cpp")
