@@ -46,6 +46,7 @@ IN_FILE = f"d.id BETWEEN (f.id<<{FILE_BITS}) AND ((f.id+1)<<{FILE_BITS})-1"
 """The same said so that the definitions of a known file ``f`` are found by their numbers."""
 
 PRAGMAS = """
+PRAGMA page_size=8192;
 PRAGMA journal_mode=OFF;
 PRAGMA synchronous=OFF;
 PRAGMA locking_mode=EXCLUSIVE;
