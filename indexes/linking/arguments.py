@@ -5,19 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
-from indexes.linking.facts import Call, Known, arguments_of, by_hand
+from indexes.linking.facts import Call, Facts, Known, arguments_of, by_hand
 from indexes.linking.visible import plain_scope
 from indexes.model.files import PACK
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, UNKNOWN, one_letter
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -175,7 +171,7 @@ def operator_base(call: Call) -> str:
     return call.name.removesuffix("_outf").removesuffix("_out").removesuffix("_symint")
 
 
-def mark_of_result(facts: Lookup, name: str) -> str:
+def mark_of_result(facts: Facts, name: str) -> str:
     """The mark of what an operator or function returns, by its name; ``name#1`` for one of several,
     ``name[]`` for an element, ``name.other`` for what the method ``other`` of that returns,
     ``Type::name`` for what the method of a class does."""
@@ -204,7 +200,7 @@ def mark_of_result(facts: Lookup, name: str) -> str:
     return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), UNKNOWN)
 
 
-def _declared_mark(facts: Lookup, name: str, owner: str = "") -> str:
+def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
     """The mark that all functions of a name return, or all methods of it of classes of a name;
     ``name#1`` for one of several."""
     name, _, place = name.partition("#")

@@ -6,14 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from indexes.linking.arguments import able, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Known
 from indexes.linking.functors import FunctionsRun, named_in
 from indexes.linking.kernels import are_twins
 from indexes.linking.members import RUNS, Meaning, Members, each, edge_to
-from indexes.linking.scopes import Scopes, enclosing
+from indexes.linking.scopes import ResolverFacts, Scopes, enclosing
 from indexes.linking.shaders import Shader, Shaders
 from indexes.linking.visible import (
     APPLE,
@@ -34,9 +33,6 @@ from indexes.readers.cxx.facts import holds_operators
 from indexes.readers.cxx.marks import ITERATOR, SWITCHED
 from indexes.readers.cxx.shaders import SHADER
 
-if TYPE_CHECKING:
-    from indexes.store.scopes import ScopeFacts
-
 _NESTED = 4
 """Macros in macros."""
 
@@ -44,7 +40,7 @@ _NESTED = 4
 class EdgeResolver:
     """Resolves the calls of functions. Answers are kept while it lives."""
 
-    def __init__(self, facts: ScopeFacts) -> None:
+    def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
         self._scopes = Scopes(facts)
         self._returned = lru_cache(4096)(partial(mark_of_result, facts))

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
-from typing import TYPE_CHECKING
 
 from indexes.codegen.rows import KeySets, Row, kernel_rows
+from indexes.linking.facts import Facts
 from indexes.linking.kernels import Matcher, link_kernel
 from indexes.linking.registrations import Written, registered_definition
 from indexes.model.files import root_of
@@ -21,9 +21,6 @@ from indexes.model.vocabulary import (
     NativeFunction,
 )
 from indexes.readers.yaml.extensions import KernelFile, ListedKernel
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 Matching = Callable[[Row], Matcher]
 """How parameters as written compare with those that torchgen expects of a row's kernel."""
@@ -58,7 +55,7 @@ class Tree:
     keys: frozenset[str]
     """The dispatch keys that PyTorch knows."""
     structured: KeySets
-    facts: Lookup
+    facts: Facts
     matches: Matching
 
     def dispatch_key(self, backend: str) -> str:

@@ -1,10 +1,12 @@
-"""What the linker is told, and the hops that it gives."""
+"""What the linker asks, and the hops that it gives.
+
+The index answers the questions from SQLite, tests from memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
 from indexes.model.answers import Hop, Unresolved
 from indexes.model.files import PACK, Call
@@ -13,7 +15,9 @@ from indexes.model.vocabulary import (
     Choice,
     Confidence,
     Definition,
+    DerivativeEntry,
     DtypeDispatch,
+    KernelRow,
     Location,
     NativeFunction,
     Role,
@@ -23,7 +27,7 @@ from indexes.model.vocabulary import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Call", "Known", "LibraryUse", "StubUse"]
+__all__ = ["Call", "Facts", "Known", "LibraryUse", "StubUse"]
 
 
 class Known(NamedTuple):
@@ -187,6 +191,47 @@ def by_hand(function: NativeFunction) -> bool:
     """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
     ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
     return function.flags.get("manual_cpp_binding", "").lower() == "true"
+
+
+class Facts(Protocol):
+    """The questions of the linker."""
+
+    def named(self, name: str) -> Sequence[Known]:
+        """Every definition whose last component is ``name``."""
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Told which names ``named`` will be asked for, to look them up at once."""
+
+    def members(self, owner: Definition, name: str) -> Sequence[Known]:
+        """The methods of that name which a class defines."""
+
+    def is_type(self, name: str) -> bool:
+        """Whether a class or an alias of a type bears this name."""
+
+    def nominated(self, scope: str) -> Sequence[str]:
+        """The namespaces in which names of ``scope`` are found too: a header says
+        ``using namespace c10;`` inside ``namespace at``."""
+
+    def calls(self, known: Known) -> Sequence[Call]:
+        """What the body of a definition uses, in order."""
+
+    def stub_uses(self, stub: str) -> Sequence[StubUse]:
+        """Lines about the stubs whose last component is ``stub``."""
+
+    def native(self, full_name: str) -> NativeFunction | None:
+        """The entry of an overload."""
+
+    def overloads(self, base: str) -> Sequence[NativeFunction]:
+        """All overloads of one operator name, in YAML order."""
+
+    def kernels(self, full_name: str) -> Sequence[KernelRow]:
+        """The kernels of an overload."""
+
+    def known(self, definition: Definition) -> Known | None:
+        """The definition again, with its number."""
+
+    def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
+        """The entry that differentiates an overload and the rule, or None and the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from indexes.codegen.cpp_types import native_parameters
 from indexes.linking.arguments import Returned, chosen, fitting, mark_of_result, operator_base
-from indexes.linking.facts import Call, Edge, Known
+from indexes.linking.facts import Call, Edge, Facts, Known
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import (
@@ -20,9 +19,6 @@ from indexes.model.vocabulary import (
     NativeFunction,
 )
 from indexes.readers.cxx.sites import Reader, Text
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 _CALL = regex(
     r"(?P<member>\.|->)?\s*(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*"
@@ -62,7 +58,7 @@ class FormulaFunction:
     candidates: int = 1
 
 
-def formula_functions(entry: DerivativeEntry, facts: Lookup) -> list[FormulaFunction]:
+def formula_functions(entry: DerivativeEntry, facts: Facts) -> list[FormulaFunction]:
     """Every function in an entry's formulas, each name once."""
     found: dict[tuple[str, int, str], FormulaFunction] = {}
     for one in entry.sets:
@@ -75,7 +71,7 @@ def formula_functions(entry: DerivativeEntry, facts: Lookup) -> list[FormulaFunc
 
 
 def _meant(
-    name: str, formula: Formula, entry: DerivativeEntry, facts: Lookup
+    name: str, formula: Formula, entry: DerivativeEntry, facts: Facts
 ) -> list[FormulaFunction]:
     simple = name.rpartition("::")[2]
     native, returned = facts.native(entry.op), partial(mark_of_result, facts)
@@ -98,7 +94,7 @@ def _meant(
     return [FormulaFunction(name, formula, None)]
 
 
-def _definitions(name: str, simple: str, facts: Lookup) -> Sequence[Definition]:
+def _definitions(name: str, simple: str, facts: Facts) -> Sequence[Definition]:
     known = [k.definition for k in facts.named(simple) if k.definition.kind == "function"]
     wanted = name.rpartition("::")[0]
     manual = [d for d in known if "FunctionsManual" in d.location.path]
@@ -107,7 +103,7 @@ def _definitions(name: str, simple: str, facts: Lookup) -> Sequence[Definition]:
     return _in_scopes(simple, _OWN_SCOPES, facts)
 
 
-def _in_scopes(name: str, scopes: Sequence[str], facts: Lookup) -> list[Definition]:
+def _in_scopes(name: str, scopes: Sequence[str], facts: Facts) -> list[Definition]:
     """The functions of the first of ``scopes`` that has any; ``GradMode::is_enabled`` is a
     function of the class in one of them."""
     within, _, simple = name.rpartition("::")
@@ -119,7 +115,7 @@ def _in_scopes(name: str, scopes: Sequence[str], facts: Lookup) -> list[Definiti
     return []
 
 
-def _nominated(name: str, facts: Lookup) -> list[Definition]:
+def _nominated(name: str, facts: Facts) -> list[Definition]:
     """``at::f`` of a namespace that a header opens in ``at`` by ``using namespace``."""
     within, _, simple = name.rpartition("::")
     scopes = facts.nominated(within) if within else ()
@@ -174,7 +170,7 @@ def _declared(native: NativeFunction) -> Iterator[tuple[str, str]]:
             yield name, many
 
 
-def formula_edges(caller: int, entry: DerivativeEntry, facts: Lookup) -> list[Edge]:
+def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edge]:
     """What the formulas of an entry call."""
     edges: list[Edge] = []
     operators: set[tuple[str, int]] = set()
@@ -196,7 +192,7 @@ def formula_edges(caller: int, entry: DerivativeEntry, facts: Lookup) -> list[Ed
     return list(dict.fromkeys(edges))
 
 
-def _formula_operator(caller: int, line: int, call: Call, facts: Lookup) -> Iterator[Edge]:
+def _formula_operator(caller: int, line: int, call: Call, facts: Facts) -> Iterator[Edge]:
     name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
     call = call._replace(qualifier="at")
     found = fitting(call, facts.overloads(operator_base(call)), partial(mark_of_result, facts))

@@ -6,14 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Call, Known
-from indexes.linking.scopes import Scopes
+from indexes.linking.scopes import ResolverFacts, Scopes
 from indexes.linking.visible import in_scope, is_header, plain_scope
-
-if TYPE_CHECKING:
-    from indexes.store.scopes import ScopeFacts
 
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
@@ -27,7 +23,7 @@ _ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
 class FunctionsRun:
     """Finds the methods that run. Answers are kept while it lives."""
 
-    def __init__(self, facts: ScopeFacts, scopes: Scopes) -> None:
+    def __init__(self, facts: ResolverFacts, scopes: Scopes) -> None:
         self.facts = facts
         self._scopes = scopes
         self._methods_run = lru_cache(4096)(self._find_methods_run)

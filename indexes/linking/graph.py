@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from indexes.codegen.variants import called_by_generated, generated_callers, is_generated
-from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, StubEntry
+from indexes.linking.facts import (
+    TO_DEFINITIONS,
+    TO_OPERATORS,
+    TO_STUBS,
+    Edge,
+    Facts,
+    Known,
+    StubEntry,
+)
 from indexes.linking.visible import path_device, stub_name, stub_scope
-from indexes.model.vocabulary import KernelRow
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
+from indexes.model.vocabulary import Choice, KernelRow
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 
@@ -34,6 +39,37 @@ def dispatched_device(edge: Edge) -> str:
         return ""
     words = edge.symbol.lower().split("::")
     return next((device for device in DEVICES if device.lower() in words), "")
+
+
+class GraphFacts(Facts, Protocol):
+    """What a walk asks."""
+
+    def by_id(self, number: int) -> Known | None:
+        """The definition of a number."""
+
+    def edges(self, caller: int) -> Sequence[Edge]:
+        """What a body leads to, in order."""
+
+    def conditions(self, edge: Edge) -> Sequence[Choice]:
+        """The choices in which an edge stands, the outermost first."""
+
+    def edges_to(self, target: int | str) -> Sequence[Edge]:
+        """The edges that lead to a definition, an overload, a stub or a library."""
+
+    def registered_on(self, stub: str) -> Sequence[StubEntry]:
+        """What is registered on a stub."""
+
+    def registered_as(self, definition: int) -> Sequence[StubEntry]:
+        """The stubs on which a function is registered."""
+
+    def kernels_calling(self, op: str) -> Sequence[KernelRow]:
+        """The Python kernels that are known to call an operator."""
+
+    def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
+        """The kernels that a definition is."""
+
+    def generated_copies(self) -> Sequence[str]:
+        """The ``_copy`` operators whose kernels torchgen makes."""
 
 
 _CLONE = "clone"
@@ -60,7 +96,7 @@ class Step(NamedTuple):
 class Graph:
     """The steps out of and into nodes."""
 
-    def __init__(self, facts: Lookup) -> None:
+    def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
 
     def down(self, node: Node) -> list[Step]:

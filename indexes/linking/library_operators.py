@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from indexes.linking.facts import LibraryUse
+from indexes.linking.facts import Facts, LibraryUse
 from indexes.linking.registrations import Written, kernel_definition, written_registrations
 from indexes.model.idioms import library_block
 from indexes.model.regex import regex
@@ -21,9 +20,6 @@ from indexes.model.vocabulary import (
     NativeFunction,
     Problem,
 )
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 INFERRED = "?"
 """What stands for the result in a schema that PyTorch infers from a C++ function."""
@@ -139,7 +135,7 @@ def add_kernels(
     operators: Mapping[str, LibraryOperator],
     uses: Iterable[LibraryUse],
     macros: Mapping[str, Mapping[str, str]],
-    facts: Lookup,
+    facts: Facts,
 ) -> None:
     """Gives operators the kernels that blocks register for them."""
     for one in written_registrations(uses, macros):
@@ -158,7 +154,7 @@ def keep_kernel(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
     kernels.append(row)
 
 
-def _kernel(one: Written, facts: Lookup) -> LibraryKernelRow:
+def _kernel(one: Written, facts: Facts) -> LibraryKernelRow:
     made, use = one.registration, one.use
     found, rule, reason = _definition(one, facts)
     sure: Confidence = "by rule" if use.macro or made.kernel == "lambda" else "exact"
@@ -178,7 +174,7 @@ def _symbol(kernel: str, found: Definition | None) -> str:
     return f"{found.qualified if found.scope else found.name}{opened}{given}"
 
 
-def _definition(one: Written, facts: Lookup) -> tuple[Definition | None, str, str]:
+def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:
     """Where a kernel is defined, by which rule; else why that is not known."""
     made, use = one.registration, one.use
     path = use.location.path
@@ -193,7 +189,7 @@ def _definition(one: Written, facts: Lookup) -> tuple[Definition | None, str, st
     return found, made.rule, reason
 
 
-def _called_by_lambda(arguments: str, path: str, facts: Lookup) -> Definition | None:
+def _called_by_lambda(arguments: str, path: str, facts: Facts) -> Definition | None:
     """The first function of the tree that a lambda's body calls."""
     body = arguments[arguments.find("{", arguments.find("[")) :]
     for name in dict.fromkeys(_CALLED.findall(body)):

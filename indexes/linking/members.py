@@ -7,18 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.linking.arguments import Returned, chosen, fitting, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
-from indexes.linking.scopes import enclosing, nearest
+from indexes.linking.scopes import ResolverFacts, enclosing, nearest
 from indexes.linking.visible import is_header, library_of, plain_scope
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.marks import LIST
-
-if TYPE_CHECKING:
-    from indexes.store.scopes import ScopeFacts
 
 RUNS = "execute"
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
@@ -79,7 +76,7 @@ def each(
 class Classes:
     """The classes of a tree, and their methods."""
 
-    def __init__(self, facts: ScopeFacts) -> None:
+    def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
         self._by_scope = lru_cache(4096)(self._sort)
 
@@ -146,7 +143,7 @@ def _others(
 class Members:
     """Resolves calls of members. Answers are kept while it lives."""
 
-    def __init__(self, facts: ScopeFacts, returned: Returned) -> None:
+    def __init__(self, facts: ResolverFacts, returned: Returned) -> None:
         self.facts = facts
         self._returned = returned
         self._classes = Classes(facts)

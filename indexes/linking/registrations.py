@@ -6,18 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from indexes.codegen.registration import Registration, library_registration
-from indexes.linking.facts import Known, LibraryUse, Link, StubUse
+from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.visible import can_mean, path_device
 from indexes.model.files import PythonFact, module_name, unpack
 from indexes.model.idioms import close, idiom_of, meaning_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Location, Role, StubRow
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "
@@ -67,7 +63,7 @@ def architecture(use: StubUse) -> str:
     return f"{use.macro}:{given}" if given else use.macro
 
 
-def stub_row(use: StubUse, facts: Lookup) -> StubRow:
+def stub_row(use: StubUse, facts: Facts) -> StubRow:
     """One registration with the definition of what it registers."""
     function = registered_function(use)
     stub = use.stub.rpartition("::")[2]
@@ -78,7 +74,7 @@ def stub_row(use: StubUse, facts: Lookup) -> StubRow:
     return StubRow(*what, definition, reason, use.guard, others)
 
 
-def _function(use: StubUse, function: str, facts: Lookup) -> tuple[list[Known], str]:
+def _function(use: StubUse, function: str, facts: Facts) -> tuple[list[Known], str]:
     name = function_name(function)
     if name == "nullptr" or "nullptr" in function:
         return [], "registered as nullptr: no kernel for this capability"
@@ -95,7 +91,7 @@ def function_name(function: str) -> str:
     return _TEMPLATE.sub("", function.lstrip("&( ").rstrip(") ")).strip().rpartition("::")[2]
 
 
-def registered(use: StubUse, name: str, function: str, facts: Lookup) -> list[Known]:
+def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Known]:
     """The function of that name that the registration sees: in its own file, as all of PyTorch's
     own are, or what another file defines and a header declares.
 
@@ -113,7 +109,7 @@ def registered(use: StubUse, name: str, function: str, facts: Lookup) -> list[Kn
     return _ordered(here or _elsewhere(use, name, qualifier, facts), use)
 
 
-def _elsewhere(use: StubUse, name: str, qualifier: str, facts: Lookup) -> list[Known]:
+def _elsewhere(use: StubUse, name: str, qualifier: str, facts: Facts) -> list[Known]:
     """What other files define, those for the device before those for any."""
     path = use.location.path
     seen = [
@@ -188,7 +184,7 @@ def _shown(kernel: str) -> str:
     return kernel[plumbing.end() : end].lstrip("& ") if end >= 0 else kernel
 
 
-def kernel_definition(kernel: str, path: str, facts: Lookup) -> Definition | None:
+def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None:
     """The definition of the first name in a kernel's expression that has one which a
     registration in ``path`` can mean; None for a lambda or an overloaded name."""
     for name in _paths_in(kernel):
@@ -221,7 +217,7 @@ def _first(found: Sequence[Definition], path: str) -> Definition | None:
     return None
 
 
-def _visible(name: str, path: str, facts: Lookup) -> list[Definition]:
+def _visible(name: str, path: str, facts: Facts) -> list[Definition]:
     scope, _, simple = name.lstrip(":").rpartition("::")
     if scope in ("at", "std", "torch", "c10") or meaning_of(simple) == "operator":
         return []
@@ -238,7 +234,7 @@ def _named(definition: Definition) -> str:
     return definition.qualified.replace("(anonymous)::", "")
 
 
-def around_dispatch(op: str, written: Iterable[Written], facts: Lookup) -> tuple[Link, ...]:
+def around_dispatch(op: str, written: Iterable[Written], facts: Facts) -> tuple[Link, ...]:
     """The batch rules and autocast policies of an operator, as links with their reasons."""
     links: list[Link] = []
     for one in written:
@@ -254,7 +250,7 @@ def _role(key: str) -> Role | None:
     return "batch_rule" if key in _BATCHING else None
 
 
-def _links(role: Role, one: Written, facts: Lookup) -> list[Link]:
+def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
     """The registration, and the function it names."""
     registration, use = one.registration, one.use
     policy = _POLICY.search(use.arguments)
@@ -275,7 +271,7 @@ def _links(role: Role, one: Written, facts: Lookup) -> list[Link]:
     return links
 
 
-def registered_definition(one: Written, facts: Lookup) -> Definition | None:
+def registered_definition(one: Written, facts: Facts) -> Definition | None:
     """Where the kernel of a registration is defined; None when that can't be told."""
     registration = one.registration
     if registration.fallthrough or registration.kernel == "lambda":

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
-from indexes.linking.graph import DEVICES, Graph, Node, Step, device_of_key
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
+from indexes.linking.facts import LibraryKernel
+from indexes.linking.graph import DEVICES, Graph, GraphFacts, Node, Step, device_of_key
+from indexes.model.vocabulary import DerivativeEntry
 
 Side = Literal["kernel", "meta", "backward"]
 
@@ -20,6 +19,16 @@ def library_side(key: str) -> Side:
     if key.endswith("Meta"):
         return "meta"
     return "backward" if key.startswith("Autograd") else "kernel"
+
+
+class ReverseFacts(GraphFacts, Protocol):
+    """What going up asks besides."""
+
+    def library_kernels_of(self, definition: int) -> Sequence[LibraryKernel]:
+        """The operators for which TORCH_LIBRARY blocks register a function."""
+
+    def entry(self, position: int) -> DerivativeEntry:
+        """The derivative entry at a position of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class Way:
     """For which it does; empty where it does for every one."""
 
 
-def operators_reaching(starts: Iterable[Node], facts: Lookup) -> list[Way]:
+def operators_reaching(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]:
     """The operators whose own code reaches one of some places, each by its shortest way, the
     nearest first."""
     climb = _Climb(facts)
@@ -48,7 +57,7 @@ def operators_reaching(starts: Iterable[Node], facts: Lookup) -> list[Way]:
 class _Climb:
     """Searches upwards, breadth first, for one device after the other."""
 
-    def __init__(self, facts: Lookup) -> None:
+    def __init__(self, facts: ReverseFacts) -> None:
         self.facts = facts
         self.graph = Graph(facts)
         self._found: dict[tuple[str, Side], Way] = {}

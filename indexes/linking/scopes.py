@@ -5,17 +5,15 @@ ones. ``using namespace`` adds the names of another scope, in the scope where it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from indexes.linking.facts import Call, Known
+from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.visible import is_header, linkable, path_device, plain_scope
-
-if TYPE_CHECKING:
-    from indexes.store.scopes import ScopeFacts
+from indexes.model.vocabulary import Definition
 
 _FUNCTIONS = frozenset(("function", "global"))
 _STRUCTURED = ("at::impl::MetaBase", "at::TensorIteratorBase", "at::TensorIterator")
@@ -25,10 +23,84 @@ Level = tuple[str, ...]
 """Scopes whose names are found together."""
 
 
+class ResolverFacts(Facts, Protocol):
+    """What resolving calls asks."""
+
+    def is_scope(self, scope: str) -> bool:
+        """Whether anything stands in a namespace or class of that name."""
+
+    def directives(self, path: str, scope: str) -> Sequence[str]:
+        """The namespaces whose names a file sees in one of its scopes by ``using namespace``."""
+
+    def using_declarations(self, name: str) -> Sequence[tuple[str, str, str]]:
+        """Where ``using scope::name;`` stands: the file, the scope, and what it names."""
+
+    def alias_of(self, name: str, path: str) -> str:
+        """What ``using NAME = ...`` in a file says; empty for nothing."""
+
+    def classes_named(self, name: str) -> Sequence[str]:
+        """The classes of a simple name, with their scopes."""
+
+    def bases_of(self, scope: str) -> Sequence[str]:
+        """What a class derives from; nothing for a namespace."""
+
+    def is_method_name(self, name: str) -> bool:
+        """Whether a class of the tree has a method of that name."""
+
+    def all_bases(self, scope: str) -> Sequence[str]:
+        """What a class derives from, far ones too."""
+
+    def is_standard(self, name: str) -> bool:
+        """Whether a file calls a vector so."""
+
+    def template_methods(self, owner: Definition) -> Sequence[Known]:
+        """The function templates of a class."""
+
+    def methods_in(self, owner: Definition) -> Sequence[Known]:
+        """The functions that stand in a class."""
+
+    def sites(self, known: Known) -> Sequence[Call]:
+        """The uses of names in a body, place by place."""
+
+    def called_on_unknown(self, folder: str) -> Collection[str]:
+        """The methods that bodies in a folder call on objects of no known type."""
+
+    def shaders_of(self, path: str) -> Sequence[Known]:
+        """The names of kernels, and kernels, in the shader library of a file."""
+
+    def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
+        """The strings in bodies of a file that can name kernels, each with its function."""
+
+    def shaders_shared(self) -> Sequence[str]:
+        """Those of files that have no shader library of their own: they ask that of another."""
+
+    def by_id(self, number: int) -> Known | None:
+        """The definition of a number."""
+
+    def headers_missing(self, path: str) -> Sequence[str]:
+        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
+
+    def folders_included(self, path: str) -> Collection[str]:
+        """The first folders of what a file includes with ``<...>``."""
+
+    def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
+        """The function-like macros that a file defines, by name."""
+
+    def path_of(self, number: int) -> str:
+        """The file in which the definition of a number stands."""
+
+    def is_stub(self, name: str) -> bool:
+        """Whether a stub bears this name."""
+
+    @property
+    def key_namespaces(self) -> Collection[str]:
+        """The namespaces in which torchgen makes functions that call the kernel of one key."""
+
+
 class Scopes:
     """Looks names up. Answers are kept while it lives."""
 
-    def __init__(self, facts: ScopeFacts) -> None:
+    def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
         self.levels = lru_cache(1024)(self._levels)  # of the file at hand, and few others
         self.named_by = lru_cache(1024)(self._named_by)

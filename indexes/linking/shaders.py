@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.functors import FunctionsRun, named_in
+from indexes.linking.scopes import ResolverFacts
 from indexes.linking.visible import is_header, is_metal_kernel, linkable
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.shaders import HANDED, SHADER
-
-if TYPE_CHECKING:
-    from indexes.store.scopes import ScopeFacts
 
 _OPEN = "{}"
 """Where ``fmt::format`` puts something into a string."""
@@ -39,7 +37,7 @@ class Shader(NamedTuple):
 class Shaders:
     """Finds the Metal kernels of strings. Answers are kept while it lives."""
 
-    def __init__(self, facts: ScopeFacts, functions_run: FunctionsRun) -> None:
+    def __init__(self, facts: ResolverFacts, functions_run: FunctionsRun) -> None:
         self.facts = facts
         self._functions_run = functions_run
         self._by_string = lru_cache(64)(self._find_by_string)

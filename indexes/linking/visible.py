@@ -5,16 +5,12 @@ C++ lookup is followed as far as scopes decide it."""
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
-from indexes.linking.facts import Call, Known, StubUse
+from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.model.files import in_extension
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
 _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
@@ -125,7 +121,7 @@ def _private_to(place: str) -> str:
     return f"{folder}/" if inner and "/src/" in folder else ""
 
 
-def visible_stub(call: Call, caller: Known, facts: Lookup) -> list[StubUse]:
+def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
     """The lines about the stub that a name means: the nearest enclosing namespace's."""
     here = plain_scope(caller.definition.scope)
     fitting = [u for u in facts.stub_uses(call.name) if _stub_fits(u, call, here)]

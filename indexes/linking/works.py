@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexes.linking.facts import Edge, Known
-from indexes.linking.graph import Graph, Node, node_kind
+from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.visible import is_header, is_metal_kernel
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
-
-if TYPE_CHECKING:
-    from indexes.store.lookup import Lookup
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
@@ -77,7 +74,7 @@ def runs_library(edge: Edge) -> bool:
 class Works:
     """Tells works. Answers are kept while it lives."""
 
-    def __init__(self, facts: Lookup) -> None:
+    def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
         self.graph = Graph(facts)
         self._leads: dict[Node, bool] = {}

@@ -53,7 +53,7 @@ def like(text: str) -> str:
 
 
 class Lookup(Bodies, Operators):
-    """What linking and walks of the graph ask; answers are kept while it lives."""
+    """``indexes.linking.facts.Facts`` over a Store; answers are kept while it lives."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)

@@ -24,7 +24,7 @@ _BUNDLED = regex(r"/(\w+)_metallib\.h\b")
 
 
 class ScopeFacts(Lookup):
-    """What resolving calls asks besides."""
+    """``indexes.linking.scopes.ResolverFacts`` over a Store."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
