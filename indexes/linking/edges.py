@@ -32,6 +32,7 @@ from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 from indexes.readers.cxx.marks import ITERATOR, SWITCHED
 from indexes.readers.cxx.shaders import SHADER
+from indexes.readers.cxx.sites import LOOP
 
 _NESTED = 4
 """Macros in macros."""
@@ -124,7 +125,7 @@ class EdgeResolver:
             return [edge_to(call, kind, stub_name(stub_scope(uses[0]), call.name))]
         if call.kind == "member":
             return self._members.of(call, caller)
-        if call.name in LOOPS:
+        if call.name in LOOPS or call.kind == LOOP:
             return [edge_to(call, "loop", call.name)]
         if call.kind == "launch":
             return self._launch(call, caller)

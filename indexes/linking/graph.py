@@ -23,6 +23,7 @@ from indexes.linking.facts import (
     StubEntry,
 )
 from indexes.linking.visible import path_device, stub_name, stub_scope
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
@@ -68,11 +69,11 @@ class GraphFacts(Facts, Protocol):
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
 
-    def generated_copies(self) -> Sequence[str]:
-        """The ``_copy`` operators whose kernels torchgen makes."""
+    def generated_kernels(self) -> Sequence[str]:
+        """The operators whose kernels torchgen makes."""
 
 
-_CLONE = "clone"
+_CLONE, COPY = "clone", "copy_"
 NodeKind = Literal["definition", "operator", "stub"]
 
 
@@ -165,13 +166,16 @@ class Graph:
 
     def _called(self, op: str) -> Iterator[str]:
         """The operators that the kernel which torchgen makes for another calls: that of a ``_copy``
-        a view and a clone (CompositeViewCopyKernels.cpp)."""
+        a view and a clone (CompositeViewCopyKernels.cpp), that of an ``out`` the functional one and
+        a copy (gen_composite_out_kernel)."""
         native = self.facts.native(op)
         called = native and called_by_generated(native, self.facts.overloads)
         if native and called:
             yield called.full_name
             if not is_generated(native):  # it is in the YAML: a _copy
                 yield _CLONE
+            elif parse_schema(native.schema).out_arguments:
+                yield COPY
 
     def without_dispatch(self, start: Node) -> Iterator[Step]:
         """All steps below a node on ways that call no operator."""
@@ -209,8 +213,8 @@ class Graph:
             return  # torchgen makes kernels for the operators of the YAML alone
         made = generated_callers(native, self.facts.overloads) if native else ()
         names = [one.full_name for one in made]
-        if name == _CLONE:
-            names += [op for op in self.facts.generated_copies() if name in self._called(op)]
+        if name in (_CLONE, COPY):
+            names += [op for op in self.facts.generated_kernels() if name in self._called(op)]
         for caller in dict.fromkeys(names):
             for row in self.facts.kernels(caller):
                 if row.kind == "generated":

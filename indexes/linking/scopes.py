@@ -128,7 +128,9 @@ class Scopes:
         for level in levels:
             if brought:
                 level = (*level, *self._declared_in(brought, level, path))
-            if inside := _within(functions, level, path):
+            inside = _within(functions, level, path)
+            # What is compiled from a text at run time has no name in C++: ``::tanh`` is CUDA's.
+            if inside := [k for k in inside if not (qualifier and k.definition.kind == "global")]:
                 return _for_device(inside, path)
         return ()
 

@@ -15,7 +15,7 @@ from typing import Literal
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.visible import is_header, is_metal_kernel
-from indexes.model.idioms import VENDOR_NAMESPACES
+from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
@@ -194,7 +194,7 @@ class Works:
                     return "launch", None
                 continue
             for edge in sorted(self._edges_of(known), key=self._is_unlikely):
-                if edge.kind in ("loop", "launch"):
+                if edge.kind in ("loop", "launch") and not is_plain_loop(edge):
                     is_loop, target = edge.kind == "loop", edge.target
                     launched = target if isinstance(target, int) and not is_loop else None
                     return "loop" if is_loop else "launch", launched
@@ -261,6 +261,11 @@ class Works:
             and node.kind == "operator"
             and (self.operator(node.what) != "dispatches")
         )
+
+
+def is_plain_loop(edge: Edge) -> bool:
+    """Whether an edge is a loop of C++'s own, ``for``, which may also run over anything else."""
+    return edge.kind == "loop" and edge.symbol.rpartition("::")[2] not in LOOPS
 
 
 def is_check(macro: str) -> bool:

@@ -142,10 +142,9 @@ class Operators(Definitions):
         wanted = "id IN (SELECT value FROM json_each(?)) ORDER BY id"
         return tuple(self._kernel_rows(wanted, dumps(numbered))) if numbered else ()
 
-    def generated_copies(self) -> Sequence[str]:
-        """The ``_copy`` operators whose kernels torchgen makes."""
-        made = self.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
-        return [one for one in made if one.partition(".")[0].endswith("_copy")]
+    def generated_kernels(self) -> Sequence[str]:
+        """The operators whose kernels torchgen makes."""
+        return self.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
 
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""

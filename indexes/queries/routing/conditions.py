@@ -97,8 +97,14 @@ class Order:
         known = self.facts.by_id(caller)
         found = self.works.computing_edges(known) if known else []
         computing = [edge for edge, kind in found if kind not in _OBJECTS]
+        computing = computing or list(filter(self._is_given_kernel, self.facts.edges(caller)))
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)
         return computing, sorted((one for one in others if one not in computing), key=_LINE)
+
+    def _is_given_kernel(self, edge: Edge) -> bool:
+        """Whether a ``__global__`` function is given to what launches it."""
+        given = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        return edge.kind == "passed" and given is not None and given.definition.cuda_global
 
     def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether an edge is passed after another, wherever that is, in the usual case."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
-from indexes.linking.graph import Node, Step
+from indexes.linking.graph import COPY, Node, Step
 from indexes.linking.usual_conditions import is_special
 from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
@@ -33,6 +33,8 @@ ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 _COPY = 7.0
 """What a copy costs in an operator that itself only moves values: it may be all that it does."""
+RESULT = 40.0
+"""What it costs that a kernel which torchgen makes copies what another computes, if any does."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """What it costs that something is not called here, but given to what is called."""
@@ -58,7 +60,7 @@ _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
 _LAST = 3.0
 """What a reduction costs in another: often it sums up what something else computes."""
-_OF_RESULTS = 3.0
+_OFRESULTS = 3.0
 """What an operator costs that is given only what one other has computed: it finishes that."""
 _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
 """What the forms of an operator for one, two and three dimensions cost: the usual is images."""
@@ -114,6 +116,7 @@ class Prices:
             price += self._operator_price(step, walk)
             form = form_of(str(lower.what), walk.native.name)
             price = max(price + _FORMS.get(form, 0.0), 0.1)
+            price += RESULT * (isinstance(step.why, KernelRow) and lower.what == COPY)
         elif lower.kind == "stub":
             price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
             price += _BESIDE_STUB * self._is_beside_own(step, walk)
@@ -151,7 +154,7 @@ class Prices:
         price = _COPY if is_copy else ASIDE.get(work, 0.0)
         price += _FILL * self._fills_before(lower.name, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
-        price += _OF_RESULTS * self._is_of_results(lower, step.why)
+        price += _OFRESULTS * self._is_of_results(lower, step.why)
         price += _ASKS * self.works.answers_alone(lower.full_name)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
-from indexes.linking.facts import Edge, Known
+from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import taken, unwrapped
 from indexes.linking.works import is_put_together, is_view
@@ -16,17 +17,22 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
-from indexes.queries.routing.costs import ASIDE, ROCM
-from indexes.queries.routing.search import DEVICES, DTYPE_SWITCH, End, Search
+from indexes.queries.routing.costs import ASIDE, RESULT, ROCM
+from indexes.queries.routing.search import DEVICES, End, Search
 
 _MOST = 12
 """Routes of a device that are told."""
 _NOTHING = "no code that computes was found below it"
+_VIEWS = "made of views: computes nothing"
+_OF_VIEWS = frozenset(("helps", "checks", "allocates"))
+_FOLLOWED = TO_OPERATORS | {"call", "macro", "passed", "functor"}
+"""The kinds of edges by which nothing computes, and that leave nothing open."""
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
+_OPEN = (_UNSEEN, _UNFOLLOWED, _UNREAD)
 _ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
@@ -40,6 +46,7 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
 
 
 _OTHER = {"then": "else", "else": "then"}
+_Found = tuple[float, Walk, Node, End]
 _Arms = frozenset[tuple[str, str]]
 _NEAR = 200
 """Functions behind the other arm of a choice that are asked whether they lead to the same end."""
@@ -55,29 +62,41 @@ class _Finder:
         """The routes of an operator on a device, the usual first."""
         if not self.search.rows(native.full_name, device):
             return self._not_here(native, device)
-        if is_view(parse_schema(native.schema)):
-            nothing = self._nothing(native, device, by_copy=False)
-            if nothing is not None:
-                return [nothing]
+        is_plain_view = is_view(parse_schema(native.schema))
+        if is_plain_view and (nothing := self._nothing(native, device, by_copy=False)):
+            return [nothing]
         found = list(self.search.ways(native, device))
         if self.search.always_missing:
             return self._unseen(native, device)
-        if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
-            if not found and min(self.search.missing.values(), default=math.inf) < math.inf:
-                return self._unseen(native, device)
-            nothing = self._nothing(
-                native, device, bool(found) and self._is_worth_listing(*found[0])
-            )
-            if nothing is not None:
-                return [nothing]
-            if self.search.missing and (not found or self._is_beside_missing(*found[0][:3])):
-                return self._unseen(native, device)
-        if found and native.defined_by and found[0][0] >= min(ASIDE.values()):
+        is_far = not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values())
+        instead = self._instead(native, device, found) if is_far else []
+        return instead or self._listed(found) or self._unseen(native, device)
+
+    def _listed(self, found: Sequence[_Found]) -> list[Route]:
+        return [self._route(*one) for one in found[:_MOST]]
+
+    def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
+        """What is told of an operator for which only a guess, or what stands aside, was found."""
+        missing = self.search.missing
+        if not found and min(missing.values(), default=math.inf) < math.inf:
+            return self._unseen(native, device)
+        cost = found[0][0] if found else math.inf
+        by_copy = cost < RESULT and self._is_worth_listing(*found[0][1:])
+        if nothing := self._nothing(native, device, by_copy):
+            return [nothing]
+        if missing and (not found or self._is_beside_missing(*found[0][:3])):
+            return self._unseen(native, device)
+        if cost >= RESULT:
+            called = self._unseen(native, device)
+            # Who knows what that computes before its result is copied.
+            return called if called and called[0].note.endswith(_OPEN) else []
+        calls = self.search.rows(native.full_name, device)[0].calls
+        if native.defined_by and not calls and cost >= min(ASIDE.values()):
             # What operators do on the way, as a copy, is not what one of a library is for, unless
             # it is known to do what another does.
-            calls = self.search.rows(native.full_name, device)[0].calls
-            found = [one for one in found if calls or self._is_own(*one[1:])]
-        return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
+            own = [one for one in found if self._is_own(*one[1:])]
+            return self._listed(own) or self._unseen(native, device)
+        return []
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
         """Why a kernel that torchgen makes from a call of another runs on no tensor of a device."""
@@ -89,12 +108,9 @@ class _Finder:
         note = f"no kernel: {called.full_name} has none for {device}"
         return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
 
-    def _is_worth_listing(self, cost: float, walk: Walk, node: Node, end: End) -> bool:
-        """Whether a way is one of the usual case, and no guess; a function that switches over
-        dtypes is none where it is near, as that of ``tril_indices``, which fills what it makes."""
-        calls = self.facts.calls(end.known) if cost < min(ASIDE.values()) else ()
-        fills = any(call.name.startswith(DTYPE_SWITCH) for call in calls)
-        return (fills or not end.guessed) and not self._is_unusual(walk, node, end)
+    def _is_worth_listing(self, walk: Walk, node: Node, end: End) -> bool:
+        """Whether a way is one of the usual case, and no guess."""
+        return not end.guessed and not self._is_unusual(walk, node, end)
 
     def _is_beside_missing(self, cost: float, walk: Walk, node: Node) -> bool:
         """Whether a way passes an operator that stands beside what computes: by what it is, or by
@@ -127,9 +143,26 @@ class _Finder:
             made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)
             return [Route(device, "none", *made)]
         if kernel is None:
-            return []
-        note = _NOTHING if row.key in COMPOSITE else self._nothing_seen(kernel)
+            called = self.search.called(row)
+            found = self.of(called, device)[:1] if called else []
+            return [replace(one, via=(here, *one.via)) for one in found]
+        if row.key in COMPOSITE and self._makes_views(Node("definition", kernel.id, device)):
+            note = _VIEWS
+        elif row.key in COMPOSITE and not self.search.only_checks(kernel):
+            note = _NOTHING
+        else:
+            note = self._nothing_seen(kernel)
         return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+
+    def _makes_views(self, kernel: Node) -> bool:
+        """Whether all that a kernel leads to is known, and makes views or tells something."""
+        graph = self.works.graph
+        nodes = [kernel, *(step.lower for step in graph.without_dispatch(kernel))]
+        below = [step.lower for node in nodes for step in graph.down(node)]
+        works = {self.works.of(node) for node in below if node.kind == "operator"}
+        numbers = [node.what for node in nodes if isinstance(node.what, int)]
+        kinds = {edge.kind for number in numbers for edge in self.facts.edges(number)}
+        return "helps" in works <= _OF_VIEWS and kinds <= _FOLLOWED
 
     def _missing(self, row: KernelRow) -> str:
         """The operator for lack of which a kernel computes nothing; for a device's own kernel only

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import count
 
 from indexes.codegen.variants import called_by_generated
-from indexes.linking.facts import Edge, Known
+from indexes.linking.facts import Edge, Known, StubEntry
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, is_check, is_generic
+from indexes.linking.works import ComputingKind, is_check, is_generic, is_plain_loop
 from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
@@ -22,13 +22,12 @@ from indexes.queries.routing.argument_values import COMPOSITE, Walk, defaults_of
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
-    is_of_operator,
     is_of_values,
     is_overload_of,
     is_packing,
     price_of_name,
 )
-from indexes.queries.routing.costs import ASIDE, DATA, FILLS, HELP, Prices
+from indexes.queries.routing.costs import ASIDE, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -46,9 +45,7 @@ _BATCHES = "parallel_for"
 _AROUND = 0.8
 """What a loop costs around what calls a library: a little more than a step to that."""
 _CALLS = frozenset(("call", "operator", "stub"))
-DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
-_BLOCKS = frozenset(("memcpy", "memmove"))
-"""What copies bytes: a kernel's own, where it does nothing else."""
+_DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
@@ -60,10 +57,6 @@ _CHECKS = frozenset(("checkBackend", "checkDeviceType"))
 _IMPLICIT = {"CompositeImplicitAutograd"}
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
-_ANSWERS = frozenset("biIsDO")
-"""The marks of what functions return that only answer: sizes, a dtype, options."""
-_STRIDES = frozenset(("stride", "strides"))
-"""What is asked by who goes from element to element."""
 _LAYOUTS = {
     device: frozenset(
         f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
@@ -103,11 +96,17 @@ class Search:
         """The kernel that the dispatcher picks for dense tensors of a device: its own, or the
         composite one."""
         rows = self.facts.kernels(name)
+        others = [row for row in rows if row.key in _LAYOUTS[device]]
         for key in (device, *COMPOSITE):
-            if chosen := [row for row in rows if row.key == key]:
+            chosen = [row for row in rows if row.key == key]
+            if chosen and not (others and key == device and self._raises(chosen)):
                 return chosen if self._goes_on(chosen[0], device) else ()
-        others = [row for row in rows if row.key.endswith(device) and row.key in _LAYOUTS[device]]
         return [row for row in others if row.key == others[0].key]
+
+    def _raises(self, rows: Sequence[KernelRow]) -> bool:
+        """Whether kernels do nothing but raise, as those of dense tensors for ``sspaddmm.out``."""
+        found = [self.facts.known(one) for row in rows for one in row.definitions]
+        return bool(found) and all(known and self.only_checks(known) for known in found)
 
     def _goes_on(self, row: KernelRow, device: str) -> bool:
         """Whether a kernel that torchgen makes calls an operator that has one for the device."""
@@ -296,7 +295,9 @@ class Search:
             return
         if not self._is_of(known, walk.device):
             return
-        strong = _named_first(self.works.computing_edges(known)) or self._copies(known, node, walk)
+        edges = self.works.computing_edges(known)
+        strong = _named_first([one for one in edges if not is_plain_loop(one[0])])
+        strong = strong or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -349,29 +350,46 @@ class Search:
         return any(isinstance(o, int) and self.works.computing(o) == "library" for o in called)
 
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
-        """Functions that are made for dtypes compute, though no loop is seen in them: the one
-        that a switch over dtypes calls, or the one that switches."""
-        calls = self.facts.calls(known)
+        """Functions with a loop of C++'s own over elements; and those that are made for dtypes,
+        though none is seen in them: the one that a switch over dtypes calls, or that switches."""
+        calls, edges = self.facts.calls(known), self.facts.edges(known.id)
+        loops = self._loops(known, walk.device)
         built = self.prices.given.is_built(known.definition.guard, walk.device)
-        if built is False or self._is_of_operators(known, node):
+        if built is False or (not loops and self._is_of_operators(known, node)):
             return
-        if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
-            kind: RouteKind = PLAIN.get(walk.device, "launch")
+        kind: RouteKind = PLAIN.get(walk.device, "launch")
+        switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
+        if any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
             made = {call.name for call in calls if "_t" in call.template}
-            for edge in self.facts.edges(known.id):
+            for edge in edges:
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
                 if target and target.definition.name in made and self._is_made(target):
-                    choices = self.prices.choices(edge)
+                    guessed = not self._loops(target, walk.device)
                     price = _WEAK + HELP * is_helper(target.definition.name)
-                    prices = (self.prices.conditions.price(c, walk, known.id) for c in choices)
-                    price += UNUSUAL * any(one >= UNUSUAL for one in prices)
-                    yield price, End(kind, target, edge, choices, True)
-            yield _WEAK + 1.0, End(kind, known, None, guessed=True)
-        elif is_of_operator(known, walk.base[node]) and (
-            self._is_leaf(known) or not _BLOCKS.isdisjoint(call.name for call in calls)
-        ):
-            kind = PLAIN.get(walk.device, "launch")
-            yield _WEAK + 1.0, End(kind, known, None, guessed=True)
+                    price += self._unusual(edge, walk)
+                    yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
+        elif not loops and not self._is_registered_alone(node, walk):
+            return
+        price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
+        inside = {one.branch for one in loops} & {one.branch for one in switches}
+        price += 1.0 if inside and self.facts.kernel_rows_of(known.id) else _WEAK + 1.0
+        yield price, End(kind, known, None, guessed=not loops)
+
+    def _is_registered_alone(self, node: Node, walk: Walk) -> bool:
+        """Whether a function is registered on a stub, and leads to nothing that computes."""
+        before = walk.before[node]
+        return isinstance(before and before[1].why, StubEntry) and not self.works.leads(node)
+
+    def _loops(self, known: Known, device: str) -> list[Edge]:
+        """The loops of C++'s own in a function: what runs on the CPU computes by them."""
+        edges = self.facts.edges(known.id) if device == "CPU" else ()
+        return [one for one in edges if is_plain_loop(one)]
+
+    def _unusual(self, edge: Edge, walk: Walk) -> float:
+        """What it costs more that an edge stands where the usual case does not get."""
+        choices = self.prices.choices(edge)
+        prices = (self.prices.conditions.price(one, walk, edge.caller) for one in choices)
+        return UNUSUAL * any(one >= UNUSUAL for one in prices)
 
     def _is_made(self, known: Known) -> bool:
         """Whether a function that is called for a dtype is its caller's, no header's for all."""
@@ -379,26 +397,21 @@ class Search:
         return not is_generic(known) and (not is_header(path) or "/native/" in path)
 
     def _is_of_operators(self, known: Known, node: Node) -> bool:
-        """Whether a function is made of operators, and touches no element itself: a kernel for
-        every device that leads to what computes and asks no tensor for its strides."""
+        """Whether a function is a kernel for every device that leads to what computes."""
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
-        if keys != _IMPLICIT or not self.works.leads(node):
-            return False
-        return _STRIDES.isdisjoint(call.name for call in self.facts.sites(known))
-
-    def _is_leaf(self, known: Known) -> bool:
-        """Whether a function of a source file calls nothing of the tree."""
-        found, edges = known.definition, self.facts.edges(known.id)
-        if is_header(found.location.path) or not DATA.search(found.parameters):
-            return False
-        if found.returns in _ANSWERS or self.only_checks(known):
-            return False
-        return all(one.kind in ("macro", "passed", "unknown") for one in edges)
+        return keys == _IMPLICIT and self.works.leads(node)
 
     def only_checks(self, known: Known) -> bool:
-        """Whether a function does nothing but check, as one that always raises."""
+        """Whether a function does nothing but check, as one that always raises, or calls that."""
+        edges = (edge for edge in self.facts.edges(known.id) if edge.kind == "call")
+        called = (self.facts.by_id(one.target) for one in edges if isinstance(one.target, int))
+        names = {one.definition.name for one in called if one and self._checks(one)}
+        return self._checks(known, names)
+
+    def _checks(self, known: Known, others: Set[str] = frozenset()) -> bool:
+        """Whether all that a function calls are checks and some others."""
         uses = self.facts.sites(known)
-        return bool(uses) and all(is_check(use.name) for use in uses)
+        return bool(uses) and all(is_check(use.name) or use.name in others for use in uses)
 
     def _is_of(self, known: Known, device: str) -> bool:
         """Whether a function without a launch can compute on a device: on others than the CPU,

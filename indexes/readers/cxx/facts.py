@@ -258,7 +258,9 @@ class _Assembler:
         directives = zip(lexed.guard_offsets, lexed.guard_kinds, lexed.guards, strict=True)
         messages, brief = path.endswith(".mm"), _TESTS.search(path) is not None
         shaders = asks_shaders(path, lexed.text)
-        text = Text(scan.plain, lexed.text, self.line, list(directives), messages, brief, shaders)
+        loops = holds_operators(path) and path.endswith((".cpp", ".h"))
+        how = (list(directives), messages, brief, shaders, loops)
+        text = Text(scan.plain, lexed.text, self.line, *how)
         about = (u for u in scan.uses if meaning_of(u.name) in ("declared", "defined"))
         stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
         functions = {one.name for one in scan.found if one.kind == "function"}

@@ -50,7 +50,9 @@ _ADDRESS = "(const void*)"
 _CAST = rf"static_cast\s*<[^;{{}}]*>\s*\(\s*&?|{escape(_ADDRESS)}\s*&?"
 _PASSED = regex(rf"\s*(&|{_CAST})?\s*{_SPELLED}\s*\)?\s*", ASCII)
 # What a look-ahead has found is not tried again in another way.
-_ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({PATH}))\3\s*({TEMPLATE})?\s*;", ASCII)
+_ASSIGNED = regex(
+    rf"(?:=|\breturn\b(?=[^;]*>\s*;))\s*(&?)\s*(::)?(?=({PATH}))\3\s*({TEMPLATE})?\s*;", ASCII
+)
 _OF_CLASS = regex(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\w*\))?((?:::)?\w+(?:::\w+)*)::(\w+)\s*", ASCII)
 _AFTER_MACRO = regex(r"\s*[A-Z][A-Z0-9_]*\s*\(\w*\)(::\w+(?:::\w+)*)::(\w+)\s*", ASCII)
 _ALIAS = regex(r"\busing\s+\w+\s*$")
@@ -58,6 +60,16 @@ _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCI
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
 """Names that stand for no function, or were kept as one already."""
+LOOP = "loop"
+"""The kind of what runs over elements in C++ itself, where a body has their place in memory."""
+_LOOP = regex(
+    r"\b(for|while|(?:std::)?mem(?:cpy|move)|std::(?:nth_element|(?:stable_|partial_)?sort|transform"
+    r"|accumulate|inner_product|(?:copy|fill)(?:_n)?))\s*\("
+)
+_DATA = frozenset("data_ptr const_data_ptr mutable_data_ptr accessor packed_accessor".split())
+_POINTER = regex(
+    r"(?:_t|\bT|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<", ASCII
+)
 
 
 class Text(NamedTuple):
@@ -75,6 +87,8 @@ class Text(NamedTuple):
     """Whether functions alone are wanted that are called, not with what: of tests."""
     shaders: str = ""
     """How strings can be names of Metal kernels; empty where they cannot."""
+    loops: bool = False
+    """Whether a loop of C++'s own can be what computes: not in what only launches."""
 
 
 @dataclass(slots=True)
@@ -105,14 +119,15 @@ class Reader:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
         said = answers(self.text.plain, self.text.written, start, end, returned)
-        is_empty = not (said or sites or self.text.messages or "Tensor" in parameters)
+        loop = self._loop(start, end, parameters, sites) if self.text.loops else []
+        is_empty = not (said or sites or loop or self.text.messages or "Tensor" in parameters)
         if is_empty and not CALLED_OBJECT.search(self.text.plain, start, end):
             return Body()
         reading = _Reading(self, start, end, sites)
         if reading.brackets.too_deep:
             self.too_deep.append(self.text.line(start))
             return Body()
-        rows = [*reading.rows(parameters), *said]
+        rows = [*reading.rows(parameters), *said, *loop]
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
             rows = [row for row in rows if not self._is_dead(row[0])]
@@ -128,6 +143,13 @@ class Reader:
                 place = (line(at), kind, types, marks, on, branch(at), given.get(at, ""))
                 calls.append(Call(name, qualifier, *place))
         return Body(calls, branches.needed)
+
+    def _loop(self, start: int, end: int, parameters: str, sites: Sequence[Site]) -> list[Row]:
+        """The first loop in a body that asks where elements are in memory, or is given that."""
+        if not (_POINTER.search(parameters) or any(site.name in _DATA for site in sites)):
+            return []
+        found = _LOOP.search(self.text.plain, start, end)
+        return [(found.start(), found[1], "", LOOP, "", "", "")] if found else []
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
         """Calls as the body's ``using`` says what their names stand for."""
@@ -341,7 +363,7 @@ class _Reading:
             self._name(found.start(3), *found.groups())
 
     def _assigned(self) -> None:
-        """``kernel = &f<int>;``, ``fn = wide ? f : g;``"""
+        """``kernel = &f<int>;``, ``return f<int>;``, ``fn = wide ? f : g;``"""
         for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
             if not _ALIAS.search(self.plain, max(self.start, found.start() - 80), found.start()):
                 self._name(found.start(3), *found.groups())

@@ -242,6 +242,9 @@ FUNCTIONS = "static void fill(int x) { }\nDEFINE_DISPATCH(sum_stub);\nDEFINE_DIS
         ("apply(&other);", ["other"]),
         ("auto f = &other<int, 2>;", ["other<int, 2>"]),
         ("f = fill;", ["fill"]),
+        ("auto f = []() { return fill<int>; }();", ["fill<int>"]),
+        ("return fill;", []),
+        ("return flag > dim;", []),
         ("auto f = flag ? fill : &other<int>;", ["fill", "other<int>"]),
         ("std::thread t(&at::native::worker, this);", ["at::native::worker"]),
         ("std::bind(fill, dim);", ["fill"]),
@@ -413,6 +416,33 @@ def test_functions_of_classes_that_macros_are_given() -> None:
     for around in ("", macro):
         found = called(body, "Flagged", around)
         assert (found.kind, found.qualifier) == ("name", "::cub::DeviceSelect")
+
+
+def test_the_template_of_a_class_may_hold_calls_and_end_a_line() -> None:
+    found = called("detail::unroll<launcher, size()>::\n  with_args(self);", "with_args")
+    assert (found.qualifier, found.template) == ("detail::unroll", "launcher, size()")
+
+
+def loops(body: str, parameters: str, path: str) -> list[str]:
+    facts, _ = read_cpp(f"void run({parameters}) {{ {body} }}".encode(), path)
+    return [one.name for one in facts.definitions[0].calls if one.kind == "loop"]
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters", "names"),
+    [
+        ("for (int i = 0; i < n; i++) to[i] = 0;", "float* to, int n", ["for"]),
+        ("while (n--) *to++ = 0;", "scalar_t* to, int n", ["while"]),
+        ("for (int i : n) to[i] = 0;", "TensorAccessor<float, 1> to, int n", ["for"]),
+        ("auto p = x.data_ptr<float>(); std::sort(p, p + 8);", "Tensor x", ["std::sort"]),
+        ("memcpy(x.data_ptr(), from, 8);", "Tensor x, void* from", ["memcpy"]),
+        ("for (int i = 0; i < x.dim(); i++) check(x, i);", "Tensor x", []),
+        ("std::sort(sizes.begin(), sizes.end());", "std::vector<int> sizes", []),
+    ],
+)
+def test_loops_over_elements(body: str, parameters: str, names: list[str]) -> None:
+    assert loops(body, parameters, "aten/src/ATen/native/a.cpp") == names
+    assert loops(body, parameters, "aten/src/ATen/native/cuda/a.cu") == []
 
 
 def test_a_lambda_hides_functions_of_its_name() -> None:

@@ -1,0 +1,213 @@
+"""Routes to loops of C++'s own, to kernels that torchgen makes, and where nothing computes."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes import Index
+from indexes.linking.graph import Graph, Node
+from indexes.model.answers import Route
+from indexes.source.source import Source
+from tests.tree_marks import TREE
+
+YAML = """
+- func: counted(Tensor self) -> Tensor
+  dispatch:
+    CPU: counted_cpu
+
+- func: sorted_middle(Tensor self) -> Tensor
+  dispatch:
+    CPU: sorted_middle_cpu
+
+- func: summed_rows(Tensor self) -> Tensor
+
+- func: in_training(Tensor self, bool training=False) -> Tensor
+  dispatch:
+    CPU: in_training_cpu
+
+- func: plain_halves(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: plain_halves
+  autogen: plain_halves.out
+
+- func: first_rows(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CompositeExplicitAutograd: first_rows
+
+- func: named_form(Tensor self, Dimname dim) -> Tensor
+
+- func: thin_sum(Tensor self) -> Tensor
+  dispatch:
+    CPU: thin_sum_only_sparse
+    SparseCPU: thin_sum_sparse_cpu
+
+- func: in_two_steps(Tensor self) -> Tensor
+  dispatch:
+    CUDA: in_two_steps_cuda
+
+- func: by_sizes(Tensor self) -> Tensor
+
+- func: flat_sine(Tensor self) -> Tensor
+  dispatch:
+    CUDA: flat_sine_cuda
+"""
+KERNELS = """
+namespace at::native {
+template <typename scalar_t>
+static void counted_frame(const scalar_t* from, scalar_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    to[i] = from[i];
+  }
+}
+Tensor counted_cpu(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "counted", [&] {
+    counted_frame<scalar_t>(from, to, self.numel());
+  });
+  return self;
+}
+Tensor sorted_middle_cpu(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "sorted_middle", [&] {
+    scalar_t* first = self.data_ptr<scalar_t>();
+    std::nth_element(first, first + 1, first + 2);
+  });
+  return self;
+}
+static void add_up(const Tensor& self) {
+  float* row = self.data_ptr<float>();
+  for (int i = 0; i < 8; ++i) row[i] += 1;
+}
+Tensor summed_rows(const Tensor& self) {
+  add_up(self);
+  return self;
+}
+static void wide_step(Tensor& out) {
+  at::parallel_for(0, out.numel(), 0, [&](int64_t a, int64_t b) {});
+}
+Tensor in_training_cpu(const Tensor& self, bool training) {
+  if (training) {
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "in_training", [&] { draw(); });
+  } else if (is_odd(self)) {
+    if (is_wide(self)) {
+      if (is_late(self)) wide_step(self);
+    }
+  }
+  return self;
+}
+Tensor first_rows(const Tensor& self) { return self; }
+Tensor plain_halves(const Tensor& self) { return at::first_rows(self); }
+[[noreturn]] static void report_named(const char* name) {
+  TORCH_CHECK(false, name, " has no names");
+}
+Tensor named_form(const Tensor& self, Dimname dim) { report_named("named_form"); }
+Tensor thin_sum_only_sparse(const Tensor& self) {
+  TORCH_CHECK(false, "only of sparse tensors");
+}
+Tensor thin_sum_sparse_cpu(const Tensor& self) {
+  float* row = self.data_ptr<float>();
+  for (int i = 0; i < 8; ++i) row[i] += 1;
+  return self;
+}
+static void of_columns(const Tensor& self) {
+  at::parallel_for(0, self.numel(), 0, [&](int64_t a, int64_t b) {});
+}
+static void of_many_columns(const Tensor& self) { of_columns(self); }
+Tensor by_sizes(const Tensor& self) {
+  auto size1 = self.size(0);
+  if (self.device().type() == at::kMPS || size1 != 1) {
+    of_many_columns(self);
+  } else {
+    wide_step(self);
+  }
+  return self;
+}
+}
+"""
+CUDA_KERNELS = """
+namespace at::native {
+__global__ void swaps_counts(float* x) {}
+__global__ void then_moves(float* x) {}
+Tensor in_two_steps_cuda(const Tensor& self) {
+  collective_launch((const void*)swaps_counts, dim3(1), stream);
+  collective_launch((const void*)then_moves, dim3(2), stream);
+  return self;
+}
+const char flat_sine_name[] = "flat_sine";
+Tensor flat_sine_cuda(const Tensor& self) {
+  if (at::isComplexType(self.scalar_type())) {
+    static const auto text = jiterator_stringify(
+      template <typename T> T flat_sine(T a) { return std::sin(a); });
+    jitted_gpu_kernel<flat_sine_name>(iter, text);
+  } else {
+    gpu_kernel(iter, [](float a) { return ::flat_sine(a); });
+  }
+  return self;
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("plain") / "pytorch"))
+    native = root / "aten/src/ATen/native"
+    with (native / "native_functions.yaml").open("a") as file:
+        file.write(YAML)
+    (native / "Plain.cpp").write_text(KERNELS)
+    (native / "cuda/Plain.cu").write_text(CUDA_KERNELS)
+    cache = tmp_path_factory.mktemp("cache")
+    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
+        yield opened
+
+
+def usual(index: Index, operator: str, device: str = "CPU") -> Route:
+    return next(one for one in index.routes(operator) if one.device == device)
+
+
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [
+        ("counted", "counted_frame"),
+        ("sorted_middle", "sorted_middle_cpu"),
+        ("summed_rows", "add_up"),  # composite, and of operators nothing
+    ],
+)
+def test_a_loop_of_cpp_over_elements_computes(index: Index, operator: str, function: str) -> None:
+    found = usual(index, operator)
+    assert (found.symbol.rpartition("::")[2], found.kind, found.note) == (function, "loop", "")
+
+
+def test_a_switch_over_dtypes_in_an_unusual_arm_is_not_the_answer(index: Index) -> None:
+    assert usual(index, "in_training").symbol.endswith("wide_step")
+
+
+def test_what_is_made_of_views_says_so_and_its_out_copies(index: Index) -> None:
+    assert usual(index, "plain_halves").note == "made of views: computes nothing"
+    assert [one.symbol for one in usual(index, "plain_halves.out").via][1] == "copy_"
+    above = Graph(index.facts).up(Node("operator", "copy_"))
+    assert Node("operator", "plain_halves.out") in [step.upper for step in above]
+
+
+def test_what_always_raises_is_said_to_check(index: Index) -> None:
+    assert usual(index, "named_form").note == "named_form: only checks in its body"
+
+
+def test_a_dense_kernel_that_raises_gives_way_to_another_layouts(index: Index) -> None:
+    assert usual(index, "thin_sum").symbol.endswith("thin_sum_sparse_cpu")
+
+
+def test_of_kernels_that_are_given_to_be_launched_the_last_is_the_answer(index: Index) -> None:
+    assert usual(index, "in_two_steps", "CUDA").symbol.endswith("then_moves")
+
+
+def test_a_size_of_one_is_not_usual(index: Index) -> None:
+    found = usual(index, "by_sizes")
+    assert (found.symbol.rpartition("::")[2], found.conditions) == ("of_columns", ())
+
+
+def test_no_code_calls_what_is_compiled_from_a_text(index: Index) -> None:
+    assert usual(index, "flat_sine", "CUDA").symbol.endswith("flat_sine_cuda")
