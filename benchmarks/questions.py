@@ -202,16 +202,16 @@ def _wanted(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) ->
     if kind == "derivative":
         return "derivative"
     if kind == "python":
-        return _registered_in_python(files)
+        return _registered_in_python(commit.title.lower(), files)
     return _key(root, commit, files) if kind == "new kernel" else ""
 
 
-def _registered_in_python(files: Sequence[FileDiff]) -> str:
-    """What a commit registers more of in Python than before; empty where it changes what is
-    there."""
+def _registered_in_python(title: str, files: Sequence[FileDiff]) -> str:
+    """What a commit registers more of in Python than before, or in place of other things where its
+    title says so; empty where it changes what is there."""
     more = {
         kind: sum(
-            _count(mark, one.added) - _count(mark, one.removed)
+            _count(mark, one.added) - (kind not in title and _count(mark, one.removed))
             for one in files
             if one.path.startswith(_FILES_OF[kind])
         )

@@ -139,10 +139,10 @@ class FormulaTests:
         found = [run for run in runs if _GRADIENT_TESTS.search(run.path) or wide in run.path]
         found.sort(key=lambda run: wanted not in run.path)
         if not any(run.path == _AUTOGRAD for run in found) and self.tree.source.holds(_AUTOGRAD):
-            why = "tests of formulas that are written by hand stand there"
-            found.append(
-                TestRun(f"pytest {_AUTOGRAD} -k {self.op.partition('.')[0]}", _AUTOGRAD, why)
-            )
+            why, name = "tests of formulas that are written by hand stand there", self.change.name
+            named = re.search(rf"def test_\w*{name}", self.tree.text(_AUTOGRAD))
+            chosen = f" -k {name}" if named else ""
+            found.append(TestRun(f"pytest {_AUTOGRAD}{chosen}", _AUTOGRAD, why))
         return tuple(found)
 
 

@@ -41,6 +41,11 @@ class Dependents:
         much the same ones."""
         return self._known(tuple(ops))
 
+    def above(self, needs: Needs) -> tuple[str, ...]:
+        """The composites that are made of operators whose gradient it is."""
+        ops = (one for name in needs.gradients for one in self._tree.overloads.get(name, ()))
+        return self.of(ops).composites
+
     def _of(self, ops: tuple[str, ...]) -> Needs:
         reached = set(ops)
         pending = list(reached)
@@ -94,8 +99,7 @@ def needing(tree: Tree, op: str, most: int = _NEEDING) -> list[str]:
         return []
     known = Dependents(tree)
     found = known.of(tree.overloads[tree.natives[op].name])
-    above = known.of(one for name in found.gradients for one in tree.overloads.get(name, ()))
-    names = (*found.composites, *found.gradients, *above.composites)
+    names = (*found.composites, *found.gradients, *known.above(found))
     ops = (one for name in dict.fromkeys(names) for one in tree.overloads.get(name, ())[:1])
     return [one for one in ops if one != op and tree.opinfos(one)][:most]
 

@@ -90,14 +90,17 @@ class Missing:
 
     def _evidence(self, name: str, ops: Sequence[str], key: KernelKey, names: set[str]) -> Evidence:
         """Of what needs an operator nothing is said where one vendor's library alone has it: what
-        needs ``_cudnn_ctc_loss`` needs ``_ctc_loss`` elsewhere."""
+        needs ``_cudnn_ctc_loss`` needs ``_ctc_loss`` elsewhere. What fails forward has no test of
+        its gradient either."""
         needs = self.dependents.of(ops)
         tables = self._tables(key)
         having = tuple(sorted({one for op in ops for one in names & self._tree.keys(op)}))
         is_general = len(having) > 1 or having[0].endswith("CPU")
         asked = [name, *(needs.composites if is_general else ())]
         stated = [*self._about(tables.fails, asked)]
-        stated += self._about(tables.fails_backward, needs.gradients)
+        above = self.dependents.above(needs) if is_general else ()
+        failing = (*tables.fails_backward, *tables.fails)
+        stated += self._about(failing, (*needs.gradients, *above))
         stated += self._untried(tables.works, asked)
         return Evidence(
             having,
@@ -202,7 +205,7 @@ def _needed(needs: Needs) -> Iterator[str]:
 def _said(row: Statement) -> str:
     if "ALLOW" in row.group:
         return f"{row.group}, which lists what works, lacks it"
-    return f"{row.group} lists it"
+    return f"{row.group} lists {row.opinfo}"
 
 
 def unknown(tree: Tree) -> Mapping[str, str]:

@@ -69,6 +69,12 @@ def test_a_gradient_of_what_has_no_opinfo_asks_for_one(changes: Changes) -> None
     assert not any("OpInfo of" in s.what for s in changes.of_op("lonely", "derivative").steps)
 
 
+def test_tests_of_autograd_are_selected_by_a_name_that_one_has(changes: Changes) -> None:
+    for name, chosen in (("lonely", " -k lonely"), ("twice", "")):
+        commands = [test.command for test in changes.of_op(name, "derivative").tests]
+        assert f"pytest test/test_autograd.py{chosen}" in commands
+
+
 def test_dtypes_are_added_to_the_opinfo(changes: Changes) -> None:
     plan = changes.of_id("dtype/lonely")
     assert plan is not None

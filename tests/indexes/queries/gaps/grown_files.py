@@ -247,6 +247,12 @@ def write_tests(root: Path) -> None:
         '    xfail("lonely"),  # NYI: forward-AD for lonely\n})\n'
         "def test_jvpvjp(self): ...\n",
     )
+    append(
+        root,
+        "test/test_autograd.py",
+        '# Owner(s): ["module: autograd"]\n'
+        "class TestAutograd(TestCase):\n    def test_lonely(self): ...\n",
+    )
     append(root, "CODEOWNERS", "\n/aten/src/ATen/native/ @kernel-people\n")
     append(
         root,
