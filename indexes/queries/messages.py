@@ -103,7 +103,10 @@ class Messages:
             there = self._found(asked.text, loosely=True, within=asked.raised_from[0])
             if here := _best(asked, list(there)):
                 return _raised_from(here, asked)
-        found = _best(asked, list(self._found(asked.text)))
+        every = list(self._found(asked.text))
+        found = _best(asked, every)
+        if found and found[0].is_alike and (begun := _beginning(every)):
+            return _raised_from(_best(asked, begun), asked)
         if all(one.is_alike for one in found):  # another may share more words with the text
             found = _best(asked, list(self._found(asked.text, loosely=True))) or found
         return _raised_from(found, asked)
@@ -195,11 +198,19 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     return tuple(_as_message(one)._replace(is_alike=_is_alike(one, text)) for one in best)
 
 
+def _beginning(found: Iterable[_Found]) -> list[_Found]:
+    """Those that a text begins with, as whole messages of several words."""
+    return [o for o in found if o.is_whole and o.begins and o.fits and o.covered >= _LETTERS]
+
+
 def _is_alike(one: _Found, text: str) -> bool:
-    """Whether a message has other words than the text, or stands in it behind several words, of
-    which one may be a value."""
-    behind = " " in text[: one.spans[0][0]].strip()
-    return not one.fits or (behind and 2 * one.covered < letters(text))
+    """Whether a message has other words than the text, or is the lesser part of a sentence of it:
+    several words stand before it, or behind it."""
+    is_part = " " in text[: one.spans[0][0]].strip() or _GOES_ON.match(text, one.spans[-1][1])
+    return not one.fits or bool(is_part and 2 * one.covered < letters(text))
+
+
+_GOES_ON = regex(r" ?\w+ [a-z]+ [a-z]+ ")
 
 
 def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:

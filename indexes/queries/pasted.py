@@ -42,7 +42,7 @@ _ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
 """What c10 says of an assertion."""
 _FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """What C's ``assert`` and CUDA's say."""
-_KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
+_KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
 _RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""

@@ -84,16 +84,25 @@ def pieces(text: str) -> list[tuple[str, bool]]:
 
 
 _SAID = regex(
-    r"[\"'](\w*[^\W_]_\w+)[\"']|^[ \t]*(?:(\w*[^\W_]_\w+)[ \t]*=(?!=)"
+    r"[\"'][^\w\s\"']{0,2}(\w[\w.:-]*)([^\w\s]{0,2}[\"'({%#* ])"
+    r"|^[ \t]*(?:_\((\w+, \w+)\)|(\w*[^\W_]_\w+)[ \t]*=(?!=)"
     r"|\#[ \t]*(?:if|ifdef|ifndef|elif|define)\b(.*))",
     MULTILINE,
 )
 _PARTS = regex(r"\w*[^\W_]_\w+")
+_CASE = regex(r"case (\w+::\w+):")
+_VALUES = ("{", "%", "#")
+_OF_PARTS = regex(r"\w*[^\W_][_.:-]+\w|\w*[a-z0-9][A-Z]")
 
 
 def read_words(text: str, named: frozenset[str] = frozenset()) -> Iterator[RemarkFact]:
-    """The words of several parts that literals are, that something is assigned to and that
-    ``#if`` asks for, without names that are kept already: options, modes, artifacts of logs."""
-    found = {word for words in _SAID.findall(text) for one in words for word in _PARTS.findall(one)}
-    if found := found - named:
+    """The words of several parts, and those before a value, that literals are or begin with; those
+    that something is assigned to, that ``#if`` asks for and that are kinds of nodes; without names
+    that are kept already. Options, modes, rows of a profile, artifacts of logs."""
+    found = set(_CASE.findall(text))
+    for word, end, kind, given, condition in set(_SAID.findall(text)):
+        is_said = _OF_PARTS.match(word) and (end != " " or ":" in word)
+        found.update(_PARTS.findall(condition))
+        found.add(word if is_said or end[-1:] in _VALUES else kind.replace(", ", "::") or given)
+    if found := found - named - {""}:
         yield RemarkFact("said", " ".join(sorted(found)), 0)

@@ -81,8 +81,8 @@ class StoredPython:
         return self._listing("names", word)
 
     def saying(self, *words: str) -> list[str]:
-        """The files in which a literal, a variable or a condition of ``#if`` may be one of some
-        words of several parts."""
+        """The files in which a literal may begin with one of some words of several parts, or a
+        variable or a condition of ``#if`` may be one."""
         kinds = ("said", "names")
         return sorted({p for word in words for kind in kinds for p in self._listing(kind, word)})
 
@@ -95,8 +95,10 @@ class StoredPython:
         return max(modules, key=lambda module: modules[module], default="")
 
     def _listing(self, kind: str, word: str) -> list[str]:
-        where = "WHERE r.kind=? AND instr(' '||r.name||' ',' '||?||' ') ORDER BY f.path"
-        return [path for path, _ in self._store.query(f"{_LISTS} {where}", (kind, word))]
+        where = "WHERE r.kind=?1 AND (instr(' '||r.name||' ',' '||?2||' ') OR ?3"
+        where += " AND instr(' '||r.name,' '||?2||'.')) ORDER BY f.path"  # an overload
+        rows = self._store.query(f"{_LISTS} {where}", (kind, word, kind == "said"))
+        return [path for path, _ in rows]
 
     def bases(self) -> Iterator[str]:
         """The names that classes derive from, each as often as one does."""

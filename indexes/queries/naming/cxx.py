@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from indexes.linking.device_names.demangle import is_mangled
+from indexes.linking.device_names.demangle import is_mangled, readable
 from indexes.linking.device_names.libraries import RUNTIME
 from indexes.linking.visible import library_named, plain_scope
 from indexes.model.answers import Hit, Member, NameMatch
@@ -32,7 +32,7 @@ _TENSOR_IMPL = "c10::TensorImpl"
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definitions of a symbol whose scope ends as it was written."""
     for symbol in query.symbols:
-        fitting = _fitting(symbol, index)
+        fitting = _best_fitting(_fitting(symbol, index), query.raw)
         bound = list(_bound(symbol, index))
         if fitting or bound:
             several = len({_outer(one) for one in fitting}) > 1
@@ -44,6 +44,18 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
             )
     otherwise = (way(one, index) for one in query.symbols for way in _OTHERWISE)
     return next(filter(None, otherwise), None)
+
+
+def _best_fitting(found: list[Definition], name: str) -> list[Definition]:
+    """Definitions, those first that have the most of the parameters and the arguments of templates
+    that a name is written with: ``torch::jit::load(std::string const&, c10::Device)``."""
+    words = {one for one in _TYPE.findall(readable(name).text) if not one.islower()}
+    if not words or len(found) < 2:
+        return found
+    return sorted(found, key=lambda one: -len(words.intersection(_TYPE.findall(one.parameters))))
+
+
+_TYPE = regex(r"\w+\b(?!::)")
 
 
 def _fitting(symbol: str, index: IndexedTree) -> list[Definition]:
@@ -63,7 +75,7 @@ def _is_core(definition: Definition) -> bool:
     return definition.kind in ("class", "enum") and definition.scope in CORE
 
 
-def _renamed(symbol: str, index: IndexedTree) -> NameMatch | None:
+def _renamed(symbol: str, index: IndexedTree, depth: int = 3) -> NameMatch | None:
     """What a symbol is by a using-declaration, or in a namespace that its own uses:
     ``torch::TensorOptions`` is c10's."""
     scope, _, name = symbol.rpartition("::")
@@ -75,12 +87,16 @@ def _renamed(symbol: str, index: IndexedTree) -> NameMatch | None:
         other = plain_scope(target.partition("<")[0].lstrip(":"))
         meant = other if alias else f"{other}::{name}"
         hits = _meant(meant, index) if meant != symbol else ()
-        further = None if hits or meant == symbol else _renamed(meant, index)
+        is_other = depth and not hits and meant != symbol
+        further = _renamed(meant, index, depth - 1) if is_other else None
         if hits or further:
             note = f"{symbol} is {meant}: {path}:{line}"
             hits = hits or (further.hits if further else ())
             return NameMatch("symbol", symbol, hits=hits, note=note, confidence="by rule")
-    return None
+    is_class = scope.rpartition("::")[2][:1].isupper()
+    owner = _renamed(scope, index, depth - 1) if depth and is_class else None
+    hits = _meant(f"{owner.hits[0].name}::{name}", index) if owner else ()
+    return match_of("symbol", symbol, hits, owner.note if owner else "", "by rule")
 
 
 def _meant(symbol: str, index: IndexedTree) -> tuple[Hit, ...]:

@@ -196,7 +196,8 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
 def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     """The assertions of a condition: those in the kernel or in a file that the text names, where
     there are any."""
-    match = _checks(condition, index)
+    said = re.search(r"\"[^\"]+\"", condition)  # which changes less than the condition
+    match = _checks(condition, index) or (_checks(said[0], index) if said else None)
     hits = match.hits if match else ()
     if kernel := failing_kernel(text):
         own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
@@ -246,7 +247,8 @@ def _check_hit(condition: str, where: Location, index: IndexedTree) -> Hit:
 def _lines_asserting(condition: str, text: str) -> list[int]:
     """The lines on which a macro checks a condition, however that is broken into lines."""
     words = r"\s*".join(re.escape(word) for word in condition.split())
-    found = re.finditer(rf"(?:ASSERT|CHECK|\bassert)\w*\(\s*{words}\s*[,)]", text) if words else ()
+    macro = r"(?:ASSERT|CHECK|\bassert)\w*\((?:[^;\"]*&&)?"
+    found = re.finditer(rf"{macro}\s*{words}\s*[,)]", text) if words else ()
     return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 
@@ -313,7 +315,7 @@ def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -
 
 def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     """The operators that a text names: ``Could not run 'aten::add.out'``, ``linear(): got``."""
-    called = [value for value in one.values if value.startswith("aten::")]
+    called = [value for value in one.values if "::" in value]
     called += [value for value in one.values[:1] if f"{value}():" in text]
     return named_hits(index, (name.removeprefix("aten::") for name in called))
 

@@ -142,6 +142,18 @@ def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return match_of("python", name, hits, note, "by rule")
 
 
+def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``dt.Shard(dim=0)``, a class by a name that a program gives its module."""
+    owner, name = _split(query)
+    is_class = owner.isidentifier() and name[:1].isupper() and not name.isupper()
+    found = find(replace(query, paths=(name,)), index) if is_class else None
+    if found is None or python_names.find(owner, index):
+        return None
+    sure: Confidence = "ambiguous" if found.confidence == "ambiguous" else "by rule"
+    note = f"if {owner} is {found.text.rpartition('.')[0]}"
+    return replace(found, note=note, confidence=sure)
+
+
 def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``f.<locals>.g``, which is nothing but a function in another."""
     return find_inner(query, index) if ".<locals>." in query.raw else None

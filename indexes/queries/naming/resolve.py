@@ -145,7 +145,8 @@ def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None
     if not query.base or (package and not index.source.holds(package)):
         return None
     found = resolve(query.base, index)
-    return None if found.kind == "none" else found
+    is_local = found.confidence == "ambiguous" and query.base.partition("(")[0].isidentifier()
+    return None if is_local or found.kind == "none" else found
 
 
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")
@@ -273,6 +274,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         operators.find,
         places.find,
         errors.find_dispatch,
+        python.find_of_alias,
         python.find_member,
         python.find_inner,
         python.find_unlisted,

@@ -78,8 +78,10 @@ def stub_name(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------------- C++ symbols
 
-_PART = r"(?:[\w~]+|\(anonymous namespace\)|\{anonymous\})"
+_PART = r"(?:operator[^\w\s]+|[\w~]+|\(anonymous namespace\)|\{anonymous\})"
 _CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
+_CALLED = regex(r"(?<![\w:])((?:\w+::)+\w+)(?=[(<{])")
+"""What a line of a program calls: ``v.push_back(torch::ones({1}));``."""
 _STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
 _SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
 _WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
@@ -99,7 +101,8 @@ def symbol_name(raw: str, name: str) -> NameQuery | None:
         return None
     symbol = _bare_symbol(name)
     if not _CPP.match(symbol):
-        return None
+        called = _CALLED.search(name) if raw.rstrip().endswith(";") else None
+        return symbol_name(called[1], called[1]) if called else None
     if query := _cpp_api(raw, symbol):
         return query
     return (
@@ -109,9 +112,14 @@ def symbol_name(raw: str, name: str) -> NameQuery | None:
 
 def _bare_symbol(name: str) -> str:
     """``at::native::f`` of ``void at::native::f<4, X<int>>(Tensor&) const``."""
-    name = name.replace("(anonymous namespace)", "{anonymous}")
+    sign = found[0] if (found := _OPERATOR.search(name)) else ""
+    name = _OPERATOR.sub("{sign}", name.replace("(anonymous namespace)", "{anonymous}"))
     name = _without_template_arguments(name).partition("(")[0].strip().lstrip("&*")
-    return name.rpartition(" ")[2].replace("{anonymous}", "(anonymous namespace)")
+    name = name.rpartition(" ")[2].replace("{anonymous}", "(anonymous namespace)")
+    return name.replace("{sign}", sign)
+
+
+_OPERATOR = regex(r"\boperator(?:\(\)|\[\]|[-+*/%^&|~!=<>]+)(?=[<(]|\Z)")
 
 
 _ARGUMENTS = regex(r"<[^<>]*>")

@@ -120,7 +120,8 @@ _DATA_MODEL = {
 
 def python_name(raw: str, name: str) -> NameQuery | None:
     path = without_call(name).strip(QUOTES)
-    if not _PYTHON.match(path) or path.startswith("_Z"):  # a mangled name
+    is_cxx = path.startswith("_Z") or ("::" in name and raw.rstrip().endswith(";"))
+    if is_cxx or not _PYTHON.match(path):
         return None
     if found := _OPS.match(path):
         namespace, base, overload = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
@@ -252,6 +253,7 @@ _KEYWORD = regex(
 def statement(raw: str, name: str) -> NameQuery | None:
     """A statement of Python, which is no message; what it is about is its base."""
     text = raw.strip()
+    text = text.partition("\n")[0] if text.startswith("@") else text
     if "\n" in text or not _KEYWORD.match(text):
         return None
     try:

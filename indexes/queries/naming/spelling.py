@@ -80,11 +80,11 @@ _INSIDE = (
     regex(  # linkers and loaders, of a symbol that no library has; clang of an unknown name
         r"(?:undefined symbol:|undefined reference to|[Ss]ymbol not found(?::| in flat namespace)"
         r"|unresolved external symbol|use of undeclared identifier|no member named)"
-        r"\s+[`'\"(‘]?_?(_Z\w+|[^\s`'\",‘’]+(?:\([^`'\"]*\))?)"
+        r"\s+[`'\"(‘]?_?(_Z\w+|[^\s`'\",‘’]+(?:\([^`'\"]*\))?)(?:' in (?:\w+ )?'(?P<owner>[\w:]+))?"
     ),
     regex(  # compilers, of an unknown name, or of a header that they do not find
         r"[‘'`\"]([\w:~]+)[’'`\"](?: was not declared in this scope|: (?:undeclared identifier"
-        r"|is not a member of|identifier not found)| is not a member of)"
+        r"|identifier not found)|:? is not a member of [‘'`\"](?P<owner>[\w:]+))"
         r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
     ),
     regex(  # a variable of the environment, as a program asks for it
@@ -110,7 +110,10 @@ def _inside(raw: str, name: str) -> NameQuery | None:
     """The symbol that an error says is missing, the variable that is set to a value: itself."""
     text = raw.strip()
     found = next(filter(None, (form.search(text) for form in _INSIDE)), None)
-    return parse_name(found[found.lastindex or 0]) if found else None
+    if found is None:
+        return None
+    owner = found.groupdict().get("owner")
+    return parse_name(f"{owner}::{found[1]}" if owner else found[found.lastindex or 0])
 
 
 # ------------------------------------------------------------------ what stands around it

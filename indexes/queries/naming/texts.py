@@ -28,10 +28,10 @@ _READS = 40
 
 
 def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``USE_MKLDNN``, ``max_split_size_mb`` and ``aot_graphs``: where an option is declared, where
-    it is asked for, and what else says this word as a text."""
+    """``USE_MKLDNN``, ``max_split_size_mb``, ``aot_graphs`` and ``QuantizedConvReLU2d``: where an
+    option is declared, where it is asked for, and what else says this word as a text."""
     name = query.base
-    if "_" not in name.strip("_") or not name.isidentifier():
+    if not name.isidentifier() or (name.islower() and "_" not in name.strip("_")):
         return _find_command(name, index)
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
     text = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
@@ -70,7 +70,7 @@ def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if found is None:
         return None
     begin, sign = found[1], {"*": "[#*]", ".": r"\."}.get(found[2], "#")
-    return _said(rf"[\"']{re.escape(begin)}{sign}", (begin,), query, index)
+    return _said(rf"[\"']{re.escape(begin)}{sign}", [begin.strip("<>")], query, index)
 
 
 _ROW = regex(r"([^\s#*]{4,}?)(#|\*\Z|(?<=>)\.(?=\d+\Z))\S*")
@@ -84,7 +84,7 @@ def find_beginning(name: str, query: NameQuery, index: IndexedTree) -> NameMatch
     begins += ("_".join(words[:end]) for end in range(len(words) - 1, _WORDS - 1, -1))
     for begin in begins:
         after = "\"'{%" if len(begin) >= _LONG else "{%"  # a short one is a word too
-        if found := _said(rf"[\"']{begin}_?[{after}]", (begin,), query, index):
+        if found := _said(rf"[\"']{begin}_?[{after}]", [begin, f"{begin}_"], query, index):
             note = "programs number such names; these lines say how it begins"
             return replace(found, note=note)
     return None
@@ -101,15 +101,14 @@ def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     name = query.raw.strip("\"' ")
     if name.isidentifier() or len(name) < _SHORTEST or "\n" in name:
         return None
-    said, parts = rf"[\"']{re.escape(name)}(?:[\"'( ]|\.\w*\()", [name]
+    literal, words = rf"[\"']{re.escape(name)}(?:[\"'( ]|\.\w*\()", [name]
     if option := _COMMAND_LINE.match(name):
-        words = re.split("[-_]", option[1])
-        said, parts = rf"[\"']--{'[-_]'.join(words)}[\"']", [max(words, key=len)]
+        words = [option[1].replace("_", "-"), option[1].replace("-", "_")]
+        literal = rf"[\"']--(?:{'|'.join(words)})[\"']"
     space, _, kind = name.partition("::")
     if space.isidentifier() and kind.isidentifier():
-        said += rf"|\b_\({space}, {kind}\)|\bcase {name}:"
-        parts.append(f"{space}, {kind})")
-    return _said(said, parts, query, index)
+        literal += rf"|\b_\({space}, {kind}\)|\bcase {name}:"
+    return _said(literal, words, query, index)
 
 
 _COMMAND_LINE = regex(r"--([a-zA-Z][\w-]*)")
@@ -174,12 +173,20 @@ _SHORTEST = 4
 
 
 def _said(
-    literal: str, parts: Sequence[str], query: NameQuery, index: IndexedTree
+    literal: str, words: Sequence[str], query: NameQuery, index: IndexedTree
 ) -> NameMatch | None:
-    """The lines that say a literal, those of the kinds of nodes first."""
+    """The lines that say a literal, in the files that have one of the words that it begins with,
+    those of the kinds of nodes first."""
     name = query.raw.strip()
-    hits = sorted(_lines(_code(index), literal, parts, name, "text", index), key=_rank)
+    is_indexed = all(map(_INDEXED.fullmatch, words))
+    paths = StoredPython(index.facts.store).saying(*words) if is_indexed else _code(index)
+    parts = [word.rpartition("::")[2] for word in words]  # ``_(prim, If)`` has the last alone
+    ordered = sorted(paths, key=lambda path: not path.endswith(".py"))
+    hits = sorted(_lines(ordered, literal, parts, name, "text", index), key=_rank)
     return match_of("variable", name, hits[:_READS], _NOT_DEFINED, "by rule")
+
+
+_INDEXED = regex(r"\w[\w.:-]*")
 
 
 def _rank(hit: Hit) -> tuple[bool, bool, bool, bool]:
@@ -214,7 +221,7 @@ def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
             return
 
 
-_CMAKE = (".cmake", ".txt")
+_CMAKE = (".cmake", ".cmake.in", ".txt")
 _BUILT = (
     r"(?im)^(?![ \t]*\#)[^\n\"']*(?:\$(?:ENV)?\{|\b(?:els)?if[^\n\"']*?[( ])%s\b[^\n]*"
     r"|^(?![ \t]*\#)[^\n]*[\"']%s(?:[\"']|[ ]*=[ ]*[\w.]+:)[^\n]*"

@@ -32,8 +32,12 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
         index: The index of the tree.
     """
     finder, owners = finder_of(index), _owners(member, index)
-    alike = _named_as(called_on, owners) or _setting(member, called_on, finder)
-    names = (f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])
+    classes = [] if (alike := _named_as(called_on, owners)) else _public_named(called_on, finder)
+    alike = alike or [one for one in classes if finder.find(f"{one}.{member}")]
+    if not alike and any(_last(one).lower() == _word(called_on) for one in classes):
+        return None  # ``dataset.map``: a Dataset has none
+    own = f"torch.{_word(called_on).capitalize()}.{member}"  # ``stream``, of C++'s torch.Stream
+    names = [own, *(f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])]
     found = together(map(finder.find, names))
     if found is None or not called_on:
         return found
@@ -71,13 +75,11 @@ def _word(called_on: str) -> str:
     return called_on.rpartition(".")[2].strip("_0123456789").lower().replace("_", "")
 
 
-def _setting(member: str, called_on: str, finder: Finder) -> list[str]:
-    """Those of the public classes named as an object whose methods set a member on ``self``:
+def _public_named(called_on: str, finder: Finder) -> list[str]:
+    """The public classes named as an object, whose methods may set a member on ``self``:
     ``optimizer.param_groups``."""
-    is_told = len(_word(called_on)) >= _SHORTEST
-    named = [name for name in finder.exported if is_told and name.lstrip("_")[:1].isupper()]
-    classes = [one for name in named for one in finder.public(name)]
-    return [one for one in _named_as(called_on, classes) if finder.find(f"{one}.{member}")]
+    named = [name for name in finder.exported if name.lstrip("_")[:1].isupper()]
+    return [one for name in _named_as(called_on, named) for one in finder.public(name)]
 
 
 def _last(name: str) -> str:

@@ -47,6 +47,7 @@ FILES = {
     "torch/_C/__init__.pyi": (
         "def _halve_now() -> None: ...\ndef _half() -> None: ...\n"
         "def _twice() -> None: ...\ndef _thrice() -> None: ...\n"
+        "class Halver:\n    def wait(self) -> None: ...\n"
     ),
     "torch/_tensor.py": "class Tensor:\n    def backward(self):\n        pass\n",
     "torch/frames.py": (
@@ -82,7 +83,26 @@ FILES = {
         "namespace at { using namespace c10; int none(); inline int none() { return 0; } }\n"
     ),
     "c10/core/kinds.h": "#define FORALL_KINDS(_) \\\n  _(prim, If) \\\n  _(prim, Loop)\n",
-    "torch/__init__.py": "from torch._tensor import Tensor\n",
+    "torch/__init__.py": "from torch._tensor import Tensor\nfrom torch._C import Halver\n",
+    "torch/deep/halver.py": "class Halver:\n    def wait(self):\n        pass\n",
+    "cmake/HalveConfig.cmake.in": "if(HALVE_CXX_FLAGS)\nendif()\n",
+    "c10/core/Call.h": (
+        "namespace c10 {\nstruct Call {\n  int operator()(int n) { return n; }\n};\n"
+        "int weigh(int n) { return n; }\nint weigh(const Call& c) { return 1; }\n}\n"
+    ),
+    "aten/src/ATen/native/cuda/Halve.cu": (
+        "namespace at::native {\nvoid index() {\n"
+        '  CUDA_KERNEL_ASSERT(-n <= i && i < n && "halves out of bounds");\n}\n}\n'
+    ),
+    "torch/deep/refusals.py": (
+        'def one(x):\n    raise RuntimeError("Expected halved argument")\n\n\n'
+        'def two(x):\n    raise ValueError(f"Halving the tensor {x} by {x} is not supported")\n\n\n'
+        "def three(x):\n    raise ValueError(\n"
+        '        f"Refused: halving {x}. Please feel free to request support or submit a change "\n'
+        '        "request on the page of the project"\n    )\n\n\n'
+        'def _get_name():\n    def step_on():\n        pass\n\n    return "HalvedReLU2d"\n\n\n'
+        "def _other():\n    def step_on():\n        pass\n"
+    ),
     "torch/optim.py": (
         "class Optimizer:\n"
         "    def step(self):\n"
@@ -134,6 +154,10 @@ def place(index: Index, name: str) -> str:
 POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
 SCATTER, GEMM = "caller torch/csrc/cuda/nccl.cpp:1", f"file {HALVE}:4"
 EXPORT = "function torch/deep/__init__.py:1"
+CALL = "function c10/core/Call.h"
+HALVES = "error aten/src/ATen/native/cuda/Halve.cu:3"
+PAGE = "Please feel free to request support or submit a change request on the page of the project"
+ASSERTED = 'Assertion `i >= -n && i < n && "halves out of bounds"` failed.'
 
 
 @pytest.mark.parametrize(
@@ -185,6 +209,19 @@ EXPORT = "function torch/deep/__init__.py:1"
         ('KeyError: 1\n  File "/x/torch/deep/__init__.py", line 9, in export', EXPORT),
         ("torch.frames.Refused: no words", "class torch/frames.py:11"),
         ("torch.deep.exc.Refused: no words", "class torch/deep/exc.py:1"),
+        ("HalvedReLU2d", "read torch/deep/refusals.py:20"),
+        ("HALVE_CXX_FLAGS", "variable cmake/HalveConfig.cmake.in:1"),
+        ("error: ‘blocks’ is not a member of ‘c10::pool’", f"function {POOL}:10"),
+        ("error: no member named 'blocks' in namespace 'c10::pool'", f"function {POOL}:10"),
+        ("undefined reference to `c10::Call::operator()(int)'", f"{CALL}:3"),
+        ("at::Call::operator()(int)", f"{CALL}:3"),
+        ("c10::weigh(c10::Call const&)", f"{CALL}:6"),
+        ("v.push_back(c10::weigh(2));", f"{CALL}:5"),
+        ("sc.Layer(3)", "class torch/deep/layer.py:1"),
+        ("@torch.deep.export(1)\ndef f(x):\n    return x", EXPORT),
+        ("halver.wait", "attribute torch/_C/__init__.pyi:6"),
+        (f"Halving the tensor 'a' by 3 is not supported. {PAGE}", "error torch/deep/refusals.py:6"),
+        (f"/x/Halve.cu:9: operator(): block: [0,0,0], thread: [1,0,0] {ASSERTED}", HALVES),
         ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:30"),
     ],
 )
@@ -234,6 +271,13 @@ def test_a_text_that_nothing_says_leads_to_the_operator_in_it(held: Index, text:
     assert match.confidence == "by rule"
 
 
+def test_a_message_that_is_the_lesser_part_of_a_sentence_is_not_sure(held: Index) -> None:
+    match = held.resolve("Expected halved argument scales to have a type of floats, but got bytes")
+    assert match.hits[0].location.line == 2
+    assert match.confidence == "ambiguous"
+    assert "no line says all of this" in match.note
+
+
 def test_an_exception_with_its_module_is_no_other_of_that_name(held: Index) -> None:
     assert len(held.resolve("torch.frames.Refused: no words").hits) == 1
 
@@ -262,6 +306,7 @@ def test_a_function_of_a_vendor_is_no_device_kernel(held: Index, name: str) -> N
             "a#b",
             "c10::kDouble",
         ),
+        *("layer.unrelated", "return step_on(1)"),
         *("group.PLANET", "torch.frames._other", "halved_2", "unknown_halve_1"),
         'KeyError: 1\n  File "/home/me/halve/deep/__init__.py", line 9, in export',
         "KeyError: (Triggered internally at aten/src/ATen/native/Halve.cpp:400)",
@@ -295,8 +340,9 @@ def files_read(held: Index, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return read
 
 
-def test_an_unknown_name_reads_no_kernel(held: Index, files_read: list[str]) -> None:
-    assert held.resolve("no_such_setting").kind == "none"
+@pytest.mark.parametrize("name", ["no_such_setting", "no_such_3", "no::such", "no-such", "no:such"])
+def test_an_unknown_name_reads_no_kernel(held: Index, files_read: list[str], name: str) -> None:
+    assert held.resolve(name).kind == "none"
     assert [path for path in files_read if path.endswith(".cpp")] == []
 
 
