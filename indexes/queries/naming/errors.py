@@ -21,6 +21,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery, match_of
+from indexes.queries.naming.texts import code_lines
 from indexes.queries.pasted import (
     ON_STACK,
     Pasted,
@@ -180,7 +181,8 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
     paths = files_named(path, index)
     if len(paths) != 1:
         return None
-    lines = _lines_asserting(condition, index.source.read(paths[0]).decode("utf-8", "replace"))
+    found = code_lines(paths, _asserting(condition), [""], index) if condition else ()
+    lines = [place.line for place, *_ in found]
     note = (
         "" if lines else "no assertion of this file has that condition; the line is the pasted one"
     )
@@ -227,29 +229,22 @@ def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
 
 
 def _places_checking(condition: str, index: IndexedTree) -> list[Location]:
-    """The lines of a tree that check a condition."""
-    longest = max(re.findall(r"\w+", condition), key=len, default="").encode()
-    found = []
-    for path in index.facts.paths("cpp") if longest else ():
-        data = index.source.read(path)
-        if longest in data:
-            lines = _lines_asserting(condition, data.decode("utf-8", "replace"))
-            found += [Location(path, line) for line in lines]
-    return found
+    """The lines of a tree on which a macro checks a condition, however that is broken into
+    lines."""
+    longest = max(re.findall(r"\w+", condition), key=len, default="")
+    paths = index.facts.paths("cpp") if longest else ()
+    return [place for place, *_ in code_lines(paths, _asserting(condition), [longest], index)]
+
+
+def _asserting(condition: str) -> str:
+    words = r"\s*".join(re.escape(word) for word in condition.split())
+    return rf"(?:ASSERT|CHECK|\bassert)\w*\((?:[^;\"]*&&)?\s*{words}\s*[,)]"
 
 
 def _check_hit(condition: str, where: Location, index: IndexedTree) -> Hit:
     places = _around(index, where)
     name = places[0].name if places else where.path
     return Hit("error", name, where, f"checks {condition}", _first(places))
-
-
-def _lines_asserting(condition: str, text: str) -> list[int]:
-    """The lines on which a macro checks a condition, however that is broken into lines."""
-    words = r"\s*".join(re.escape(word) for word in condition.split())
-    macro = r"(?:ASSERT|CHECK|\bassert)\w*\((?:[^;\"]*&&)?"
-    found = re.finditer(rf"{macro}\s*{words}\s*[,)]", text) if words else ()
-    return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 
 def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> NameMatch:

@@ -4,7 +4,7 @@ text with, kinds of nodes in TorchScript, and literals: rows of a profile, modes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -239,6 +239,31 @@ def _started(index: IndexedTree) -> list[str]:
 _PROGRAMS = ("tools", "tools/setup_helpers")
 
 
+def code_lines(
+    paths: Iterable[str], pattern: str, parts: Collection[str], index: IndexedTree
+) -> Iterator[tuple[Location, re.Match[str], str]]:
+    """The places in code, no comment and no text, where a pattern is, each with its line; in those
+    of some files that have one of the parts of it."""
+    words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
+    for path in paths:
+        data = index.source.content(path)
+        text = data.decode("latin-1") if any(word in data for word in words) else ""
+        is_python = path.endswith(".py")
+        pages = triple_quoted(data) if text and is_python else None
+        for one in wanted.finditer(text):
+            start = data.rfind(b"\n", 0, one.start()) + 1
+            before, line = data[start : one.start()], data[start:].partition(b"\n")[0].strip()
+            in_line = is_python and (before.count(b'"') % 2 or before.count(b"'") % 2)
+            in_page = pages and pages.end_at(one.start()) and not one[0].endswith("=")
+            is_remark = line.startswith(_COMMENTS) or (b"#" if is_python else b"//") in before
+            if not (in_line or in_page or is_remark):
+                place = Location(path, text.count("\n", 0, one.start()) + 1)
+                yield place, one, line.decode("utf-8", "replace")
+
+
+_COMMENTS = (b"//", b"# ", b"* ")
+
+
 def _lines(
     paths: Iterable[str],
     pattern: str,
@@ -247,33 +272,13 @@ def _lines(
     kind: str,
     index: IndexedTree,
 ) -> Iterator[Hit]:
-    """The lines of code in which a pattern is, in those of some files that have one of its
-    parts."""
-    words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
-    for path in paths:
-        data = index.source.content(path)
-        text = data.decode("latin-1") if any(word in data for word in words) else ""
-        pages = triple_quoted(data) if text and path.endswith(".py") else None
-        for one in wanted.finditer(text):
-            said = _line(data, one.start())
-            in_text = pages and pages.end_at(one.start()) and not one[0].endswith("=")
-            if not said.startswith(_COMMENTS) and not in_text:
-                yield Hit(kind, name, _place(path, text, one), said)
+    found = code_lines(paths, pattern, parts, index)
+    return (Hit(kind, name, place, line) for place, _, line in found)
 
 
 def _code(index: IndexedTree) -> Iterator[str]:
     yield from index.facts.paths("python")
     yield from index.facts.paths("cpp")
-
-
-def _line(data: bytes, at: int) -> str:
-    """The line around an offset, of a match that may begin with the end of the line before."""
-    start = data.rfind(b"\n", 0, at + 1) + 1
-    stop = data.find(b"\n", start)
-    return data[start : stop if stop >= 0 else None].decode("utf-8", "replace").strip()
-
-
-_COMMENTS = ("//", "# ", "* ")
 
 
 def _place(path: str, text: str, found: re.Match[str]) -> Location:

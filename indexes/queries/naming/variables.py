@@ -13,12 +13,12 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
+from indexes.queries.naming.texts import code_lines
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
-from indexes.readers.python.blocks import triple_quoted
 from indexes.store.lookup import Lookup
 from indexes.store.names import Names
 
-_ASSIGNED = re.compile(rb"\s*=(?!=)")
+_ASSIGNED = regex(r"\s*=(?!=)")
 _BOUND_NAME = regex(r"torch\._C\.(_\w+)")
 _CONTEXT = regex(r"\bglobalContext\(\)\s*\.\s*(\w+)\(")
 _PROPERTY = "ContextProp("
@@ -134,12 +134,15 @@ def _reads(found: Iterable[Hit], index: IndexedTree) -> list[Hit]:
             hit for hit in found if hit.detail != ENVIRONMENT and _is_c10(hit) == (kind == "cpp")
         ]
         if named:
-            word = re.compile("|".join(sorted(set(map(_expression, named)))).encode())
-            last = {hit.name.rpartition(".")[2].encode() for hit in named}
-            for path in index.facts.paths(kind):
-                hits += _lines(index, path, word, last, own)
+            word = "|".join(sorted(set(map(_expression, named))))
+            last = {hit.name.rpartition(".")[2] for hit in named}
+            for place, one, line in code_lines(index.facts.paths(kind), word, last, index):
+                is_set = _ASSIGNED.match(one.string, one.end())
+                if (place.path, place.line) not in own:
+                    own.add((place.path, place.line))
+                    hits.append(Hit("write" if is_set else "read", one[0], place, line))
                 if len(hits) >= _READS:
-                    return hits[:_READS]
+                    return hits
     return hits
 
 
@@ -156,34 +159,3 @@ def _expression(hit: Hit) -> str:
     if hit.detail == CONFIG:
         last = rf"\w*{last}"  # imported as inductor_config
     return rf"\b{last}\.{name}\b"
-
-
-def _lines(
-    index: IndexedTree,
-    path: str,
-    word: re.Pattern[bytes],
-    names: set[bytes],
-    own: set[tuple[str, int]],
-) -> Iterator[Hit]:
-    data = index.source.read(path)
-    if not any(name in data for name in names):
-        return
-    seen = set(own)
-    for found in word.finditer(data):
-        start = data.rfind(b"\n", 0, found.start()) + 1
-        line = data.count(b"\n", 0, start) + 1
-        if (path, line) not in seen and _is_code(path, data, start, found.start()):
-            seen.add((path, line))
-            text = data[start : data.find(b"\n", found.end())].decode("utf-8", "replace")
-            kind = "write" if _ASSIGNED.match(data, found.end()) else "read"
-            yield Hit(kind, found[0].decode(), Location(path, line), text.strip())
-
-
-def _is_code(path: str, data: bytes, start: int, at: int) -> bool:
-    """Whether a word on a line stands neither in a comment nor in a text."""
-    if not path.endswith(".py"):
-        return b"//" not in data[start:at]
-    before = data[start:at]
-    if b"#" in before or before.count(b'"') % 2 or before.count(b"'") % 2:
-        return False
-    return not triple_quoted(data).end_at(at)
