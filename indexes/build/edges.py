@@ -13,7 +13,6 @@ from operator import itemgetter
 from indexes.linking.edges import EdgeResolver
 from indexes.linking.facts import TO_STUBS, Call, Known
 from indexes.linking.formulas import formula_edges
-from indexes.linking.functors import names_in
 from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
 from indexes.model.regex import regex
@@ -88,7 +87,6 @@ def _link_bodies(
     lookup: Lookup,
     bodies: Sequence[tuple[Known, Sequence[Call]]],
 ) -> None:
-    lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
     store.insert("edges", [row for one in bodies for row in edge_rows(resolver.edges(*one))])
 
 

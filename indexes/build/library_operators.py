@@ -72,7 +72,6 @@ def keep_library_operators(store: Store) -> None:
     python.sort(key=lambda row: row[0])
     problems += define_from_python(found, python, known)
     store.set_problems(STAGE, problems)
-    lookup.expect(sorted(set(names_in(uses))))
     add_kernels(found, uses, named_macros(lookup, uses), lookup)
     bound = bound_operators(lookup.natives())
     add_python_kernels(found, python, bound)
@@ -150,7 +149,6 @@ def link_libraries(store: Store) -> None:
     written = list(written_registrations(uses, named_macros(lookup, uses)))
     names = {name for one in written for name in names_in_kernel(one.registration.kernel)}
     store.set_meta(_NAMED, json.dumps(sorted(names)))
-    lookup.expect(sorted(names))
     rows = []
     for one in written:
         made, place = one.registration, one.use.location

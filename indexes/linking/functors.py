@@ -117,13 +117,6 @@ def _nearest(seen: Sequence[Known]) -> list[Known]:
     return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
 
 
-def names_in(call: Call) -> Iterator[str]:
-    """The last parts of what a call names."""
-    yield call.name
-    if call.template:
-        yield from (path.rpartition("::")[2] for path in _PATHS.findall(call.template))
-
-
 def named_in(call: Call) -> Iterator[Call]:
     """What a call names, itself and in its template arguments."""
     yield call

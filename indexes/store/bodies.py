@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from json import dumps
 from operator import itemgetter
-from typing import TypeVar
 
 from indexes.linking.facts import Call, Edge, Known
 from indexes.model.files import Branch
@@ -21,7 +20,6 @@ from indexes.store.tables import (
     EDGE,
     FILE_BITS,
     FILE_OF,
-    IN_FILE,
     PASSED,
     known,
     load_known,
@@ -29,28 +27,9 @@ from indexes.store.tables import (
 )
 
 _MOST_ANSWERS = 16384
-"""Answers that are held; with more, all are let go."""
 _MOST_NAMES = 8192
-"""Names whose definitions are held; with more, all are let go."""
-_NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 
 _ALL = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-class ReadOnce(dict[_K, _V]):
-    """Answers by their questions, read when they are first asked for, or ahead of that."""
-
-    def __init__(self, read: Callable[[_K], _V]) -> None:
-        self._read = read
-
-    def __missing__(self, question: _K) -> _V:
-        if len(self) > _MOST_ANSWERS:
-            self.clear()
-        answer = self[question] = self._read(question)
-        return answer
 
 
 class Definitions:
@@ -58,47 +37,31 @@ class Definitions:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._by_name: dict[str, list[Known]] = {}
-        self._of_files: dict[int, list[Known]] | None = None
-        """All definitions, by the numbers of their files."""
-        self._numbered = ReadOnce(self._by_id)
-        self.by_id = self._numbered.__getitem__
+        self._all_by_name: dict[str, list[Known]] | None = None
+        self._of_files: dict[int, list[Known]] = {}
+        """All definitions by their names, and by the numbers of their files, once read at once."""
+        self._of_name = lru_cache(_MOST_NAMES)(self._named)
+        self.by_id = lru_cache(_MOST_ANSWERS)(self._by_id)
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name, in the order of their numbers."""
-        found = self._by_name.get(name)
-        return self._read([name])[name] if found is None else found
+        if self._all_by_name is not None:
+            return self._all_by_name.get(name, ())
+        return self._of_name(name)
 
-    def expect(self, names: Iterable[str]) -> None:
-        """Reads the definitions of names, that will be asked for one by one, at once."""
-        new = [name for name in dict.fromkeys(names) if name not in self._by_name]
-        if new:
-            self._read(new)
-
-    def _read(self, names: list[str]) -> dict[str, list[Known]]:
-        found: dict[str, list[Known]] = {name: [] for name in names}
-        source = f"json_each(?) w CROSS JOIN {_NAMED} ORDER BY d.id"
-        sql = f"SELECT {DEFINITION_COLUMNS} FROM {source}"
-        for one in load_known(self.store.query(sql, (dumps(names),))):
-            # SQLite ends a text at a NUL: a name with one finds that of the text before it.
-            found.setdefault(one.definition.name, []).append(one)
-        if len(self._by_name) > _MOST_NAMES:
-            self._by_name.clear()
-        self._by_name.update(found)
-        return found
+    def _named(self, name: str) -> Sequence[Known]:
+        return self.definitions("d.name=?", name)
 
     def read_all(self) -> None:
         """Reads every definition at once, where nearly all of them will be asked for."""
-        self._of_files = defaultdict(list)
-        self._by_name.clear()
+        self._all_by_name, self._of_files = defaultdict(list), defaultdict(list)
         for one in load_known(self.store.rows(f"{_ALL} ORDER BY d.id")):
-            self._by_name.setdefault(one.definition.name, []).append(one)
+            self._all_by_name[one.definition.name].append(one)
             self._of_files[one.id >> FILE_BITS].append(one)
-            self._numbered[one.id] = one
 
     def definitions_of(self, file: int) -> Sequence[Known]:
         """The definitions of a file, by its number, in the order of theirs."""
-        if self._of_files is not None:
+        if self._all_by_name is not None:
             return self._of_files.get(file, ())
         return self.definitions("d.id BETWEEN ? AND ?", *numbers_of(file))
 
@@ -135,13 +98,6 @@ class Definitions:
 
     def _by_id(self, number: int) -> Known | None:
         return next(iter(self.definitions("d.id=?", number)), None)
-
-    def expect_numbers(self, wanted: Iterable[int]) -> None:
-        """Reads definitions, that will be asked for one by one, at once."""
-        new = [number for number in dict.fromkeys(wanted) if number not in self._numbered]
-        if new:
-            numbers = "d.id IN (SELECT value FROM json_each(?))"
-            self._numbered.update((one.id, one) for one in self.definitions(numbers, dumps(new)))
 
     def known(self, wanted: Definition) -> Known | None:
         """The definition with its number."""
@@ -192,8 +148,6 @@ _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
     "c.arguments,c.receiver,c.branch,c.given"
 )
-_AHEAD = 1000
-"""Bodies whose edges are read before they are asked for."""
 _USE_KIND = "macro_use"
 
 
@@ -202,17 +156,13 @@ class Bodies(Definitions):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
-        self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
         self.sites = lru_cache(1024)(self._all_sites)
-        self._conditions = lru_cache(4096)(self._find_conditions)
-        self._edges_of = ReadOnce(self._edges)
-        self.edges = self._edges_of.__getitem__
-        self._reached: dict[int, None] = {}
-        """Functions to which edges lead that were read, and whose own edges were not yet."""
+        self.edges = lru_cache(_MOST_ANSWERS)(self._edges)
         self.branches = lru_cache(1024)(self._branches)
 
     def _calls(self, known: Known) -> Sequence[Call]:
+        """What the body of a definition uses, in order."""
         return tuple(_spelled_once(self._sites(known, f" AND {_IS_CALL}")))
 
     def _all_sites(self, known: Known) -> Sequence[Call]:
@@ -251,13 +201,10 @@ class Bodies(Definitions):
 
     def conditions(self, edge: Edge) -> tuple[Choice, ...]:
         """What decides whether the step along an edge is taken, outermost first."""
-        return self._conditions(edge.caller, edge.branch) if edge.branch else ()
-
-    def _find_conditions(self, number_of_caller: int, number: int) -> tuple[Choice, ...]:
-        caller = self.by_id(number_of_caller)
+        caller, number = self.by_id(edge.caller), edge.branch
         found: list[Choice] = []
         while caller and number:
-            one = self.branches(number_of_caller)[number - 1]
+            one = self.branches(edge.caller)[number - 1]
             place = Location(caller.definition.location.path, one.line)
             found.append(Choice(one.text, one.arm, place, one.means))
             number = one.parent
@@ -292,38 +239,14 @@ class Bodies(Definitions):
 
     def _written_bodies(self, made: Definition) -> Sequence[int]:
         """The body written behind the macro use that begins a definition."""
-        return self._macro_uses(made.location.path).get(made.location.line, ())
-
-    def _macro_uses_in(self, path: str) -> dict[int, list[int]]:
-        """The bodies written behind the macro uses of a file, by line."""
-        rows = self.store.query(
-            f"SELECT d.line,d.id FROM {DEFINITION_FROM} WHERE f.path=? AND d.kind='macro_use'",
-            (path,),
-        )
-        found: dict[int, list[int]] = {}
-        for line, number in rows:
-            found.setdefault(line, []).append(number)
-        return found
+        uses = f"SELECT d.id FROM {DEFINITION_FROM} WHERE f.path=? AND d.kind=? AND d.line=?"
+        return self.store.column(uses, (made.location.path, _USE_KIND, made.location.line))
 
     # ------------------------------------------------------------------------- edges
 
     def _edges(self, caller: int) -> Sequence[Edge]:
-        """The edges of a body. Those of what was reached so far, which a walk asks for next, are
-        read with them."""
-        callers = list(dict.fromkeys([caller, *list(self._reached)[-_AHEAD:]]))
-        sql = f"SELECT {EDGE} FROM edges WHERE caller IN (SELECT value FROM json_each(?))"
-        found: dict[int, list[Edge]] = {one: [] for one in callers}
-        for row in self.store.query(f"{sql} ORDER BY caller,number", (dumps(callers),)):
-            edge = Edge(*row)
-            found[edge.caller].append(edge)
-        edges = [edge for listed in found.values() for edge in listed]
-        self._edges_of.update((one, tuple(listed)) for one, listed in found.items())
-        targets = [one.target for one in edges if isinstance(one.target, int)]
-        self.expect_numbers(targets)
-        for one in callers:
-            self._reached.pop(one, None)
-        self._reached.update((one, None) for one in targets if one not in self._edges_of)
-        return found[caller]
+        sql = f"SELECT {EDGE} FROM edges WHERE caller=? ORDER BY number"
+        return tuple(Edge(*row) for row in self.store.query(sql, (caller,)))
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""

@@ -57,9 +57,6 @@ class Lookup(Bodies, Operators):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
-        self.stub_uses = lru_cache(4096)(self._stub_uses)
-        self.registered_on = lru_cache(1024)(self._registered_on)
-        self._registrations: dict[str, list[StubUse]] = {}
         self.messages_in = lru_cache(1024)(self._messages_in)
 
     @cached_property
@@ -73,7 +70,8 @@ class Lookup(Bodies, Operators):
         sql = "SELECT m.kind,m.line,m.end_line FROM messages m JOIN files f ON f.id=m.file"
         return tuple(self.store.query(f"{sql} WHERE f.path=? ORDER BY m.line", (path,)))
 
-    def _registered_on(self, stub: str) -> Sequence[StubEntry]:
+    def registered_on(self, stub: str) -> Sequence[StubEntry]:
+        """What is registered on a stub."""
         sql = f"SELECT {_ENTRY} WHERE r.stub=? ORDER BY f.path,r.line,r.rowid"
         return tuple(_entry(*row) for row in self.store.query(sql, (stub,)))
 
@@ -84,9 +82,7 @@ class Lookup(Bodies, Operators):
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
         """The lines of a file that register functions on stubs."""
-        if path not in self._registrations:
-            self._registrations[path] = self._registered("f.path=? AND u.stub IS NOT NULL", path)
-        return self._registrations[path]
+        return self._registered("f.path=? AND u.stub IS NOT NULL", path)
 
     def registrations_of_file(self, file: int) -> list[StubUse]:
         """The lines of a file, by its number, that register functions on stubs."""
@@ -133,7 +129,8 @@ class Lookup(Bodies, Operators):
         sql = "SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"
         return frozenset(self.store.column(sql))
 
-    def _stub_uses(self, stub: str) -> Sequence[StubUse]:
+    def stub_uses(self, stub: str) -> Sequence[StubUse]:
+        """Lines about the stubs whose last component is ``stub``."""
         return self._uses("u.stub=?", stub) if stub in self._stubs else ()
 
     def _uses(self, where: str, *given: str) -> list[StubUse]:

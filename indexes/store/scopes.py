@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
@@ -37,14 +37,7 @@ class ScopeFacts(Lookup):
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name: most words in bodies are none's."""
-        if self._of_files is not None:
-            return self._by_name.get(name, ())
         return super().named(name) if name in self._names else ()
-
-    def expect(self, names: Iterable[str]) -> None:
-        """Reads the definitions of names, that will be asked for one by one, at once."""
-        if self._of_files is None:
-            super().expect(name for name in names if name in self._names)
 
     @cached_property
     def _functors(self) -> dict[tuple[str, str], list[Known]]:

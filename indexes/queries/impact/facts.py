@@ -199,16 +199,10 @@ class ImpactFacts(Lookup):
 
     def entries_with(self, text: str) -> list[DerivativeEntry]:
         """The derivative entries that have a word."""
-        return [load_derivative(data) for data in self._entry_words.get(text, ())]
-
-    @cached_property
-    def _entry_words(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        sql = "SELECT data,words FROM derivatives ORDER BY position"
-        for data, words in self.store.query(sql):
-            for word in set(_WORD.findall(words)):
-                found.setdefault(word, []).append(data)
-        return found
+        rows = self.store.query(
+            "SELECT data,words FROM derivatives WHERE instr(words,?) ORDER BY position", (text,)
+        )
+        return [load_derivative(data) for data, words in rows if text in _WORD.findall(words)]
 
     # ------------------------------------------------------------------------------ uses
 
