@@ -4,7 +4,7 @@ The index answers the questions from SQLite, tests from memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
@@ -198,9 +198,6 @@ class Facts(Protocol):
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition whose last component is ``name``."""
-
-    def expect(self, names: Iterable[str]) -> None:
-        """Told which names ``named`` will be asked for, to look them up at once."""
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""

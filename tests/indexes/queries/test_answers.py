@@ -10,7 +10,6 @@ from indexes.model.errors import NotFound
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.index import Index
 from indexes.queries.search import Wanted
-from indexes.store.lookup import Lookup
 from tests.tree_marks import NATIVE, YAML
 
 
@@ -160,17 +159,8 @@ def test_a_chain_asks_for_the_uses_of_stubs_alone(tree_index: Index) -> None:
     assert len(uses) == len(set(uses))
 
 
-def test_definitions_and_macros_are_the_same_asked_for_together(tree_index: Index) -> None:
+def test_macros_are_the_same_asked_for_together(tree_index: Index) -> None:
     store = tree_index.facts.store
-    names = [name for (name,) in store.query("SELECT DISTINCT name FROM definitions")]
-    alone, together = Lookup(store), Lookup(store)
-    before = [alone.named(name) for name in [*names, "no_such_name"]]
-    asked: list[str] = []
-    store.db.set_trace_callback(asked.append)
-    together.expect([*names, "no_such_name", *names])
-    assert [together.named(name) for name in [*names, "no_such_name"]] == before
-    store.db.set_trace_callback(None)
-    assert len(asked) == 1
     macros = sorted({macro.name for _, macro in store.macros()})
     assert len(macros) > 5
     found = [one for name in macros for one in store.macros(name)]
