@@ -150,19 +150,12 @@ def _stub_fits(use: StubUse, call: Call, here: str) -> bool:
     return encloses(scope, here)
 
 
-_BLAS = tuple(
-    f"{t}{name}_"
-    for t in "sdcz"
-    for name in (
-        "rotg rotmg rot rotm swap scal copy axpy dot dotu dotc nrm2 asum gemv gbmv hemv hbmv hpmv "
-        "symv sbmv spmv trmv tbmv tpmv trsv tbsv tpsv ger geru gerc her hpr her2 hpr2 syr spr syr2 "
-        "spr2 gemm symm hemm syrk herk syr2k her2k trmm trsm"
-    ).split()
+_BLAS = (
+    "[sdcz](?:rotm?g?|swap|scal|copy|axpy|dot[uc]?|nrm2|asum"
+    "|(?:g[eb]|h[ebp]|s[ybp]|t[rbp])(?:[ms][vm]|r[2kuc]?k?))"
 )
 """The routines that the BLAS standard names."""
-_LAPACK = tuple(
-    f"{t}{name}" for t in "sdcz" for name in "getr potr geqr orm org unm ung sy he ge tr".split()
-)
+_LAPACK = "[sdcz](?=getr|potr|geqr|or[mg]|un[mg]|sy|he|ge|tr)[a-z]{4,6}"
 _LIBRARIES = (
     ("cuBLAS", ("cublas",), regex(r"cublas(?:Lt)?[A-Z]\w*$")),
     ("cuDNN", ("cudnn",), regex(r"cudnn[A-Z]\w*$")),
@@ -189,8 +182,8 @@ _LIBRARIES = (
         ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),
         regex(r"(?:mkl_\w+|(?:Dfti|vml|vms|vmd|vsl)[A-Z]\w*|(?:dss_|pardiso)\w+)$"),
     ),
-    ("BLAS", ("cblas_", *_BLAS), regex(r"(?:cblas_\w+|[a-z0-9]+_)$")),
-    ("LAPACK", _LAPACK, regex(r"[sdcz][a-z]{4,6}\d?(?:_rook|_rk|_aa)?_$")),
+    ("BLAS", tuple("sdcz"), regex(rf"(?:cblas_\w+|{_BLAS}_)$")),
+    ("LAPACK", tuple("sdcz"), regex(rf"{_LAPACK}\d?(?:_rook|_rk|_aa)?_$")),
     ("pocketfft", ("pocketfft",), regex(r"pocketfft\w*$")),
 )
 """Of each library what its names begin with, and what they are: a regular expression is made

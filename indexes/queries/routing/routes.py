@@ -24,9 +24,6 @@ _MOST = 12
 """Routes of a device that are told."""
 _NOTHING = "no code that computes was found below it"
 _VIEWS = "made of views: computes nothing"
-_OF_VIEWS = frozenset(("helps", "checks", "allocates"))
-_FOLLOWED = TO_OPERATORS | {"call", "macro", "passed", "functor"}
-"""The kinds of edges by which nothing computes, and that leave nothing open."""
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
@@ -70,10 +67,9 @@ class _Finder:
             return self._unseen(native, device)
         is_far = not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values())
         instead = self._instead(native, device, found) if is_far else []
-        return instead or self._listed(found) or self._unseen(native, device)
-
-    def _listed(self, found: Sequence[_Found]) -> list[Route]:
-        return [self._route(*one) for one in found[:_MOST]]
+        return (
+            instead or [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
+        )
 
     def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
         """What is told of an operator for which only a guess, or what stands aside, was found."""
@@ -94,8 +90,8 @@ class _Finder:
         if native.defined_by and not calls and cost >= min(ASIDE.values()):
             # What operators do on the way, as a copy, is not what one of a library is for, unless
             # it is known to do what another does.
-            own = [one for one in found if self._is_own(*one[1:])]
-            return self._listed(own) or self._unseen(native, device)
+            own = [self._route(*one) for one in found if self._is_own(*one[1:])]
+            return own[:_MOST] or self._unseen(native, device)
         return []
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
@@ -162,7 +158,8 @@ class _Finder:
         works = {self.works.of(node) for node in below if node.kind == "operator"}
         numbers = [node.what for node in nodes if isinstance(node.what, int)]
         kinds = {edge.kind for number in numbers for edge in self.facts.edges(number)}
-        return "helps" in works <= _OF_VIEWS and kinds <= _FOLLOWED
+        are_followed = kinds <= {*TO_OPERATORS, "call", "macro", "passed", "functor"}
+        return are_followed and "helps" in works <= {"helps", "checks", "allocates"}
 
     def _missing(self, row: KernelRow) -> str:
         """The operator for lack of which a kernel computes nothing; for a device's own kernel only

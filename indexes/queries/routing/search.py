@@ -33,18 +33,14 @@ from indexes.store.lookup import Lookup
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
 _OF_TREE = DEVICES[:3]
 """Those whose kernels stand in the tree: those of others come with extensions."""
-_MEMORY = ("allocates", "helps")
-"""The work of operators that give memory to others: new tensors and views."""
 _MADE = 3.0
 """What the kernel, stub and loop cost that torchgen makes around an inner loop."""
 _ELSEWHERE = 4.0
 """What a function costs that a header outside of the kernels' folder has for all."""
 _ELEMENT = 2.0
 """What a library costs that is called so, element by element: the loop around it computes."""
-_BATCHES = "parallel_for"
 _AROUND = 0.8
 """What a loop costs around what calls a library: a little more than a step to that."""
-_CALLS = frozenset(("call", "operator", "stub"))
 _DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
@@ -54,16 +50,8 @@ _REACH = 10.0
 """How much more than the usual route another one may cost."""
 _CHECKS = frozenset(("checkBackend", "checkDeviceType"))
 """What ATen/TensorUtils.h has to check on which device tensors are."""
-_IMPLICIT = {"CompositeImplicitAutograd"}
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
-_LAYOUTS = {
-    device: frozenset(
-        f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
-    )
-    for device in DEVICES
-}
-"""Keys of operators that dense tensors have no kernel for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +84,7 @@ class Search:
         """The kernel that the dispatcher picks for dense tensors of a device: its own, or the
         composite one."""
         rows = self.facts.kernels(name)
-        others = [row for row in rows if row.key in _LAYOUTS[device]]
+        others = [row for row in rows if _is_of_layout(row.key, device)]
         for key in (device, *COMPOSITE):
             chosen = [row for row in rows if row.key == key]
             if chosen and not (others and key == device and self._raises(chosen)):
@@ -189,7 +177,9 @@ class Search:
         """Whether no step of a way is one of several, or follows from a rule alone."""
         steps = (step.why for step in self.way(walk, node))
         edges = (why for why in steps if isinstance(why, Edge))
-        return all(one.confidence == "exact" and one.kind in _CALLS for one in edges)
+        return all(
+            one.confidence == "exact" and one.kind in ("call", "operator", "stub") for one in edges
+        )
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether something computes only in the unusual case of a view, a copy or a new tensor on
@@ -210,7 +200,7 @@ class Search:
         ops = [str(lower.what)] if lower.kind == "operator" else []
         if isinstance(lower.what, int) and isinstance(step.why, Edge):
             ops = [row.op for row in self.facts.kernel_rows_of(lower.what)]
-        return bool(ops) and all(self.works.operator(one) in _MEMORY for one in ops)
+        return bool(ops) and all(self.works.operator(one) in ("allocates", "helps") for one in ops)
 
     def _may_copy(self, step: Step, walk: Walk) -> bool:
         """Whether a step leads from an operator that moves to the one by which it copies, within
@@ -335,7 +325,7 @@ class Search:
         price += sum(self.prices.conditions.price(one, walk, edge.caller) for one in conditions)
         given = self.prices.given.inside(walk, edge.caller)
         price += self.prices.order.price(edge, walk.device, given)
-        price += _AROUND * (edge.symbol.endswith(_BATCHES) and self._by_library(known))
+        price += _AROUND * (edge.symbol.endswith("parallel_for") and self._by_library(known))
         named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
         if named and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target) or known
@@ -355,7 +345,9 @@ class Search:
         calls, edges = self.facts.calls(known), self.facts.edges(known.id)
         loops = self._loops(known, walk.device)
         built = self.prices.given.is_built(known.definition.guard, walk.device)
-        if built is False or (not loops and self._is_of_operators(known, node)):
+        keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
+        made_of_operators = keys == {"CompositeImplicitAutograd"} and self.works.leads(node)
+        if built is False or (not loops and made_of_operators):
             return
         kind: RouteKind = PLAIN.get(walk.device, "launch")
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
@@ -372,7 +364,7 @@ class Search:
             return
         price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
-        price += 1.0 if inside and self.facts.kernel_rows_of(known.id) else _WEAK + 1.0
+        price += 1.0 if inside and keys else _WEAK + 1.0
         yield price, End(kind, known, None, guessed=not loops)
 
     def _is_registered_alone(self, node: Node, walk: Walk) -> bool:
@@ -396,11 +388,6 @@ class Search:
         path = known.definition.location.path
         return not is_generic(known) and (not is_header(path) or "/native/" in path)
 
-    def _is_of_operators(self, known: Known, node: Node) -> bool:
-        """Whether a function is a kernel for every device that leads to what computes."""
-        keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
-        return keys == _IMPLICIT and self.works.leads(node)
-
     def only_checks(self, known: Known) -> bool:
         """Whether a function does nothing but check, as one that always raises, or calls that."""
         edges = (edge for edge in self.facts.edges(known.id) if edge.kind == "call")
@@ -417,6 +404,11 @@ class Search:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
+
+
+def _is_of_layout(key: str, device: str) -> bool:
+    """Whether a key is of tensors that are not dense: SparseCPU."""
+    return key != device and key.endswith(device) and not key.startswith("Autograd")
 
 
 def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:
