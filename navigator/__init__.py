@@ -10,9 +10,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``.
-    So are ``navigator.inspect(tensor)`` and ``navigator.graph(loss)``, and what IPython calls for
-    ``%load_ext navigator``."""
+    """Loads ``trace``, ``inspect``, ``graph`` and the hook of ``%load_ext navigator`` when they are
+    first used."""
     if name == "trace":
         import importlib
 

@@ -85,7 +85,7 @@ class Explanation:
     def as_json(self) -> str:
         """One line of JSON, as described in docs/json.md."""
         made = [{"what": what, **(place_json(line) or {})} for what, line in self.made]
-        told = to_object(
+        fields = to_object(
             self,
             "error raised_at causes made note call? given said_by",
             raised_at=place_json(self.raised_at),
@@ -93,7 +93,7 @@ class Explanation:
             made=made,
             said_by=[to_object(one, _HIT) for one in self.said_by],
         )
-        return dumps({"schema_version": SCHEMA_VERSION, **told})
+        return dumps({"schema_version": SCHEMA_VERSION, **fields})
 
 
 def _cause_json(cause: Cause) -> Object:
@@ -134,11 +134,11 @@ def said_by(error: str, index: Index, file: str = "") -> tuple[Hit, ...]:
     except TorchnavError:
         return ()
     hits = match.hits if match.kind == "error" else ()
-    here = tuple(hit for hit in hits if file.endswith(f"/{hit.location.path}"))
-    return here or tuple(hit for hit in hits if not (file and hit.location.path.endswith(".py")))
+    in_file = tuple(hit for hit in hits if file.endswith(f"/{hit.location.path}"))
+    return in_file or tuple(hit for hit in hits if not (file and hit.location.path.endswith(".py")))
 
 
-def unsaid(error: str, index: Index) -> str:
+def no_line_note(error: str, index: Index) -> str:
     """The message if no line is known to raise an error."""
     place = pasted(error).raised_from
     where = f", which was raised from {place[0]}:{place[1]} of the torch that ran" if place else ""

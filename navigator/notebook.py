@@ -59,10 +59,10 @@ def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
     from navigator.cli.main import parsed
 
     try:
-        with parsed(arguments) as (settings, asked):
+        with parsed(arguments) as (settings, call):
             index = Index.as_left(settings.source(), settings.cache)
-            name = asked.params.get("name") if asked and asked.info_name == "op" else None
-            if asked is None or not name or settings.json or _more(asked):
+            name = call.params.get("name") if call and call.info_name == "op" else None
+            if call is None or not name or settings.json or _more(call):
                 return index.info, None
             match = index.resolve(name)
             return index.info, index.card(match.overloads[0]) if match.overloads else None
@@ -70,10 +70,10 @@ def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
         return None, None
 
 
-def _more(asked: click.Context) -> bool:
+def _more(call: click.Context) -> bool:
     """Whether the command has arguments besides the name."""
-    given = (asked.get_parameter_source(one) for one in asked.params if one != "name")
-    return any(source is not ParameterSource.DEFAULT for source in given)
+    origins = (call.get_parameter_source(one) for one in call.params if one != "name")
+    return any(source is not ParameterSource.DEFAULT for source in origins)
 
 
 def recorded(line: str, cell: str, shell: Any) -> Trace:

@@ -35,9 +35,9 @@ class Progress:
     def read(cls, path: Path) -> Progress:
         """The state in a file; empty if it is not one of ours."""
         try:
-            kept = json.loads(read_text(path))
-            ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
-            days = dict(kept.get("days", {}))  # missing in older files
+            state = json.loads(read_text(path))
+            ticked, ended = {*map(str, state["ticked"])}, dict(state["ended"])
+            days = dict(state.get("days", {}))  # missing in older files
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
         statuses = {str(k): v for k, v in ended.items() if isinstance(v, int)}
@@ -56,11 +56,11 @@ class Progress:
 
     def _keep(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"ticked": sorted(self.ticked), "ended": self.ended, "days": self.days}
-        text = json.dumps(kept, indent=1)
-        with written_aside(self.path) as aside:
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(self.path)
+        state = {"ticked": sorted(self.ticked), "ended": self.ended, "days": self.days}
+        text = json.dumps(state, indent=1)
+        with written_aside(self.path) as part:
+            part.write_text(text, encoding="utf-8")
+            part.replace(self.path)
 
 
 def results(cache: Path, tree: str) -> list[Ran]:

@@ -55,7 +55,7 @@ class Recording(ContextDecorator):
         self._last = None if steps is None else self._first + steps
         self._memory = memory
         self._compiled = compiled
-        self._kept = Path(file) if file else None
+        self._file = Path(file) if file else None
         self._written = Path()
         self._folder: str | None = None
         self._recorder: Session | None = None
@@ -119,7 +119,7 @@ class Recording(ContextDecorator):
 
     @property
     def _path(self) -> Path:
-        return self._kept or Path(self._folder or "") / "trace.json"
+        return self._file or Path(self._folder or "") / "trace.json"
 
     def _finish(self) -> None:
         if self._recorder is None:

@@ -21,9 +21,9 @@ def mismatch(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int])
     """The innermost dimension whose stride does not fit a format; empty if all do."""
     if 0 in sizes:
         return ""
-    wanted = 1
+    expected = 1
     for dim in reversed(order):
-        if sizes[dim] != 1 and strides[dim] != wanted:
-            return f"dimension {dim} of size {sizes[dim]} has stride {strides[dim]}, not {wanted}"
-        wanted *= sizes[dim]
+        if sizes[dim] != 1 and strides[dim] != expected:
+            return f"dimension {dim} of size {sizes[dim]} has stride {strides[dim]}, not {expected}"
+        expected *= sizes[dim]
     return ""

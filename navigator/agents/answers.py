@@ -1,4 +1,4 @@
-"""What the tools answer: plain objects, made of the same queries as the command line's."""
+"""Answers of the MCP tools as plain objects, from the same queries as the command line."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from navigator.agents.model import (
     User,
     Way,
 )
-from navigator.agents.pages import LIMIT, ROOM, page, spot
+from navigator.agents.pages import LIMIT, PAGE_SIZE, page, place_text
 from navigator.text.chains import choice_note
 
 Direction = Literal["up", "down"]
 _MOST_NAMES, _MOST_NOTES = 12, 3
 _HINT = ": --full lists them"
-"""What a reason says to those who sit at the command line."""
+"""The part of a reason that only makes sense on the command line."""
 _WAYS = 1_400
-"""Characters of the ways of a chain: see ``ROOM``."""
+"""Characters for the routes of a chain: see ``PAGE_SIZE``."""
 
 
 class Answers:
@@ -86,7 +86,7 @@ class Answers:
         routes = () if cursor else self._index.routes(full_name)
         ways = [_way(one) for one in routes if key in ("", one.device)]
         gaps = [f"{one.symbol}: {one.reason.replace(_HINT, '')}" for one in chain.unresolved]
-        steps = page(_steps(chain), limit, cursor, ROOM if cursor else ROOM - _WAYS)
+        steps = page(_steps(chain), limit, cursor, PAGE_SIZE if cursor else PAGE_SIZE - _WAYS)
         first = replace(page(ways, limit, room=_WAYS), cursor="")
         return Chained(full_name, chain.op.schema, first, steps, _few(gaps), self._source)
 
@@ -94,8 +94,8 @@ class Answers:
         """The dispatch table of an operator, or what runs for one key and why."""
         key = known_key(key, self._index) if key else ""
         table = self._index.table(self._operator(op))
-        asked, others = table.by_interest()
-        groups = [group for group in (*asked, *others) if _has(group, key)]
+        common, others = table.by_interest()
+        groups = [group for group in (*common, *others) if _has(group, key)]
         if key and not groups:
             raise NotFound(f"{table.op} has nothing for {key}", tuple(s.key for s in table.slots))
         slots = page(map(_slot, groups), limit, cursor)
@@ -119,8 +119,8 @@ class Answers:
         limit: int = LIMIT,
         cursor: str = "",
     ) -> Used:
-        """Who uses a symbol: line by line, or, deeper, the operators and Python names that are
-        reached through so many calls; downwards what it calls."""
+        """Callers of a symbol; with ``depth``, the operators and Python names that reach it through
+        that many calls; with direction ``down``, what it calls."""
         if direction == "down":
             found, note = [*self._called(symbol)], ""
         elif depth <= 1:
@@ -132,10 +132,10 @@ class Answers:
         return Used(symbol, page(found, limit, cursor), note, self._source)
 
     def _called(self, symbol: str) -> Iterator[User]:
-        """What the definitions of a symbol call, or a line; of an operator the steps of its chain.
+        """What the definitions of a symbol, a line, or the chain of an operator call.
 
         Raises:
-            NotFound: Nothing that it calls is known.
+            NotFound: No calls are known.
         """
         seen: dict[tuple[str, str], User] = {}
         for user in self._called_by(symbol):
@@ -156,7 +156,7 @@ class Answers:
         overloads = match.overloads if match.kind in ("operator", "python") else ()
         for op in overloads[:1]:
             for hop in self._index.chain(op).hops:
-                place = spot(hop.location)
+                place = place_text(hop.location)
                 yield User(hop.symbol, hop.role, place, hop.rule, hop.confidence)
         if not overloads:
             for one in self._index.definitions(match.text)[:_MOST_NOTES]:
@@ -181,7 +181,7 @@ class Answers:
 
 
 def _few(notes: Sequence[str]) -> str:
-    """The first of some notes, and how many more there are."""
+    """The first few notes, and the number of the others."""
     more = len(notes) - _MOST_NOTES
     return "; ".join([*notes[:_MOST_NOTES], *([f"and {more} more"] if more > 0 else [])])
 
@@ -193,18 +193,18 @@ def _card_facts(card: Card | None) -> Iterator[Fact]:
 
 
 def _card_fact(one: CardLine) -> Fact:
-    return Fact(one.label, one.text, spot(one.location), one.note)
+    return Fact(one.label, one.text, place_text(one.location), one.note)
 
 
 def _hit_facts(match: NameMatch) -> Iterator[Fact]:
     hits: tuple[Hit, ...] = (*match.hits, *match.namesakes)
     for hit in hits:
         leads = f" -> {hit.op}" if hit.op and hit.op not in (hit.name, *match.overloads) else ""
-        yield Fact(hit.kind, f"{hit.name}{leads}", spot(hit.location), hit.detail)
+        yield Fact(hit.kind, f"{hit.name}{leads}", place_text(hit.location), hit.detail)
 
 
 def _python_facts(card: PythonCard | None) -> Iterator[Fact]:
-    """What is known of a Python name besides its definition."""
+    """Facts about a Python name other than its definition."""
     if card is None:
         return
     if card.doc:
@@ -214,18 +214,18 @@ def _python_facts(card: PythonCard | None) -> Iterator[Fact]:
     if card.untold:
         yield Fact("calls", "", "", f"{card.untold} more, on values whose class is not known")
     for one in card.members:
-        yield Fact(one.kind, one.name, spot(one.location))
+        yield Fact(one.kind, one.name, place_text(one.location))
     for label, places in (("test", card.tests), ("docs", card.documents)):
         more = len(places) - _MOST_NOTES
         for place in places[:_MOST_NOTES]:
-            yield Fact(label, "", spot(place), f"and {more} more" if more > 0 else "")
+            yield Fact(label, "", place_text(place), f"and {more} more" if more > 0 else "")
 
 
 def _python_call(call: PythonCall) -> User:
     operators = f"; operator {', '.join(call.operators)}" if call.operators else ""
     times = f", {call.times} times" if call.times > 1 else ""
     how = f"called at line {call.line}{times}{operators}"
-    return User(call.name, "python", spot(call.location), how, "exact")
+    return User(call.name, "python", place_text(call.location), how, "exact")
 
 
 def _steps(chain: Chain) -> Iterator[ChainStep]:
@@ -241,20 +241,20 @@ def _step(hop: Hop, level: int) -> ChainStep:
     on = f"goes on in the chain of {_next(hop)}" if hop.continues else ""
     note = "; ".join(filter(None, (hop.note, folded, on)))
     device = hop.device or ",".join(hop.keys)
-    work, place = hop.work or "", spot(hop.location)
+    work, place = hop.work or "", place_text(hop.location)
     return ChainStep(
         level, hop.role, hop.symbol, place, device, work, hop.rule, when, note, hop.confidence
     )
 
 
 def _next(hop: Hop) -> str:
-    """The operator whose chain goes on."""
+    """The operator in whose chain the hop continues."""
     return hop.continues.removeprefix("torchnav op ").partition(" ")[0]
 
 
 def _way(route: Route) -> Way:
     when = " and ".join(route.conditions)
-    place = spot(route.location)
+    place = place_text(route.location)
     return Way(route.device, route.symbol, place, " > ".join(route.steps), when, route.note)
 
 
@@ -271,7 +271,7 @@ def _slot(group: tuple[DispatchSlot, ...]) -> Slot:
         if unsure
         else ""
     )
-    where = spot(one.definition or one.registration)
+    where = place_text(one.definition or one.registration)
     return Slot(keys, one.kernel, one.kind, f"{one.rule}{text}", where)
 
 
@@ -280,7 +280,7 @@ def _is_unsure(slot: DispatchSlot) -> bool:
 
 
 def _users(impact: Impact) -> Iterator[User]:
-    """The uses, without what was asked about; functions that one macro makes stand together."""
+    """The uses of a symbol; functions made by one macro are one entry."""
     used = [_user(step) for step in impact.steps if step.parent is not None]
     for _, group in groupby(used, key=lambda one: (one.place, one.how, one.kind)):
         first, *more = group
@@ -289,26 +289,26 @@ def _users(impact: Impact) -> Iterator[User]:
 
 
 def _user(step: Step) -> User:
-    line = f" at {spot(step.evidence)}" if step.evidence else ""
+    line = f" at {place_text(step.evidence)}" if step.evidence else ""
     return User(
-        step.symbol, step.kind, spot(step.location), f"{step.rule}{line}", step.way_confidence
+        step.symbol, step.kind, place_text(step.location), f"{step.rule}{line}", step.way_confidence
     )
 
 
 def _reached(impact: Impact, likely: Sequence[OperatorSummary]) -> Iterator[User]:
-    """The operators, those that people mean first as in ``likely``, then the names of Python."""
+    """The affected operators, in the order of ``likely``, then the Python names."""
     meant = {op.full_name: at for at, op in enumerate(likely)}
     for op in sorted(impact.operators, key=lambda one: meant.get(one.name, len(meant))):
         aspects = ", ".join(op.aspects)
-        yield User(op.name, "operator", spot(op.location), aspects, op.confidence)
+        yield User(op.name, "operator", place_text(op.location), aspects, op.confidence)
     for api in impact.apis:
-        yield User(api.name, "python", spot(api.location), api.rule, api.confidence)
+        yield User(api.name, "python", place_text(api.location), api.rule, api.confidence)
 
 
 def _calls(places: tuple[Place, ...]) -> Iterator[User]:
     for place in places:
         for one in place.calls:
-            yield User(one.name, one.kind, spot(one.location), one.rule, one.confidence)
+            yield User(one.name, one.kind, place_text(one.location), one.rule, one.confidence)
 
 
 def _test(one: TestCommand) -> Test:

@@ -9,13 +9,13 @@ from navigator.agents.pages import Page
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of a card, or a place."""
+    """A line of a card, or a place in source."""
 
     label: str
-    """``CPU``, ``CUDA``, ``grad``, ``Python`` ... of a card; else the kind of what stands there."""
+    """The label of a card line (``CPU``, ``grad``, ``Python`` ...), else the kind of symbol."""
     text: str
     place: str
-    """``path:line`` in the tree; empty for none."""
+    """``path:line`` in the tree, or empty."""
     note: str = ""
 
 
@@ -27,18 +27,18 @@ class Located:
     """``operator``, ``grad_fn``, ``stub``, ``symbol``, ``python``, ``error``, ``variable``,
     ``key``, ``place`` or ``none``."""
     name: str
-    """As it was understood."""
+    """The name as it was understood."""
     confidence: str
-    """``exact``, ``by rule``, ``ambiguous`` (several places); empty where nothing matches."""
+    """``exact``, ``by rule``, ``ambiguous`` (several places); empty if nothing matches."""
     overloads: list[str]
-    """Operators that it leads to, best first; the facts are those of the first."""
+    """Operators that the name leads to, best first; the facts describe the first one."""
     signature: str
     facts: Page[Fact]
     note: str = ""
     suggestions: list[str] = field(default_factory=list)
-    """Near names, where nothing matches."""
+    """Similar names, if nothing matches."""
     source: str = ""
-    """Which PyTorch the answer is from."""
+    """The version of PyTorch that the answer describes."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,24 @@ class ChainStep:
     """A step of a chain."""
 
     level: int
-    """How deep it stands: it belongs to the last step above it of a lower level."""
+    """Depth in the tree: the parent is the last step above with a lower level."""
     role: str
     symbol: str
     place: str
     device: str
     work: str
-    """What it does on the way: computes, chooses, dispatches, checks, allocates, moves, helps."""
+    """What the step does: computes, chooses, dispatches, checks, allocates, moves, helps."""
     why: str
-    """By which rule of PyTorch it follows."""
+    """The rule of PyTorch that leads to this step."""
     when: str
-    """Under which conditions it is taken."""
+    """The conditions under which it runs."""
     note: str
     sure: str
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to what computes."""
+    """A route from the operator to a function that computes."""
 
     device: str
     computes: str
@@ -75,22 +75,22 @@ class Way:
 
 @dataclass(frozen=True)
 class Chained:
-    """What an operator does: the ways to what computes, then each step."""
+    """What an operator does: its routes, then each step."""
 
     op: str
     signature: str
     ways: Page[Way]
-    """The usual one of each device first; those that are left out are shown for their key alone.
-    On the first page of steps alone."""
+    """The usual route of each device first. Only on the first page; a dispatch key shows its own
+    routes."""
     steps: Page[ChainStep]
     unresolved: str
-    """What could not be linked, and why."""
+    """What could not be resolved, and why."""
     source: str
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What runs for dispatch keys, neighbours that run the same together."""
+    """The kernel of one or more neighbouring dispatch keys."""
 
     keys: list[str]
     kernel: str
@@ -101,18 +101,18 @@ class Slot:
 
 @dataclass(frozen=True)
 class Dispatched:
-    """A dispatch table, the key that is asked first in front."""
+    """A dispatch table, highest priority first."""
 
     op: str
     slots: Page[Slot]
     unseen: str
-    """What may be registered in source that is not at hand."""
+    """What may be registered in source that is not available."""
     source: str
 
 
 @dataclass(frozen=True)
 class User:
-    """Who uses a symbol, or what it calls."""
+    """A caller of a symbol, or something that it calls."""
 
     name: str
     kind: str
@@ -123,7 +123,7 @@ class User:
 
 @dataclass(frozen=True)
 class Used:
-    """Users, or what is called."""
+    """Callers, or callees."""
 
     symbol: str
     users: Page[User]
@@ -139,7 +139,7 @@ class Test:
     path: str
     why: str
     when: str
-    """``now`` for the few to run first; ``ci``."""
+    """``now`` for the few tests to run first; ``ci`` for the others."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Answers of bounded size: rows until a page is full, how many are left, and how to get them."""
+"""Answers in pages of bounded size, with the number of rows left and a cursor to them."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from navigator.text.clean import printable
 
 Row = TypeVar("Row")
 
-ROOM = 4_000
-"""Characters of the rows of a page, as ``compact`` writes them: with what stands around them below
-2,000 tokens."""
+PAGE_SIZE = 4_000
+"""Characters of the rows of a page as ``compact`` writes them; a whole answer stays below 2,000
+tokens."""
 LIMIT = 40
-"""Rows of a page, where nobody asks for another number."""
+"""Default number of rows in a page."""
 
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """A part of an answer."""
+    """One page of an answer."""
 
     rows: list[Row]
     left: int
-    """How many rows follow that are not here."""
+    """Number of rows after this page."""
     cursor: str
-    """What to pass to get them; empty where there are none."""
+    """Cursor of the next page; empty on the last one."""
 
 
-def page(rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = ROOM) -> Page[Row]:
-    """The rows from a cursor on, at most ``limit`` and no more than there is room for; of a
-    sequence no others are looked at.
+def page(
+    rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = PAGE_SIZE
+) -> Page[Row]:
+    """Rows starting at a cursor, at most ``limit`` and at most ``room`` characters. Of a sequence,
+    only those rows are evaluated.
 
     Raises:
-        UsageError: The cursor is none of ours.
+        UsageError: The cursor is invalid.
     """
     every = rows if isinstance(rows, Sequence) else list(rows)
     start = _start(cursor, len(every))
@@ -56,7 +58,7 @@ def _start(cursor: str, count: int) -> int:
 
 
 def _fitting(rows: Sequence[object], room: int) -> int:
-    """How many of the rows there is room for: the first one in any case."""
+    """How many rows fit into ``room`` characters; at least one."""
     for at, row in enumerate(rows):
         room -= len(compact(row))
         if room < 0 and at:
@@ -65,13 +67,12 @@ def _fitting(rows: Sequence[object], room: int) -> int:
 
 
 def compact(answer: object) -> str:
-    """An answer as JSON without what is empty, for readers who pay by the letter."""
-    return json.dumps(_bare(answer), separators=(",", ":"), ensure_ascii=False)
+    """The answer as JSON without empty values, to save tokens."""
+    return json.dumps(_without_empty(answer), separators=(",", ":"), ensure_ascii=False)
 
 
 def shown(value: object) -> Any:
-    """An answer as plain objects, in which no text hides: what is not visible is written as an
-    escape, so that whoever reads it sees what a source or a trace holds."""
+    """The answer as plain objects, with invisible characters in its text written as escapes."""
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: shown(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, list):
@@ -79,15 +80,15 @@ def shown(value: object) -> Any:
     return printable(value) if isinstance(value, str) else value
 
 
-def _bare(value: object) -> object:
+def _without_empty(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
-        named = ((one.name, _bare(getattr(value, one.name))) for one in fields(value))
+        named = ((one.name, _without_empty(getattr(value, one.name))) for one in fields(value))
         return {name: one for name, one in named if one not in ("", [], 0, None, {})}
     if isinstance(value, list):
-        return [_bare(one) for one in value]
+        return [_without_empty(one) for one in value]
     return printable(value) if isinstance(value, str) else value
 
 
-def spot(location: Location | None) -> str:
-    """``path:line``; empty for none, the path alone for a whole file."""
+def place_text(location: Location | None) -> str:
+    """``path:line``; just the path for a whole file, empty for no location."""
     return str(location) if location else ""

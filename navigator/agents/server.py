@@ -77,7 +77,7 @@ def server_for(settings: Settings) -> MCPServer:
 
 
 def _answered(opened: OpenedIndex, ask: Callable[[Index], Any]) -> CallToolResult:
-    """An answer typed, and short as text: clients show models the one or the other."""
+    """The typed answer, and a compact text: clients pass models one or the other."""
     try:
         with opened as index:
             answer = ask(index)
@@ -124,8 +124,8 @@ def _add_uses(server: MCPServer, opened: OpenedIndex) -> None:
     ) -> UsedResult:
         """Who uses a C++ function, class, macro, stub, an operator, a Python name or a line; or
         what it calls."""
-        asked = (symbol, direction, depth, limit, cursor)
-        return _answered(opened, lambda index: Answers(index).users(*asked))
+        arguments = (symbol, direction, depth, limit, cursor)
+        return _answered(opened, lambda index: Answers(index).users(*arguments))
 
     @server.tool(annotations=_READS)
     def tests(of: Of, limit: Limit = LIMIT, cursor: Cursor = "") -> TestedResult:
@@ -191,11 +191,11 @@ def _add_prompts(server: MCPServer) -> None:
 
 
 PATIENCE_S = 25.0
-"""How long a question waits for an index that is being built."""
+"""Seconds that a question waits for an index that is being built."""
 
 
 class OpenedIndex:
-    """The index of the tree that the command line names. One question at a time asks it."""
+    """The index of the tree that the command line names. It answers one question at a time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -216,7 +216,7 @@ class OpenedIndex:
         self._lock.release()
 
     def _current(self) -> Index:
-        """The index as the tree is now.
+        """The index of the tree in its present state.
 
         Raises:
             SourceError: There is no source, or the index is still being built.

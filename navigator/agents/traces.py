@@ -1,4 +1,4 @@
-"""What the tool ``trace`` answers. The last trace is held: questions about one come in rows."""
+"""Answers of the tool ``trace``, which keeps the last trace loaded for further questions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from navigator.agents.pages import spot
+from navigator.agents.pages import place_text
 from navigator.trace.columns import Interned
 from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
@@ -20,22 +20,22 @@ from navigator.trace.views import VIEWS, view_lines
 from navigator.trace.why import explain_trace
 
 _Stamp = tuple[Path, int, int]
-"""Path, time of the last change in ns, bytes."""
+"""Path, modification time in ns, size in bytes."""
 
 
 class Traces:
-    """Answers about traces, one after the other."""
+    """Answers questions about traces."""
 
     def __init__(self) -> None:
         self._held: tuple[_Stamp, Index, Linker, Trace] | None = None
 
     def lines(self, file: Path, query: str, index: Index) -> Sequence[str] | Iterator[str]:
-        """About a trace: empty for what ran; ``why`` for the error that ended it; the name of a
-        view; an operator, for its calls, each of which is linked when it is looked at.
+        """About a trace: a summary if ``query`` is empty, the error that ended the run for ``why``,
+        a view by its name, or the calls of an operator, which are linked when they are shown.
 
         Raises:
-            BadTrace: It cannot be read.
-            NotFound: Nothing in it is so named.
+            BadTrace: The file cannot be read.
+            NotFound: The trace has nothing of this name.
         """
         trace, linker = self._opened(file, index)
         if not query:
@@ -50,7 +50,7 @@ class Traces:
         return _Calls(trace, linker, rows)
 
     def _opened(self, file: Path, index: Index) -> tuple[Trace, Linker]:
-        """The trace of a file, read anew where the file or the index is another."""
+        """The trace of a file; read again if the file or the index changed."""
         stamp = _stamp(file)
         if self._held and stamp == self._held[0] and index is self._held[1]:
             _, _, linker, trace = self._held
@@ -64,7 +64,7 @@ class Traces:
 
 
 def _stamp(file: Path) -> _Stamp | None:
-    """None for a folder, whose files change without it, and for what is not there."""
+    """Identifies a version of a file; None for a missing file, or a folder that may change."""
     try:
         found = file.stat()
     except OSError:
@@ -73,11 +73,11 @@ def _stamp(file: Path) -> _Stamp | None:
 
 
 def _rows_of(trace: Trace, query: str) -> list[int]:
-    """The rows that are called so, with or without namespace and overload."""
+    """Rows with this name, which may lack the namespace and the overload."""
     table = trace.table
-    wanted = {*_numbers(table.names, query)}
-    rows = range(len(table)) if wanted else ()
-    return [row for row in rows if table.name[row] in wanted and table.kind[row] != GONE]
+    names = {*_numbers(table.names, query)}
+    rows = range(len(table)) if names else ()
+    return [row for row in rows if table.name[row] in names and table.kind[row] != GONE]
 
 
 def _numbers(names: Interned[tuple[str, str | None]], query: str) -> Iterator[int]:
@@ -88,7 +88,7 @@ def _numbers(names: Interned[tuple[str, str | None]], query: str) -> Iterator[in
 
 
 class _Calls(Sequence[str]):
-    """A line for each of some rows, made when it is asked for."""
+    """Lines about calls, each made when it is read."""
 
     def __init__(self, trace: Trace, linker: Linker, rows: list[int]) -> None:
         self._trace, self._linker, self._rows = trace, linker, rows
@@ -109,6 +109,6 @@ class _Calls(Sequence[str]):
     def _line(self, row: int) -> str:
         op = self._trace.op(row)
         kernel = self._linker.link(op).kernel
-        where = spot(kernel.definitions[0].location) if kernel and kernel.definitions else ""
-        given = ", ".join(map(str, op.inputs))
-        return f"{op.id} {op.label}({given}) {op.duration_us:.1f} us {spot(op.user)} {where}"
+        where = place_text(kernel.definitions[0].location) if kernel and kernel.definitions else ""
+        inputs = ", ".join(map(str, op.inputs))
+        return f"{op.id} {op.label}({inputs}) {op.duration_us:.1f} us {place_text(op.user)} {where}"

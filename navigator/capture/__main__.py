@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def load_package() -> str:
-    """Import this folder under a private name: nothing of ours joins ``sys.path``."""
+    """Import this folder under a private name, so that ``sys.path`` stays as it is."""
     name = "_torchnav_capture"
     spec = importlib.util.spec_from_file_location(
         name, os.path.join(HERE, "__init__.py"), submodule_search_locations=[HERE]

@@ -1,10 +1,10 @@
-"""Builds the compiled recorder for one torch, with the compiler that is there.
+"""Builds the compiled recorder for one torch with a C++ compiler of this machine.
 
     python build.py FOLDER
 
-prints the path of the library as JSON, building it unless it is there already. The first time takes
-half a minute; afterwards it is found by the versions of torch and Python and by its source.
-``begin_to_build`` leaves that to a process that nobody waits for.
+prints the path of the library as JSON and builds it first if needed, which takes half a minute.
+Libraries are cached by the versions of torch and Python and by their source. ``begin_to_build``
+builds in a background process.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ _FAILED, _TOLD = "failed.txt", "failed-and-told.txt"
 
 
 class BuildError(Exception):
-    """It cannot be built here; the message says why in one line."""
+    """The library cannot be built; the message says why in one line."""
 
 
 class Torch(NamedTuple):
-    """What of an installed torch decides how the library is built."""
+    """The properties of an installed torch that the build depends on."""
 
     version: str
     folder: str
-    """Of the package."""
+    """The folder of the package."""
     abi: int
-    """Which strings of C++ it was built with: ``_GLIBCXX_USE_CXX11_ABI``."""
+    """``_GLIBCXX_USE_CXX11_ABI``: the ABI of C++ strings it was built with."""
 
     @staticmethod
     def of(torch: Any) -> Torch:
-        """Of the imported package."""
+        """From the imported package."""
         abi = getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True)
         return Torch(str(torch.__version__), next(iter(torch.__path__)), int(abi))
 
 
 def library_path(folder: str, torch: Torch) -> str:
-    """Where the library for this source, torch and Python is or will be."""
+    """The path of the library for this source, torch and Python, whether or not it exists."""
     with open(SOURCE, "rb") as file:
         source = file.read()
     parts = [source, torch.version.encode(), sys.version.encode(), sys.platform.encode()]
@@ -59,13 +59,13 @@ def library_path(folder: str, torch: Torch) -> str:
 
 
 def build(folder: str, torch: Torch, wait: bool = True) -> str:
-    """Build the library unless it is there; without ``wait`` not where another process does.
-    Raises BuildError, OSError."""
+    """Build the library if it is missing; without ``wait``, give up if another process is building
+    it."""
     path = library_path(folder, torch)
     if os.path.exists(path):
         return path
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with _only_one(path, wait) as ours:
+    with _locked(path, wait) as ours:
         if ours and not os.path.exists(path):
             _build(path, torch)
     return path
@@ -77,7 +77,7 @@ def _build(path: str, torch: Torch) -> None:
         _compile(_compiler(), made, torch)
         os.replace(made, path)
     except (BuildError, OSError, subprocess.SubprocessError) as error:
-        _keep_reason(path, str(error))
+        _save_reason(path, str(error))
         raise BuildError(str(error)) from error
     finally:
         if os.path.exists(made):
@@ -85,8 +85,8 @@ def _build(path: str, torch: Torch) -> None:
 
 
 @contextmanager
-def _only_one(path: str, wait: bool) -> Iterator[bool]:
-    """Holds the lock on a library; false where another process has it and we do not wait."""
+def _locked(path: str, wait: bool) -> Iterator[bool]:
+    """Holds the lock on a library; false if another process has it and ``wait`` is not set."""
     import fcntl  # POSIX only
 
     with open(os.path.join(os.path.dirname(path), "lock"), "w", encoding="utf-8") as lock:
@@ -127,17 +127,17 @@ def _compile(compiler: list[str], output: str, torch: Torch) -> None:
 
 
 def begin_to_build(folder: str, torch: Torch) -> str:
-    """Have the library built by a process that nobody waits for and that outlives this one.
+    """Build the library in a background process that outlives this one.
 
-    Returns the sentence that the user should read at the end of the run; empty where there is no
-    compiler, or where it failed before and that was told.
+    Returns a message for the end of the run; empty if there is no compiler, or after a failure that
+    was already reported.
     """
     place = os.path.dirname(library_path(folder, torch))
     if not hasattr(os, "fork") or not _has_compiler():
         return ""
     try:
         os.makedirs(place, exist_ok=True)
-        if reason := _reason_untold(place):
+        if reason := _new_failure(place):
             return f"the compiled recorder could not be built: {reason}; {_AGAIN}"
         if os.path.exists(os.path.join(place, _TOLD)):
             return ""
@@ -153,14 +153,14 @@ _AGAIN = "torchnav trace --compiled tries again"
 
 
 def _run_detached(arguments: list[str]) -> None:
-    """This file in a session of its own, by a process that ends at once: no child is left."""
+    """Run this file in its own session, by a process that ends at once: no child is left."""
     command = [sys.executable, "-I", "-S", os.path.abspath(__file__), *arguments]
     quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     subprocess.run(command, **quiet, start_new_session=True, cwd=os.sep, check=False)
 
 
 def _build_later(folder: str, torch: Torch) -> None:
-    """In that process: build with what the programs leave over."""
+    """Runs in the background process: build at low priority."""
     if os.fork():
         os._exit(0)
     os.nice(_NICE)
@@ -174,13 +174,13 @@ def _has_compiler() -> bool:
         return False
 
 
-def _keep_reason(path: str, reason: str) -> None:
+def _save_reason(path: str, reason: str) -> None:
     with open(os.path.join(os.path.dirname(path), _FAILED), "w", encoding="utf-8") as file:
         file.write(" ".join(reason.split()))
 
 
-def _reason_untold(place: str) -> str:
-    """Why the last attempt failed, the first time that it is asked."""
+def _new_failure(place: str) -> str:
+    """Why the last attempt failed; empty if that was reported before."""
     failed = os.path.join(place, _FAILED)
     try:
         with open(failed, encoding="utf-8") as file:
@@ -193,8 +193,8 @@ def _reason_untold(place: str) -> str:
 
 def _installed() -> Torch:
     # Modules in this folder would shadow ones that torch needs.
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != folder]
     import torch
 
     return Torch.of(torch)

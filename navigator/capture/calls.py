@@ -1,7 +1,7 @@
-"""The log of outermost calls: kept in memory, announced soon, written with their window.
+"""The log of outermost torch calls: in memory, then announced, then written with their window.
 
-A call is five integers. What repeats (which function, from which line, in which module) is
-a *kind*, kept once: the program's own garbage collector must not find a growing heap.
+A call is five integers. What calls have in common (function, line, module) is a *kind*, stored
+once, so that the heap that the program's garbage collector walks does not grow.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class Kind(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """What happened while a profiler of the program's own ran."""
+    """Events recorded by a profiler of the program's own."""
 
     lines: list[bytes]
     last_call: int
     seen: bool
-    """Whether there are operators among the lines."""
+    """Whether the lines contain operators."""
 
 
 class CallLog:
-    """``add`` is called from every thread for every call."""
+    """Collects calls; ``add`` is called from every thread for every call."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -68,7 +68,7 @@ class CallLog:
         self.base_ns = 0
         """The zero of times in announcements and rows."""
         self._lock = threading.Lock()
-        self._told: set[int] = set()
+        self._written: set[int] = set()
         """Kinds whose fields were written."""
         self._stacks: set[int] = set()
         self._metadata: set[str] = set()
@@ -80,15 +80,15 @@ class CallLog:
         return len(self._calls) // _FIELDS
 
     def add(self, number: int, kind: Any, thread: int, start_ns: int, duration_ns: int) -> None:
-        """``kind`` holds the fields of a ``Kind``. Nothing here may switch threads midway."""
+        """Add a call, ``kind`` as the fields of a ``Kind``. No thread switch may happen inside."""
         index = self._numbers.get(kind)
         if index is None:
             index = self._new_kind(kind)
         self._calls.extend((number, index, thread, start_ns, duration_ns))
 
     def _new_kind(self, fields: Any) -> int:
-        """Takes no lock: a signal may end the program here, whose handler waits for the thread that
-        writes. Of two threads that meet a kind at once, one number is left unused."""
+        """Registers a kind without a lock: a signal handler that ends the program may wait for the
+        thread that writes. If two threads register a kind at once, one number stays unused."""
         index = next(self._count)
         self._kinds[index] = Kind(*fields)
         return self._numbers.setdefault(fields, index)
@@ -96,16 +96,16 @@ class CallLog:
     # ----------------------------------------------------------------------- writing
 
     def announce(self) -> list[bytes]:
-        """Lines for the calls made since the last time, for who follows the file.
+        """Lines for the calls since the last time, for programs that follow the file.
 
-        Reading an attribute is left out. With its window a call is written only if it ran an
-        operator: ``x.dim()`` ran none.
+        Without attribute reads. When its window closes, a call is written only if it ran an
+        operator, which ``x.dim()`` does not.
         """
         with self._lock:
             fresh = self._calls[self._announced :]
             self._announced += len(fresh)
             threads: dict[int, list[tuple[int, ...]]] = {}
-            for number, kind, thread, start, duration in _fives(fresh):
+            for number, kind, thread, start, duration in _call_rows(fresh):
                 if not is_attribute(self._kinds[kind].function):
                     call = (number, kind, start - self.base_ns, duration)
                     threads.setdefault(thread, []).append(call)
@@ -121,8 +121,8 @@ class CallLog:
         """Lines for (number, kind, start, duration), times in nanoseconds from the base."""
         lines: list[bytes] = []
         for kind in dict.fromkeys(call[1] for call in calls):
-            if kind not in self._told:
-                self._told.add(kind)
+            if kind not in self._written:
+                self._written.add(kind)
                 lines += self._stack(self._kinds[kind].stack)
                 head = b'{"ph":"M","name":"torchnav_called","pid":%d,"args":{"called":%d,%b}}'
                 lines.append(head % (self._pid, kind, self._text(kind)))
@@ -138,20 +138,20 @@ class CallLog:
         return [*lines, metadata("calls", args, self._pid, thread)]
 
     def take(self) -> dict[int, int]:
-        """The calls made since the last time, which are then forgotten: number -> kind."""
+        """Return the calls since the last time as number -> kind, and forget them."""
         return {number: kind for number, kind, *_ in self._take()}
 
     def _take(self) -> list[tuple[int, ...]]:
         with self._lock:
             count = len(self._calls)
-            taken = [*_fives(self._calls[:count])]
+            taken = [*_call_rows(self._calls[:count])]
             del self._calls[:count]
             self._announced = 0
             return taken
 
     def rows(self, data: bytes, calls: dict[int, int], until: int) -> list[bytes]:
-        """Lines for what a window without a tree saw before a moment, in columns where the layout
-        of what was saved is known; ``calls`` are those that were made in it."""
+        """Lines for a window without a tree, up to a moment, in columns if the layout of the saved
+        data is known; ``calls`` are those made in the window."""
         with self._lock:
             found = columns_of(data, self._operators, until)
             if found is not None:
@@ -171,9 +171,9 @@ class CallLog:
         return lines
 
     def aside(self, seen: Seen | None, limits: Limits) -> Aside:
-        """What happened while the program ran a profiler of its own, which saw this. Calls are
-        joined with operators by time; those from before its first operator are all kept, for what
-        they ran is not known."""
+        """Lines for what ran while the program used a profiler of its own. Calls are matched with
+        operators by time; calls before the first operator are all written, since it is not known
+        what they ran."""
         calls = self._take()
         threads = {one.thread: one for one in self._seen(seen)}
         since = min((one.start[0] for one in threads.values()), default=sys.maxsize)
@@ -191,7 +191,7 @@ class CallLog:
         return []
 
     def _marks(self, calls: list[tuple[int, ...]], limits: Limits) -> dict[int, list[Mark]]:
-        """By thread; reading an attribute is left out."""
+        """By thread, without attribute reads."""
         marks: dict[int, list[Mark]] = {}
         for number, index, thread, start, duration in calls:
             kind = self._kinds[index]
@@ -219,25 +219,25 @@ class CallLog:
         return self._operators.elsewhere
 
     def window(self, window: Window, part: Part | None = None) -> tuple[list[bytes], Places]:
-        """Lines for what a window saw and for the calls made in it, which are then forgotten; and
-        the places that these do not tell. All of it is written in columns where that can be.
+        """Lines for a closed window and the calls made in it, which are then forgotten; and the
+        places of operators that these lines lack. Written in columns if possible.
 
         Raises:
-            OSError: The profiler saved what cannot be read.
+            OSError: The saved profile cannot be read.
         """
         calls = self.take()
-        wanted = {number: calls[number] for number in window.calls_with_operators & calls.keys()}
-        if part is None and (lines := self._placed(window, wanted)) is not None:
+        found = {number: calls[number] for number in window.calls_with_operators & calls.keys()}
+        if part is None and (lines := self._placed(window, found)) is not None:
             return lines, {}
         events = window.saved.events()
         if part is not None:
             modules = {number: self._kinds[kind].module for number, kind in calls.items()}
             events = part.of(events, modules)
-        return self._lines(events, wanted), window.places
+        return self._lines(events, found), window.places
 
     def _placed(self, window: Window, calls: dict[int, int]) -> list[bytes] | None:
-        """In columns, with where each operator ran and what devices did; None where the layout is
-        not known, or holds memory. Of several threads the arrows tell which a Node is from."""
+        """A window in columns, with devices and device work; None if the layout is unknown or holds
+        memory events. With several threads, arrows tell the thread of a Node."""
         body = window.saved.body
         if _MEMORY in body:
             return None
@@ -253,7 +253,7 @@ class CallLog:
             return [*self._in_columns(found, calls), *devices.lines(self._pid), *arrows]
 
     def _lines(self, events: list[bytes], calls: dict[int, int]) -> list[bytes]:
-        """Lines for the events of a window and for those of its calls that are wanted."""
+        """Lines for the events of a window and for the calls to be recorded."""
         with self._lock:
             lines: list[bytes] = []
             self._arrows.next_window()
@@ -278,7 +278,7 @@ class CallLog:
         return True
 
     def _call_event(self, marker: bytes, number: int, kind: int) -> bytes:
-        """The profiler's own event of the marker, under the name of the call it stands for."""
+        """The profiler's event of a marker, renamed to the call that it marks."""
         start, end = marker.index(b'"cat"'), marker.index(b'"pid"')
         label = encode({"cat": "torchnav_call", "name": function_name(self._kinds[kind].function)})
         text = marker[:start] + label[1:-1] + b", " + marker[end:]
@@ -321,7 +321,7 @@ def _tensor_text(dtype: Any, shape: tuple[Any, ...], device: Any) -> str:
     return f"{str(dtype).removeprefix('torch.')}[{sizes}] {device}"
 
 
-def _fives(calls: array[int]) -> Iterator[tuple[int, ...]]:
+def _call_rows(calls: array[int]) -> Iterator[tuple[int, ...]]:
     return zip(*(calls[at::_FIELDS] for at in range(_FIELDS)), strict=True)
 
 
@@ -346,7 +346,7 @@ def function_name(function: Any) -> str:
 
 
 def is_attribute(function: Any) -> bool:
-    """Whether the call only reads or sets an attribute: ``x.shape``, ``x.grad = None``."""
+    """Whether the call only reads or writes an attribute: ``x.shape``, ``x.grad = None``."""
     return getattr(function, "__name__", "") in ("__get__", "__set__", "__delete__")
 
 

@@ -1,4 +1,4 @@
-"""What is named differently, or is not there, in older versions of torch."""
+"""Differences between versions of torch: names, and features that older ones lack."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ except ImportError:
     except ImportError:  # before: ask Dynamo, which 1.13 lacks
 
         def is_compiling() -> bool:
-            asked = getattr(sys.modules.get("torch._dynamo"), "is_compiling", None)
-            return asked is not None and bool(asked())
+            dynamo_compiles = getattr(sys.modules.get("torch._dynamo"), "is_compiling", None)
+            return dynamo_compiles is not None and bool(dynamo_compiles())
 
 
 try:
@@ -43,10 +43,10 @@ __all__ = [
 ]
 
 TensorBase: type = getattr(torch._C, "TensorBase", None) or torch._C._TensorBase
-"""The base of ``torch.Tensor`` that C++ makes; private before 2.2."""
+"""The base class of ``torch.Tensor`` in C++; private before 2.2."""
 
 Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
-"""A context manager that shows up in a profile under its name; the slower one before 2.2."""
+"""A context manager that appears in a profile under its name; before 2.2, the slower one."""
 
 is_wrapped: Callable[[Any], bool] = getattr(
     getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda _: False
@@ -55,7 +55,7 @@ is_wrapped: Callable[[Any], bool] = getattr(
 
 
 def profiler_config(memory: bool, experimental: Any) -> Any:
-    """Shapes and no stacks, which cost more than they tell."""
+    """Shapes, but no stacks, which cost more than they are worth."""
     make: Any = _profiler.ProfilerConfig
     plain = (_profiler.ProfilerState.KINETO, True, memory, False, False, False, experimental)
     try:
@@ -70,8 +70,8 @@ _set_eval_frame: Any = getattr(
 
 
 def run_as_it_is() -> None:
-    """Have torch.compile compile no function of ours when it meets its frame between two parts of
-    the program; within a part it is traced as before. Does nothing before Dynamo was imported."""
+    """Keep torch.compile from compiling our frames between two parts of the program; within a part
+    they are traced as before. Does nothing until Dynamo is imported."""
     skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
     if skip is None:
         return
@@ -83,7 +83,7 @@ def run_as_it_is() -> None:
 
 
 def never_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with Dynamo off in all that it calls: for what C++ may call anywhere."""
+    """The function, never compiled with its callees, for callbacks that C++ runs anywhere."""
     if _set_eval_frame is None:
         return function
 
@@ -98,7 +98,7 @@ def never_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _codes_of(values: Iterable[Any], module: str) -> Iterator[CodeType]:
-    """The code of functions and classes that a module defines, and of functions within them."""
+    """The code objects of a module's functions and classes, nested functions included."""
     for value in [*values]:
         if isinstance(value, type) and value.__module__ == module:
             yield from _codes_of(vars(value).values(), module)

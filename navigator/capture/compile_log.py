@@ -1,7 +1,6 @@
-"""What torch.compile says while it compiles: when it does, and what it makes of the program.
+"""Records when torch.compile compiles, and what it makes of the program.
 
-torch tells it to a logger of its own, for the logs of ``TORCH_TRACE``; as long as nothing is
-compiled it says nothing.
+The source is torch's own logger for ``TORCH_TRACE``, which is silent while nothing is compiled.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ _ENTRIES = frozenset(
     "inductor_post_grad_graph inductor_output_code inductor_provenance_tracking_node_mappings "
     "inductor_provenance_tracking_kernel_stack_traces".split()
 )
-"""What readers of a trace use; torch says some twenty times as much."""
+"""The entries that trace readers use; torch logs about twenty times as much."""
 _METRICS = ("co_name", "co_filename", "co_firstlineno", "fail_reason", "fail_type")
 
 
 class CompileLog(logging.Handler):
-    """Writes when something was compiled, and with ``texts`` what came of it.
+    """Writes when something was compiled and, with ``texts``, the results.
 
-    With ``texts`` Inductor keeps which operators each kernel comes from
-    (``torch._inductor.config.trace.provenance_tracking_level``), as it does for torch's own logs
-    under ``INDUCTOR_PROVENANCE=1``: that changes comments in the generated code, not the code.
+    With ``texts``, Inductor tracks the operators of each kernel
+    (``torch._inductor.config.trace.provenance_tracking_level``), as under
+    ``INDUCTOR_PROVENANCE=1``. This changes comments in the generated code, not the code.
     """
 
     def __init__(
@@ -62,15 +61,15 @@ class CompileLog(logging.Handler):
             self._tracked.provenance_tracking_level = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Never fails: it runs inside of the compiler."""
+        """Never raises, since it runs inside the compiler."""
         if os.getpid() != self._pid:
             return
         try:
-            said, text = record.metadata, record.payload  # type: ignore[attr-defined]
-            if _SPAN in said:
+            header, text = record.metadata, record.payload  # type: ignore[attr-defined]
+            if _SPAN in header:
                 self._time(json.loads(text))
-            elif self._texts and entry_name(said) in _ENTRIES:
-                self._write_entry(said, text)
+            elif self._texts and entry_name(header) in _ENTRIES:
+                self._write_entry(header, text)
         except Exception as error:  # noqa: BLE001 -- a version of torch that says it otherwise
             problem = {"message": f"the compiler's log could not be read: {error!r}"}
             self._file.write([metadata("problem", problem, self._pid)])
@@ -78,7 +77,7 @@ class CompileLog(logging.Handler):
     # ---------------------------------------------------------------------------- times
 
     def _time(self, event: dict[str, Any]) -> None:
-        """A part of a compilation begins or ends: only the outermost ones are written."""
+        """Write the begin or end of a compilation, for the outermost part only."""
         open_ = self._open()
         name = str(event.get("name", ""))
         if event.get("ph") == "B":
@@ -96,7 +95,7 @@ class CompileLog(logging.Handler):
                 self._ended()
 
     def _open(self) -> list[str]:
-        """The parts that are open in this thread, the outermost first."""
+        """The open parts of a compilation in this thread, outermost first."""
         if not hasattr(self._spans, "open"):
             self._spans.open = []
         found: list[str] = self._spans.open
@@ -108,15 +107,15 @@ class CompileLog(logging.Handler):
 
     # ---------------------------------------------------------------------------- texts
 
-    def _write_entry(self, said: dict[str, Any], text: str | None) -> None:
-        metrics = said.get("compilation_metrics")
+    def _write_entry(self, header: dict[str, Any], text: str | None) -> None:
+        metrics = header.get("compilation_metrics")
         if isinstance(metrics, dict):
-            said = said | {"compilation_metrics": {key: metrics.get(key) for key in _METRICS}}
-        args = {"entry": said, "text": text or ""}
+            header = header | {"compilation_metrics": {key: metrics.get(key) for key in _METRICS}}
+        args = {"entry": header, "text": text or ""}
         self._file.write([metadata("compile_log", args, self._pid, threading.get_native_id())])
 
     def _track_provenance(self) -> None:
-        """Have Inductor, where it is in use and can, keep what each kernel comes from."""
+        """Have Inductor, if it is in use and supports it, track the operators of each kernel."""
         config = sys.modules.get("torch._inductor.config")
         if not self._texts or config is None:
             return
@@ -130,11 +129,11 @@ class CompileLog(logging.Handler):
             debug._pre_grad_graph_id = -1  # type: ignore[union-attr]
 
 
-def entry_name(said: dict[str, Any]) -> str:
-    """What an entry of torch's log is called: by its first key, or as an artifact."""
-    artifact = said.get("artifact")
+def entry_name(header: dict[str, Any]) -> str:
+    """The name of an entry of torch's log: its first key, or the name of the artifact."""
+    artifact = header.get("artifact")
     if isinstance(artifact, dict):
         return str(artifact.get("name", ""))
     with suppress(StopIteration):
-        return str(next(iter(said)))
+        return str(next(iter(header)))
     return ""

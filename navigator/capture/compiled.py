@@ -1,7 +1,7 @@
-"""Records with the compiled recorder: no function mode, no profiler, no windows.
+"""Records with the compiled recorder: without function modes, the profiler and windows.
 
-It sees what the profiler sees, on every thread, with the Python stack of every operator that
-Python calls, and with the keys that the dispatcher chooses from.
+It records what the profiler does, on every thread, with the Python stack of each operator called
+from Python and the dispatch keys of the call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .writer import TraceFile, metadata, open_tail
 
 
 def load(path: str) -> ModuleType | None:
-    """The library at this path; None when it cannot be loaded here."""
+    """The library at this path; None if it cannot be loaded."""
     spec = importlib.util.spec_from_file_location(NAME, path)
     if spec is None or spec.loader is None:
         return None
@@ -40,7 +40,7 @@ def load(path: str) -> ModuleType | None:
 
 
 class _Paths(ModulePaths):
-    """Tells the recorder in which module a thread is."""
+    """Tells the recorder the module that a thread is in."""
 
     def __init__(self, native: Any, limits: Limits) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class _Paths(ModulePaths):
 
 
 class CompiledRecorder(Session):
-    """Records with the library; the same calls as ``Recorder``."""
+    """Records with the library; same interface as ``Recorder``."""
 
     def __init__(
         self, file: TraceFile, native: Any, limits: Limits | None = None, memory: bool = False
@@ -66,7 +66,7 @@ class CompiledRecorder(Session):
         self._native = native
         self._memory = memory
         """Whether allocations are recorded too."""
-        self._was_aside = False
+        self._stepped_aside = False
         self._stacks = Stacks(torch_folder())
         self.hooks = ModuleHooks(_Paths(native, self.limits))
         self._windows = 0
@@ -82,9 +82,9 @@ class CompiledRecorder(Session):
         self._undo += [self.hooks.end, *code.follow(), *self._definitions.follow()]
         if self._memory:
             self._undo += follow_own_profilers(self)
-            self._uncount += self._storages.follow()
+            self._remove_step_hooks += self._storages.follow()
         if self.active:
-            self._see()
+            self._begin_recording()
         self._announcer.start()
 
     def _leave_hooks(self, _frame: FrameType) -> Undo:
@@ -95,7 +95,7 @@ class CompiledRecorder(Session):
         self.hooks.on()
         return self.hooks.off
 
-    def _see(self) -> None:
+    def _begin_recording(self) -> None:
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
         limits = self.limits.operators, bool(self.limits.only)
         describe = never_compiled(self._stacks.classify), never_compiled(self._stack)
@@ -120,18 +120,18 @@ class CompiledRecorder(Session):
             self._native.stop()
 
     def step_aside(self) -> None:
-        """The program is about to run a profiler of its own in this thread: what allocators report
-        to is one place in each thread, and the profiler wants it empty."""
+        """Called before the program starts a profiler in this thread: memory reports have one
+        receiver per thread, and the profiler needs it."""
         self._native.step_aside()
-        if not self._was_aside:
+        if not self._stepped_aside:
             self.note(
                 "the program ran a profiler of its own, to which alone the allocators report: "
                 "memory that was taken or given back meanwhile is missing"
             )
-        self._was_aside = True
+        self._stepped_aside = True
 
     def step_back(self, _result: Any) -> None:
-        """It has ended."""
+        """Called when the program's profiler has ended."""
         self._native.step_back()
 
     def _tick(self) -> None:
@@ -142,7 +142,7 @@ class CompiledRecorder(Session):
     def _stop(self) -> None:
         self._native.stop()
 
-    def _rest(self) -> list[bytes]:
+    def _pending(self) -> list[bytes]:
         if torch.cuda.is_initialized():
             self.note(
                 "the program used CUDA: the compiled recorder sees no device kernels, the "
@@ -162,7 +162,7 @@ class CompiledRecorder(Session):
             return events
 
     def _stack(self, number: int, frames: list[tuple[str, int, str]]) -> bytes:
-        """The event for a stack, innermost first; in the thread that saw it first."""
+        """The event for a stack, innermost frame first, in the thread that met it first."""
         kinds = [self._stacks.classify(path) for path, _, _ in frames]
         args = {
             "stack": number,

@@ -1,8 +1,7 @@
-"""Where a program defines operators and ``autograd.Function``s of its own.
+"""Finds where a program defines its own operators and ``autograd.Function``s.
 
-Torch knows it of ``custom_op`` and of C++ (``_dispatch_dump``), Python of classes; a function
-that is given to a ``torch.library.Library`` is seen when it is given. Operators of torch itself are
-left out: they stand in its source.
+The source is torch for ``custom_op`` and C++ (``_dispatch_dump``) and Python for classes; functions
+passed to a ``torch.library.Library`` are noted in the call. Operators of torch itself are skipped.
 """
 
 from __future__ import annotations
@@ -27,38 +26,38 @@ from .modules import torch_folder
 
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 _INTERVAL_S = 2.0
-"""Looking takes some 7 ms."""
+"""A search takes about 7 ms."""
 _DEF = re.compile(r"\s*(async\s+)?def\s")
 _REGISTERED = re.compile(r"^(?:debug|(\w+)(?:\[alias\])?): registered at (.+?):(\d+)", re.M)
 _SCHEMA = re.compile(r"^schema: (.+)", re.M)
 _DEFAULT_KEY = "CompositeExplicitAutograd"
-"""Of a ``custom_op``'s function that is for every device."""
+"""Key of a ``custom_op`` function for all devices."""
 _KEYLESS = "CompositeImplicitAutograd"
-"""Of a kernel that was given to a ``Library`` without a key."""
+"""Key of a kernel passed to a ``Library`` without a dispatch key."""
 _TORCHS = ("aten::", "prim::", "prims::")
 _PLUG_IN_KEYS = ("PrivateUse1", "AutogradPrivateUse1")
-"""A device that is no part of torch registers its kernels of torch's operators here."""
+"""Out-of-tree devices register their kernels of torch's operators here."""
 _WRAPPERS = 20
-"""How many wrappers around a function are taken off at most."""
+"""Maximum number of wrappers to unwrap around a function."""
 _DECORATORS = 50
-"""How many lines of decorators a function has at most."""
+"""Maximum number of decorator lines of a function."""
 _CUSTOM_OPS = os.path.join("_library", "custom_ops.py")
 _GENERATOR = "torch._library.autograd"
-"""The module that makes a class for each operator with a ``register_autograd``."""
+"""The module that creates a class for each operator with a ``register_autograd``."""
 _ANY_OPERATOR = "aten::add.Tensor"
 
 
 class Definition(NamedTuple):
-    """One thing that the program defines, and where."""
+    """One definition of the program, and its place."""
 
     kind: str
     """``operator``, ``kernel``, ``fake``, ``forward`` or ``backward``."""
     name: str
-    """``mylib::scale``; of an ``autograd.Function`` what profiles show, ``SquareBackward``."""
+    """``mylib::scale``; for an ``autograd.Function`` the name in profiles, ``SquareBackward``."""
     path: str
     line: int
     function: str = ""
-    """``scale_cpu``, ``Square.backward``; empty where only the line that registers is known."""
+    """``scale_cpu``, ``Square.backward``; empty if only the registering line is known."""
     key: str = ""
     """The dispatch key of a kernel."""
     schema: str = ""
@@ -73,7 +72,7 @@ class Place(NamedTuple):
 
 
 class Definitions:
-    """Gathers definitions; each is told once."""
+    """Collects definitions; reports each one once."""
 
     def __init__(self) -> None:
         self._torch = os.path.join(torch_folder(), "")
@@ -81,15 +80,15 @@ class Definitions:
         """Folders of torch's own files, here and where it was built."""
         library = os.path.join(self._torch, "_library", "")
         self._machinery = (torch.library.__file__, library, functools.__file__, _OWN)
-        self._given: list[Definition] = []
+        self._noted: list[Definition] = []
         """Definitions passed to a ``Library`` since the last call."""
-        self._told: set[Definition] = set()
+        self._written: set[Definition] = set()
         self._names: set[str] = set()
         """Operators whose registrations were checked."""
-        self._due = 0.0
+        self._next_search = 0.0
 
     def follow(self) -> list[Callable[[], None]]:
-        """See what is given to a ``Library`` from here on; what is returned ends that."""
+        """Note what is passed to a ``Library`` from now on; returns a function that stops this."""
         library = torch.library.Library
         define, impl = library.define, library.impl
 
@@ -113,18 +112,18 @@ class Definitions:
         return [undo]
 
     def fresh(self, last: bool = False) -> list[Definition]:
-        """What was not told before; nothing if that was asked a moment ago, but at the end."""
-        if not last and monotonic() < self._due:
+        """New definitions; unless ``last``, none if the last search was a moment ago."""
+        if not last and monotonic() < self._next_search:
             return []
-        self._due = monotonic() + _INTERVAL_S
-        given, self._given = self._given, []
-        found = list(given)
+        self._next_search = monotonic() + _INTERVAL_S
+        registered, self._noted = self._noted, []
+        found = list(registered)
         with suppress(RuntimeError):  # another thread is defining something; retried later
             found += self._custom_ops()
             found += self._functions()
-        found += self._registered({*self._told, *found}, again=last)
-        fresh = [one for one in dict.fromkeys(found) if one not in self._told]
-        self._told.update(fresh)
+        found += self._registered({*self._written, *found}, again=last)
+        fresh = [one for one in dict.fromkeys(found) if one not in self._written]
+        self._written.update(fresh)
         return fresh
 
     # ------------------------------------------------------------------ given to a Library
@@ -133,7 +132,7 @@ class Definitions:
         place = self._caller()
         if place is not None:
             name = f"{namespace}::{schema.partition('(')[0].strip()}"
-            self._given.append(Definition("operator", name, *place, schema=schema))
+            self._noted.append(Definition("operator", name, *place, schema=schema))
 
     def _on_impl(self, library: Any, operator: Any, fn: Any, key: str) -> None:
         place = self._place(fn)
@@ -141,11 +140,11 @@ class Definitions:
             name = operator if isinstance(operator, str) else operator.name()
             full = name if "::" in name else f"{library.ns}::{name}"
             key = key or library.dispatch_key or _KEYLESS
-            self._given.append(Definition("kernel", full.removesuffix(".default"), *place, key))
+            self._noted.append(Definition("kernel", full.removesuffix(".default"), *place, key))
 
     def _caller(self) -> Place | None:
-        """The line of the program that asks ``torch.library``; None for torch itself, and for
-        ``custom_op``, which knows the function."""
+        """The program's line that calls ``torch.library``. None for calls by torch itself and for
+        ``custom_op``, which knows its function."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(self._machinery):
             if frame.f_code.co_filename.endswith(_CUSTOM_OPS):
@@ -158,7 +157,7 @@ class Definitions:
     # -------------------------------------------------------------------- what torch knows
 
     def _custom_ops(self) -> Iterator[Definition]:
-        """``custom_op`` and ``triton_op``."""
+        """Those of ``custom_op`` and ``triton_op``."""
         try:
             from torch._library.custom_ops import OPDEFS
         except ImportError:  # before 2.4
@@ -177,8 +176,8 @@ class Definitions:
                 yield Definition("fake", name, *place)
 
     def _registered(self, known: set[Definition], again: bool) -> Iterator[Definition]:
-        """By the dispatcher: what was registered at a line of a file that is here, where nothing
-        better is known. ``again``: also of operators that were looked at before."""
+        """The dispatcher's registrations from files on this machine, where nothing better is known.
+        ``again`` repeats operators that were checked before."""
         better = {(one.name, one.key) for one in known if one.kind in ("operator", "kernel")}
         for name in self._candidates():
             if name in self._names and not again:
@@ -195,17 +194,17 @@ class Definitions:
                     yield Definition(kind, name, path, int(line), key=key, schema=text)
 
     def _candidates(self) -> list[str]:
-        """Operators that somebody else than torch may have registered something for."""
+        """Operators that someone other than torch may have registered something for."""
         names = torch._C._dispatch_get_all_op_names()
-        own = torch._C._dispatch_get_registrations_for_dispatch_key
-        plugged = {name for key in _PLUG_IN_KEYS for name in own(key)}
+        operators_of = torch._C._dispatch_get_registrations_for_dispatch_key
+        plugged = {name for key in _PLUG_IN_KEYS for name in operators_of(key)}
         return [name for name in names if name in plugged or not name.startswith(_TORCHS)]
 
     def _is_of_program(self, path: str) -> bool:
         return not path.startswith(self._roots) and os.path.isfile(path)
 
     def _functions(self) -> Iterator[Definition]:
-        """Every ``autograd.Function`` that is there, by the names that profiles show."""
+        """All ``autograd.Function`` classes, by their names in profiles."""
         waiting = list(torch.autograd.Function.__subclasses__())
         for one in waiting:  # grows
             waiting += one.__subclasses__()
@@ -224,17 +223,17 @@ class Definitions:
     # --------------------------------------------------------------------- of a function
 
     def _place(self, function: Any, of_torch: bool = False) -> Place | None:
-        """Where a function of the program is defined; None for C's, and for torch's own unless
-        ``of_torch``."""
+        """Where a function of the program is defined. None for C functions and, unless
+        ``of_torch``, torch's own."""
         found = self._function(function) or (_unwrapped(function) if of_torch else None)
         if not isinstance(found, FunctionType):
             return None
         code = found.__code__
         return Place(absolute(code.co_filename), _def_line(code), found.__qualname__)
 
-    def _function(self, given: Any) -> FunctionType | None:
-        """The program's function in what torch was given or has made around it."""
-        plain = _unwrapped(given)
+    def _function(self, function: Any) -> FunctionType | None:
+        """The program's function behind an object that torch was given or wrapped."""
+        plain = _unwrapped(function)
         if not isinstance(plain, FunctionType):
             return None
         if not plain.__code__.co_filename.startswith(self._torch):
@@ -245,14 +244,14 @@ class Definitions:
 
 
 def _build_root() -> tuple[str, ...]:
-    """The folder in which torch was built, by a line that torchgen wrote."""
+    """The folder that torch was built in, from a line written by torchgen."""
     registered = _REGISTERED.search(torch._C._dispatch_dump(_ANY_OPERATOR))
     root, found, _ = registered[2].partition("build/aten/") if registered else ("", "", "")
     return (root,) if root and found else ()
 
 
 def _registered_backward(function: Any, depth: int = 3) -> Any:
-    """Of a class that ``torch.library`` makes for an operator the function that was registered."""
+    """The backward function in the class that ``torch.library`` makes for an operator."""
     plain = _unwrapped(function)
     for value in _closure(plain) if depth and isinstance(plain, FunctionType) else ():
         if isinstance(value, FunctionType):
@@ -273,7 +272,7 @@ def _closure(function: FunctionType) -> list[Any]:
 
 
 def _unwrapped(function: Any) -> Any:
-    """The function under methods, partial applications and decorators that say what they wrap."""
+    """The function inside methods, partials and decorators that set ``__wrapped__``."""
     for _ in range(_WRAPPERS):
         if isinstance(function, (MethodType, staticmethod, classmethod)):
             function = function.__func__
@@ -287,7 +286,7 @@ def _unwrapped(function: Any) -> Any:
 
 
 def _def_line(code: CodeType) -> int:
-    """The line of ``def``: a code object begins at its first decorator."""
+    """The line of ``def``; the code object's first line is that of its first decorator."""
     first = code.co_firstlineno
     lines = linecache.getlines(code.co_filename)[first - 1 : first + _DECORATORS]
     if code.co_name != "<lambda>":

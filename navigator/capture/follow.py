@@ -33,7 +33,7 @@ Undo = Callable[[], None]
 """Restores what was replaced."""
 
 
-class Giving(Protocol):
+class ProfilerGuard(Protocol):
     """A recorder that steps aside while the program runs a profiler."""
 
     def step_aside(self) -> None: ...
@@ -114,24 +114,24 @@ class HiddenMode:
     def __init__(self) -> None:
         builtins = importlib.import_module("torch.jit._builtins")
         builtins._register_builtin(has_torch_function, "aten::has_torch_function")
-        self._asked = torch.overrides.has_torch_function
+        self._original = torch.overrides.has_torch_function
         self._shown = 1
-        self._over = False
+        self._ended = False
 
     def hide(self) -> None:
         """Hide our mode, once every ``show`` request has ended."""
         self._shown -= 1
-        if not self._shown and not self._over:
+        if not self._shown and not self._ended:
             torch.overrides.has_torch_function = has_torch_function
 
     def show(self) -> None:
         """Let torch answer."""
         self._shown += 1
-        torch.overrides.has_torch_function = self._asked
+        torch.overrides.has_torch_function = self._original
 
     def end(self) -> None:
         """Let torch answer from now on."""
-        self._over = True
+        self._ended = True
         self.show()
 
 
@@ -206,24 +206,24 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
     ]
 
 
-def follow_profilers(recorder: Giving) -> list[Undo]:
+def follow_profilers(recorder: ProfilerGuard) -> list[Undo]:
     """Step aside while the program runs a profiler, or a tool that would see our markers."""
     patches, observing = follow_own_profilers(recorder), torch.profiler.profiler
     if hasattr(observing, "_enable_execution_trace_observer"):
-        patches.append(_aside(recorder, observing, "_enable_execution_trace_observer"))
-        patches.append(_back(recorder, observing, "_disable_execution_trace_observer"))
+        patches.append(_before_profiler(recorder, observing, "_enable_execution_trace_observer"))
+        patches.append(_after_profiler(recorder, observing, "_disable_execution_trace_observer"))
     return patches
 
 
-def follow_own_profilers(recorder: Giving) -> list[Undo]:
+def follow_own_profilers(recorder: ProfilerGuard) -> list[Undo]:
     """Step aside while the program runs a profiler: there can be only one."""
     module = torch.autograd.profiler
     starts = ("_prepare_profiler", "_enable_profiler")
-    patches = [_aside(recorder, module, name) for name in starts]
-    return [*patches, _back(recorder, module, "_disable_profiler")]
+    patches = [_before_profiler(recorder, module, name) for name in starts]
+    return [*patches, _after_profiler(recorder, module, "_disable_profiler")]
 
 
-def _aside(recorder: Giving, owner: Any, name: str) -> Undo:
+def _before_profiler(recorder: ProfilerGuard, owner: Any, name: str) -> Undo:
     original = getattr(owner, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -233,7 +233,7 @@ def _aside(recorder: Giving, owner: Any, name: str) -> Undo:
     return replace(owner, name, call)
 
 
-def _back(recorder: Giving, owner: Any, name: str) -> Undo:
+def _after_profiler(recorder: ProfilerGuard, owner: Any, name: str) -> Undo:
     original = getattr(owner, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -43,11 +43,11 @@ class Stacks:
 
     def __init__(self, torch_folder: str) -> None:
         self._torch = os.path.join(torch_folder, "")
-        self._handing_on = (
+        self._mode_files = (
             os.path.join(torch_folder, "nn", "modules", ""),
             os.path.join(torch_folder, "_dynamo", "eval_frame.py"),
         )
-        self._own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+        self._our_folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
         self._stdlib = _stdlib_folders()
         self._kinds: dict[int, int] = {}
         self._codes: list[CodeType] = []  # kept alive so that ids are not reused
@@ -57,21 +57,21 @@ class Stacks:
         """The stack whose innermost frame is ``frame``."""
         kinds = self._kinds
         key: list[int] = []
-        wanted = USER_FRAMES
-        here = frame
-        while here is not None and (len(key) < 2 * FRAME_LIMIT or wanted == USER_FRAMES):
-            code = here.f_code
+        room = USER_FRAMES
+        current = frame
+        while current is not None and (len(key) < 2 * FRAME_LIMIT or room == USER_FRAMES):
+            code = current.f_code
             ident = id(code)
             kind = kinds.get(ident)
             if kind is None:
                 kind = self._learn(code)
             if kind == _USER or (kind and len(key) < 2 * FRAME_LIMIT):
-                key += (ident, here.f_lasti)
+                key += (ident, current.f_lasti)
                 if kind == _USER:
-                    wanted -= 1
-                    if not wanted:
+                    room -= 1
+                    if not room:
                         break
-            here = here.f_back
+            current = current.f_back
         found = self._stacks.get(tuple(key))
         return found if found is not None else self._add(tuple(key), frame)
 
@@ -88,7 +88,7 @@ class Stacks:
         kind = self._kinds.get(id(code))
         is_torch = (kind if kind is not None else self._learn(code)) == _TORCH
         hands_on = code.co_name == "__torch_function__"
-        return is_torch and not hands_on and not code.co_filename.startswith(self._handing_on)
+        return is_torch and not hands_on and not code.co_filename.startswith(self._mode_files)
 
     def _learn(self, code: CodeType) -> int:
         kind = self.classify(code.co_filename)
@@ -100,15 +100,15 @@ class Stacks:
     def user_index(kinds: list[int]) -> int:
         """Index of the user's frame: the innermost of the user's files, else of a library, else the
         outermost frame."""
-        for wanted in (_USER, _LIBRARY):
-            if wanted in kinds:
-                return kinds.index(wanted)
+        for kind in (_USER, _LIBRARY):
+            if kind in kinds:
+                return kinds.index(kind)
         return max(len(kinds) - 1, 0)
 
     def classify(self, path: str) -> int:
         """0 for hidden frames, 1 for torch and code it generates, 2 for the standard library, 3 for
         the user."""
-        if path.startswith((self._own, "<frozen")):
+        if path.startswith((self._our_folder, "<frozen")):
             return _HIDDEN
         generated = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")  # Inductor sets it
         if path.startswith("<eval_with_key>") or (generated and path.startswith(generated)):
@@ -146,8 +146,8 @@ def _frame(frame: FrameType) -> Frame:
 def _stdlib_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths["stdlib"], paths["platstdlib"], os.path.dirname(os.__file__)}
-    own = {f"<frozen {name}" for name in ("importlib", "runpy")}
-    return tuple(os.path.join(folder, "") for folder in folders if folder) + tuple(own)
+    frozen = {f"<frozen {name}" for name in ("importlib", "runpy")}
+    return tuple(os.path.join(folder, "") for folder in folders if folder) + tuple(frozen)
 
 
 def absolute(path: str) -> str:

@@ -85,7 +85,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         output = None
         self.busy = number = recorder.next_number()
         start = time_ns()
-        told = self.slot.begin((func, stack, recorder.paths.path), start)
+        kind_number = self.slot.begin((func, stack, recorder.paths.path), start)
         try:
             with Marker(f"{MARK}{number}") if recorder.marking else nullcontext():
                 result = func(*args, **(kwargs or {}))
@@ -99,7 +99,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         finally:
             end = time_ns()
             self.busy = 0
-            self.slot.end(told, number, start, end - start)
+            self.slot.end(kind_number, number, start, end - start)
             kind = (func, stack, recorder.paths.path, output)
             recorder.add_call(number, kind, self.thread, start, end - start)
             if self.top and (end > recorder.due or number > recorder.full_at):
@@ -112,7 +112,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         kind = _Unseen(None, module, name), stack, path
         self.busy = number = recorder.next_number()
         start = time_ns()
-        told = self.slot.begin(kind, start)
+        kind_number = self.slot.begin(kind, start)
         marker = Marker(f"{MARK}{number}") if recorder.marking else nullcontext()
         marker.__enter__()
 
@@ -120,7 +120,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             marker.__exit__(None, None, None)
             now = time_ns()
             self.busy = 0
-            self.slot.end(told, number, start, now - start)
+            self.slot.end(kind_number, number, start, now - start)
             recorder.add_call(number, (*kind, None), self.thread, start, now - start)
             if self.top and (now > recorder.due or number > recorder.full_at):
                 recorder.at_boundary(frame, now)
@@ -181,7 +181,7 @@ def _take_all() -> list[Any]:
     return [_pop_mode() for _ in _get_current_function_mode_stack()][::-1]
 
 
-_asked = torch.overrides.has_torch_function
+_torch_has_torch_function = torch.overrides.has_torch_function
 
 
 def has_torch_function(arguments: Any) -> bool:
@@ -192,7 +192,7 @@ def has_torch_function(arguments: Any) -> bool:
         for mode in modes:
             if not isinstance(mode, CallMode):
                 _push_mode(mode)
-        return bool(_asked(arguments))
+        return bool(_torch_has_torch_function(arguments))
     finally:
         _take_all()
         for mode in modes:

@@ -71,7 +71,7 @@ class ModuleHooks:
         self._handles: list[Any] = []
         self._off = 1
         """Number of ``off`` calls without a matching ``on``."""
-        self._over = False
+        self._ended = False
         # Dynamo warns about global hooks; the only effect is that these may run twice.
         warnings.filterwarnings(
             "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
@@ -80,7 +80,7 @@ class ModuleHooks:
     def on(self) -> None:
         """Install the hooks, once every ``off`` request has ended."""
         self._off -= 1
-        if self._off or self._over:
+        if self._off or self._ended:
             return
         always = _always_call()
         self._handles = [
@@ -97,7 +97,7 @@ class ModuleHooks:
 
     def end(self) -> None:
         """Remove the hooks for good."""
-        self._over = True
+        self._ended = True
         self.off()
 
     def _before(self, module: Any, _inputs: Any) -> None:

@@ -70,10 +70,10 @@ class Profiler:
         if not all_threads:
             options.pop(_ALL_THREADS, None)
         config = profiler_config(self._memory, _experimental(options))
-        wanted = activities(device)
+        kinds = activities(device)
         with quiet_kineto():
-            _prepare_profiler(config, wanted)
-            _enable_profiler(config, wanted)
+            _prepare_profiler(config, kinds)
+            _enable_profiler(config, kinds)
         self.running, self._has_threads = True, all_threads and _ALL_THREADS in options
 
     def save(self, folder: str) -> str:

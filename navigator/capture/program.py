@@ -321,13 +321,13 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 def _faulthandler_enabled() -> Iterator[None]:
     """If torch crashes the process, as a build for another machine does, Python reports the
     location."""
-    told = faulthandler.is_enabled()
-    if not told:
+    enabled = faulthandler.is_enabled()
+    if not enabled:
         faulthandler.enable(file=2, all_threads=False)
     try:
         yield
     finally:
-        if not told:
+        if not enabled:
             faulthandler.disable()
 
 

@@ -129,12 +129,12 @@ class Recorder(Session):
         self._undo = [self.hooks.end, *self.modes.follow()]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         if self._options.memory:
-            self._uncount += self._storages.follow()
+            self._remove_step_hooks += self._storages.follow()
         self._announcer.start()
         if self.active:
-            self._see()
+            self._begin_recording()
 
-    def _see(self) -> None:
+    def _begin_recording(self) -> None:
         if torch._C._autograd._profiler_enabled():
             self._aside_ns = time_ns()
         elif torch._C._current_graph_task_id() < 0:  # else it would only see this backward pass
@@ -204,7 +204,7 @@ class Recorder(Session):
         self._close_window()
         self._write_aside(None)
 
-    def _rest(self) -> list[bytes]:
+    def _pending(self) -> list[bytes]:
         self._windows.write_waiting()
         return self._log.announce()
 
@@ -361,8 +361,8 @@ class Recorder(Session):
         threads may be running at its end."""
         limits = self.limits
         part = limits.only or limits.operators or limits.size
-        elsewhere = self.elsewhere or self._log.elsewhere or self._accelerator
-        return bool(not self._windows.count or part or elsewhere or self._all_threads)
+        off_cpu = self.elsewhere or self._log.elsewhere or self._accelerator
+        return bool(not self._windows.count or part or off_cpu or self._all_threads)
 
     def _close_with_tree(self, closed_ns: int) -> None:
         window = self._profiler.stop(tempfile.gettempdir())

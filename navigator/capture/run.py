@@ -57,8 +57,8 @@ class Run:
     def inherited() -> Run | None:
         """The run of the parent process; None if children are not recorded."""
         try:
-            told = json.loads(os.environ.get(VARIABLE, ""))
-            return Run(argparse.Namespace(**told["options"]), told["since"], told["parent"])
+            parent = json.loads(os.environ.get(VARIABLE, ""))
+            return Run(argparse.Namespace(**parent["options"]), parent["since"], parent["parent"])
         except (ValueError, TypeError, KeyError):
             return None
 
@@ -72,8 +72,8 @@ class Run:
         """Set the environment variables that child Pythons need to record themselves."""
         if not self.follows:
             return
-        told = {"options": vars(self.options), "since": self.since, "parent": self.name}
-        os.environ[VARIABLE] = json.dumps(told)
+        fields = {"options": vars(self.options), "since": self.since, "parent": self.name}
+        os.environ[VARIABLE] = json.dumps(fields)
         paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         rest = [path for path in paths if path and path != _CHILD]
         os.environ["PYTHONPATH"] = os.pathsep.join([_CHILD, *rest])
@@ -86,8 +86,8 @@ class Run:
         file = TraceFile(path, self.since if self.parent else None)
         if file.path != path:
             file.say(f"another process writes {path}: recording to {file.path}")
-        told: dict[str, Any] = {"command": [*command], "cwd": os.getcwd(), "rank": rank_of()}
-        file.write([metadata("program", told, os.getpid())])
+        fields: dict[str, Any] = {"command": [*command], "cwd": os.getcwd(), "rank": rank_of()}
+        file.write([metadata("program", fields, os.getpid())])
         return file
 
     def close(self, file: TraceFile) -> None:

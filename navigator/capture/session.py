@@ -46,11 +46,11 @@ class Session:
         self._storages = Storages()
         self._undo: list[Undo] = []
         """Functions that undo patches."""
-        self._uncount: list[Undo] = []
+        self._remove_step_hooks: list[Undo] = []
         """Functions that remove optimizer hooks, called last: hooks may be running."""
         self._started = False
         """Whether the file is still open."""
-        self._told_full = False
+        self._reported_full = False
         self._left_out = False
         """Whether operators beyond the limit were dropped."""
         self._step = 0
@@ -77,12 +77,12 @@ class Session:
         self._end()
         if self._compile_log is not None:
             self._compile_log.stop()
-        for undo in self._uncount:
+        for undo in self._remove_step_hooks:
             undo()
         if self._step < self.limits.first:
             self.note(self._never())
         end = metadata("end", {"calls": self._calls()}, self._pid)
-        self._file.write([*self._rest(), *self._defined(last=True)])
+        self._file.write([*self._pending(), *self._defined(last=True)])
         self._check_limits()
         self._file.write_unlimited([end])
         self._file.close()
@@ -134,7 +134,7 @@ class Session:
         self._step += 1
         if self._step == self.limits.first and self._undo:
             self.active = True
-            self._see()
+            self._begin_recording()
         if self._step == self.limits.last:
             self._end_soon()
 
@@ -150,7 +150,7 @@ class Session:
     def _check_limits(self) -> None:
         """End the recording if nothing more can be written, or should be."""
         file, limits = self._file, self.limits
-        if self._told_full:
+        if self._reported_full:
             return
         if file.problem:
             self._end()
@@ -161,7 +161,7 @@ class Session:
 
     def _full(self, what: str, option: str) -> None:
         """Report that a limit is reached; the program goes on unrecorded."""
-        self._told_full = True
+        self._reported_full = True
         text = f"recording stopped at {what}: {option}"
         self.note(f"{text}; what ran after that is not in the trace")
         self._file.say(f"{text}; the program goes on" if self._started else text)
@@ -181,7 +181,7 @@ class Session:
         """As ``_end``, but waits for open calls."""
         self._end()
 
-    def _see(self) -> None:
+    def _begin_recording(self) -> None:
         """Start recording operators."""
         raise NotImplementedError
 
@@ -223,7 +223,7 @@ class Session:
         self._started = True
         self.active = not self.limits.first
         if self.limits.steps:
-            self._uncount = follow_steps(self.step_ended, self.limits.step)
+            self._remove_step_hooks = follow_steps(self.step_ended, self.limits.step)
 
     def _compiles(self) -> None:
         """torch.compile, or an export, starts to compile."""
@@ -245,7 +245,7 @@ class Session:
         """Stop recording operators."""
         raise NotImplementedError
 
-    def _rest(self) -> list[bytes]:
+    def _pending(self) -> list[bytes]:
         """Events that are not written yet."""
         raise NotImplementedError
 

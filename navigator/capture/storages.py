@@ -20,7 +20,7 @@ from .compat import is_compiling, register_optimizer_step_post_hook
 _is_lazy_copy: Callable[[Any], bool] = getattr(torch._C, "_is_cow_tensor", lambda _: False)
 """Whether reading its address would copy it."""
 
-Told = dict[str, Any]
+Entry = dict[str, Any]
 """``time_ns``, and addresses by category."""
 
 
@@ -28,7 +28,7 @@ class Storages:
     """Collects addresses by category."""
 
     def __init__(self) -> None:
-        self._told: list[Told] = []
+        self._entries: list[Entry] = []
         self._known: dict[int, tuple[int, ...]] = {}
         """By id of a module: the last addresses of its parameters."""
 
@@ -37,10 +37,10 @@ class Storages:
         module = register_module_forward_pre_hook(self._module)
         return [module.remove, register_optimizer_step_post_hook(self._optimizer).remove]
 
-    def fresh(self) -> list[Told]:
+    def fresh(self) -> list[Entry]:
         """The entries since the last call."""
-        told, self._told = self._told, []
-        return told
+        lines, self._entries = self._entries, []
+        return lines
 
     def _module(self, module: Any, inputs: Any) -> None:
         if is_compiling():
@@ -68,7 +68,7 @@ class Storages:
 
     def _record_change(self, **found: tuple[int, ...]) -> None:
         if any(found.values()):
-            self._told.append({"time_ns": time_ns(), **{k: v for k, v in found.items() if v}})
+            self._entries.append({"time_ns": time_ns(), **{k: v for k, v in found.items() if v}})
 
 
 def _values(state: Any) -> Iterable[Any]:

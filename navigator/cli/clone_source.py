@@ -112,7 +112,7 @@ def clone(
         return done
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _only_one(folder):
+        with _locked(folder):
             return _Cloner(request, folder, progress or (lambda *_: None)).run()
     except OSError as error:
         reason = error.strerror or error
@@ -120,7 +120,7 @@ def clone(
 
 
 @contextlib.contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """Locks a clone that is being made against other processes."""
     try:
         import fcntl
@@ -176,8 +176,8 @@ class _Cloner:
                 return ref
             if not re.search("couldn't find remote ref|not our ref|unadvertised object", failure):
                 raise self._unreachable(failure)
-        wanted = " or ".join(self.request.refs)
-        raise NotFound(f"{self.request.url} has no tag, branch or commit {wanted}")
+        names = " or ".join(self.request.refs)
+        raise NotFound(f"{self.request.url} has no tag, branch or commit {names}")
 
     def _has_history(self) -> bool:
         objects = self.folder / ".git"
@@ -201,9 +201,9 @@ class _Cloner:
     def _finish(self, commit: str, ref: str) -> CloneRecord:
         record = CloneRecord(self.folder, commit, ref, time.time())
         values = {k: v for k, v in asdict(record).items() if k != "root"}
-        aside = self.record.with_suffix(".part")
-        aside.write_text(json.dumps({**values, "url": self.request.url}), encoding="utf-8")
-        os.replace(aside, self.record)
+        part = self.record.with_suffix(".part")
+        part.write_text(json.dumps({**values, "url": self.request.url}), encoding="utf-8")
+        os.replace(part, self.record)
         found = read_clone_record(self.folder)
         if found is None:
             raise SourceError(f"{self.request.url} at {ref} is not PyTorch's source")
@@ -217,17 +217,17 @@ class _Cloner:
         """Runs git and reports its progress; returns its error message, if any."""
         self.progress(stage, 0, 0)
         process = self.repository.start(*command)
-        said: deque[str] = deque(maxlen=20)
+        output: deque[str] = deque(maxlen=20)
         for line in io.TextIOWrapper(process.stderr, errors="replace"):
             text = line.strip()
             if found := _PROGRESS.match(text):
                 self.progress(f"{stage}: {found[1].lower()}", int(found[2]), int(found[3]))
             elif text:
-                said.append(text)
+                output.append(text)
         status = process.proc.wait() if process.proc else 1
-        return "\n".join(said) or f"git {command[0]} failed" if status else ""
+        return "\n".join(output) or f"git {command[0]} failed" if status else ""
 
-    def _unreachable(self, said: str) -> SourceError:
-        fatal = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))]
-        reason = (fatal or said.splitlines())[0].partition(": ")[2] or said
+    def _unreachable(self, output: str) -> SourceError:
+        fatal = [line for line in output.splitlines() if line.startswith(("fatal:", "error:"))]
+        reason = (fatal or output.splitlines())[0].partition(": ")[2] or output
         return SourceError(f"cloning {self.request.url} stopped: {reason}; rerun to resume")

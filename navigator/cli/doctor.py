@@ -258,8 +258,8 @@ def _lines(path: Path) -> list[str]:
 
 def _block(title: str, lines: Iterable[str]) -> Iterator[str]:
     # No line may contain a fence.
-    said = [without_secrets(printable(line)).replace("```", "'''") for line in lines]
-    yield from (f"### {title}", "", "```", *(said or ["(none)"]), "```", "")
+    safe = [without_secrets(printable(line)).replace("```", "'''") for line in lines]
+    yield from (f"### {title}", "", "```", *(safe or ["(none)"]), "```", "")
 
 
 def without_secrets(text: str) -> str:

@@ -178,9 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_TORCHNAV_COMPLETE" in os.environ:  # click's protocol for completion in shells
         torchnav.main(prog_name="torchnav")
     settings = Settings()
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     with contextlib.ExitStack() as stack:
-        return guarded(lambda: _run(given, settings, stack), settings)
+        return guarded(lambda: _run(words, settings, stack), settings)
 
 
 @contextlib.contextmanager
@@ -191,11 +191,11 @@ def parsed(arguments: Sequence[str]) -> Iterator[tuple[Settings, click.Context |
     settings = Settings()
     with contextlib.ExitStack() as stack:
         _choose_python(stack)
-        given = list(arguments)
-        context = torchnav.make_context("torchnav", [*given], obj=settings, resilient_parsing=True)
+        words = list(arguments)
+        context = torchnav.make_context("torchnav", [*words], obj=settings, resilient_parsing=True)
         stack.enter_context(context)
         rest = context.args
-        name = given[-len(rest) - 1] if len(given) > len(rest) else ""
+        name = words[-len(rest) - 1] if len(words) > len(rest) else ""
         command = torchnav.get_command(context, name)
         if command is None:
             yield settings, None
@@ -229,9 +229,9 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        said = io.StringIO()
-        error.show(said)
-        for line in said.getvalue().splitlines():
+        message = io.StringIO()
+        error.show(message)
+        for line in message.getvalue().splitlines():
             say(line)
         return EXIT_USAGE
     except click.Abort:

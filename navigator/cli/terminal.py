@@ -74,7 +74,7 @@ class Terminal:
             self._held.extend(safe)
             return
         self.release()
-        for line in self._dressed(safe, links=True):
+        for line in self._styled(safe, links=True):
             self._put(line)
 
     def write_data(self, lines: Iterable[str]) -> None:
@@ -86,14 +86,14 @@ class Terminal:
     def release(self) -> None:
         """Prints the held lines without a pager."""
         held, self._held = self._held, []
-        for line in self._dressed(held, links=True):
+        for line in self._styled(held, links=True):
             self._put(line)
 
     def end(self) -> None:
         """Prints the held lines, through a pager if they exceed the screen. Raises as ``write``."""
         if self._held and not _fits(self._held):
             held, self._held = self._held, []
-            lines = self._dressed(held, links=False)  # older pagers print links' escapes
+            lines = self._styled(held, links=False)  # older pagers print links' escapes
             click.echo_via_pager((f"{line}\n" for line in lines), color=self._is_coloured())
             return
         self.release()
@@ -118,14 +118,14 @@ class Terminal:
     def _pages(self) -> bool:
         return self.pager and _is_terminal() and sys.stdin.isatty() and _choose_pager()
 
-    def _dressed(self, lines: Iterable[str], *, links: bool) -> Iterator[str]:
+    def _styled(self, lines: Iterable[str], *, links: bool) -> Iterator[str]:
         """Lines with colours and links, if they go to a terminal."""
         linked = links and self.color != "never" and bool(self.links) and _is_terminal()
         coloured = self._is_coloured()
         if not (coloured or linked):
             yield from lines
             return
-        link = self._linked if linked else _as_it_is
+        link = self._linked if linked else _without_link
         for line, after in _with_next(lines):
             yield _coloured(line, after, link) if coloured else _with_places(line, link)
 
@@ -160,7 +160,7 @@ def _on_disk(index: Index, path: str) -> str:
 Link = Callable[[str, str, str], str]
 
 
-def _as_it_is(text: str, _path: str, _line: str) -> str:
+def _without_link(text: str, _path: str, _line: str) -> str:
     return text
 
 
@@ -183,12 +183,12 @@ def _body(text: str, link: Link) -> str:
     pieces, end = [], 0
     for found in _PLACE.finditer(text):
         place = click.style(found[0], fg="cyan")
-        pieces += [_doubts(text[end : found.start()]), link(place, found["path"], found["line"])]
+        pieces += [_doubtful(text[end : found.start()]), link(place, found["path"], found["line"])]
         end = found.end()
-    return "".join([*pieces, _doubts(text[end:])])
+    return "".join([*pieces, _doubtful(text[end:])])
 
 
-def _doubts(text: str) -> str:
+def _doubtful(text: str) -> str:
     return _DOUBT.sub(lambda found: click.style(found[0], fg="yellow"), text)
 
 

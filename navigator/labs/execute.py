@@ -29,29 +29,29 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 def main(arguments: list[str]) -> int:
     """Runs the lab at a path; returns 0 if every cell that could be run succeeded."""
     lab = read_lab(Path(arguments[0]))
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as told, tempfile.TemporaryFile() as printed:
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as output, tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         lacks = lacking(lab.needs)
-        _emit(told, unmet=lacks, torch=version("torch"))
-        return 1 if lacks else _run(lab, told, printed.fileno())
+        _emit(output, unmet=lacks, torch=version("torch"))
+        return 1 if lacks else _run(lab, output, printed.fileno())
 
 
-def _run(lab: Lab, told: TextIO, printed: int) -> int:
+def _run(lab: Lab, stream: TextIO, printed: int) -> int:
     module = ModuleType("__main__")
     module.__file__ = str(lab.path)
     sys.modules["__main__"] = module  # where multiprocessing finds pickled functions
     sys.argv = [str(lab.path)]
-    seen: list[int] = []
-    vars(module)[_NOTE] = seen.append
+    checked_lines: list[int] = []
+    vars(module)[_NOTE] = checked_lines.append
     for number, cell in enumerate(lab.cells):
         if cell.is_markdown:
             continue
-        before = len(seen)
+        before = len(checked_lines)
         skipped = lacking(cell.needs)
         error = None if skipped else _error_of(cell, lab, vars(module))
         output = _new_text(printed)
-        checked = sorted(set(seen[before:]))
-        _emit(told, cell=number, skipped=skipped, output=output, checked=checked, error=error)
+        checked = sorted(set(checked_lines[before:]))
+        _emit(stream, cell=number, skipped=skipped, output=output, checked=checked, error=error)
         if error:
             return 1
     return 0
@@ -59,19 +59,19 @@ def _run(lab: Lab, told: TextIO, printed: int) -> int:
 
 def _error_of(cell: Cell, lab: Lab, names: dict[str, Any]) -> dict[str, Any] | None:
     """Runs a cell and returns its error, if any."""
-    tree = ast.fix_missing_locations(_Noting().visit(parsed(cell.text, cell.line)))
+    tree = ast.fix_missing_locations(_ClaimReporter().visit(parsed(cell.text, cell.line)))
     code = compile(tree, str(lab.path), "exec", dont_inherit=True, optimize=0)
     try:
         exec(code, names)  # running it is the user's request
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the lab raises is told
         steps = traceback.extract_tb(error.__traceback__)
-        own = [step.lineno for step in steps if step.filename == str(lab.path)]
+        lines = [step.lineno for step in steps if step.filename == str(lab.path)]
         text = "".join(traceback.format_exception_only(error)).strip()
-        return {"line": (own or [cell.line])[-1], "message": text}
+        return {"line": (lines or [cell.line])[-1], "message": text}
     return None
 
 
-class _Noting(ast.NodeTransformer):
+class _ClaimReporter(ast.NodeTransformer):
     """Makes each claim report that it was checked."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
@@ -79,8 +79,8 @@ class _Noting(ast.NodeTransformer):
         return [node, ast.copy_location(ast.Expr(note), node)]
 
 
-def _emit(told: TextIO, **event: object) -> None:
-    print(json.dumps(event), file=told, flush=True)
+def _emit(stream: TextIO, **event: object) -> None:
+    print(json.dumps(event), file=stream, flush=True)
 
 
 def _new_text(file: int) -> str:
@@ -99,24 +99,24 @@ def _new_text(file: int) -> str:
 def lacking(needs: Iterable[str]) -> str:
     """The first missing requirement, in words; empty if all are met."""
     for need in needs:
-        if said := _lacking(*need.split()):
-            return said
+        if lack := _lacking(*need.split()):
+            return lack
     return ""
 
 
 def _lacking(what: str, least: str = "") -> str:
     """Avoids importing torch if possible: a lab may demonstrate its own import."""
     if what == "torch":
-        own = version("torch")
-        return f"needs torch {least}, and this is {own}" if _numbers(own) < _numbers(least) else ""
+        has = version("torch")
+        return f"needs torch {least}, and this is {has}" if _numbers(has) < _numbers(least) else ""
     if what == "compiler":
         names = (os.environ.get("CXX", "g++"), "g++", "clang++")
         return "" if any(map(shutil.which, names)) else "needs a C++ compiler"
     import torch
 
     if what == "processes":
-        there = torch.distributed.is_available() and torch.distributed.is_gloo_available()
-        return "" if there else "needs torch.distributed with gloo"
+        available = torch.distributed.is_available() and torch.distributed.is_gloo_available()
+        return "" if available else "needs torch.distributed with gloo"
     return "" if torch.cuda.is_available() else "needs CUDA"
 
 

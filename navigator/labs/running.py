@@ -14,7 +14,7 @@ from typing import Any
 
 from indexes.model.errors import SourceError
 from navigator.labs.cells import Cell, Lab
-from navigator.live.python_process import ended, own_command
+from navigator.live.python_process import own_command, status_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def run_lab(
         SourceError: The lab can't be run: the Python has no torch, or a requirement is missing.
     """
     command = own_command(python, "navigator.labs.execute", str(lab.path))
-    given = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
-    environment = {**os.environ, **{name: value for name, value in given.items() if value}}
+    variables = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
+    environment = {**os.environ, **{name: value for name, value in variables.items() if value}}
     with _started(command, environment) as process:
         try:
             version, cells = _collected(_events(process), lab, cell_done)
@@ -132,4 +132,4 @@ def _cell_run(event: dict[str, Any]) -> CellRun:
 def _ended(status: int, cells: Mapping[int, CellRun]) -> str:
     """How a process ended that did not report it."""
     failed = any(run.error for run in cells.values())
-    return ended(status) if status < 0 or (status and not failed) else ""
+    return status_words(status) if status < 0 or (status and not failed) else ""

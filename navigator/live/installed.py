@@ -84,10 +84,10 @@ def differences(index: Index, table: DispatchTable) -> tuple[Difference, ...]:
 
 def live_switches(answer: SwitchPaths) -> tuple[LiveSwitch, ...]:
     """Each path, with the dispatch keys that torch uses while a switch is on."""
-    said = _run_script("switches_dump.py", words=answer.backend.lower())
+    answers = _run_script("switches_dump.py", words=answer.backend.lower())
     sets = {
         switch: one if isinstance(one, str) else LiveSets(*(tuple(one[key]) for key in _KEYS))
-        for switch, one in said.items()
+        for switch, one in answers.items()
     }
     table = live_torch([answer.op]).tables[answer.op]
     return compare_paths(answer.paths, sets, table)

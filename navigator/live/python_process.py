@@ -49,12 +49,12 @@ def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 def _answer(process: subprocess.Popen[str], words: str, timeout: float | None) -> Any:
     out, err = process.communicate(words, timeout)
     if process.returncode:
-        said = err.strip().splitlines() or [ended(process.returncode)]
-        raise ValueError(said[-1])
+        errors = err.strip().splitlines() or [status_words(process.returncode)]
+        raise ValueError(errors[-1])
     return json.loads(out)
 
 
-def ended(status: int) -> str:
+def status_words(status: int) -> str:
     """How a process ended, from subprocess's status: ``killed by SIGABRT``."""
     if status >= 0:
         return f"exit status {status}"
@@ -67,9 +67,9 @@ def own_command(python: str, module: str, *arguments: str) -> list[str]:
 
     Our folders come last on its path: torch and the program's modules are that Python's.
     """
-    own = [path for path in sys.path if path]
+    folders = [path for path in sys.path if path]
     start = (
         "import sys; count = int(sys.argv[1]); sys.path.extend(sys.argv[2 : 2 + count]);"
         f" from {module} import main; sys.exit(main(sys.argv[2 + count :]))"
     )
-    return [python, "-c", start, str(len(own)), *own, *arguments]
+    return [python, "-c", start, str(len(folders)), *folders, *arguments]

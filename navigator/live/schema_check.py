@@ -30,43 +30,42 @@ def plan_operator(index: Index, schema: str, formulas: Sequence[str] = ()) -> Ne
 
 def checked(plan: NewOperator, source: Source) -> NewOperator:
     """The plan with torchgen's verdict on its drafts."""
-    beside = "\n".join(plan.beside)
-    texts = [f"{beside}\n\n{plan.text_of(draft)}\n" for draft in plan.drafts]
-    said = _torchgen_verdict(source, texts)
-    taken = [at for at, refusal in enumerate(said["refused"]) if not refusal]
+    context = "\n".join(plan.beside)
+    texts = [f"{context}\n\n{plan.text_of(draft)}\n" for draft in plan.drafts]
+    verdict = _torchgen_verdict(source, texts)
+    taken = [at for at, refusal in enumerate(verdict["refused"]) if not refusal]
     if taken and taken[0]:
         first = plan.drafts[taken[0]]
         plan = replace(plan, drafts=(first, *(one for one in plan.drafts if one != first)))
-    return replace(plan, checks=(plan.checks[0], _check(plan, said), *plan.checks[1:]))
+    return replace(plan, checks=(plan.checks[0], _check(plan, verdict), *plan.checks[1:]))
 
 
 def _torchgen_verdict(source: Source, texts: Sequence[str]) -> dict[str, Any]:
     tags = source.locate("tags.yaml")
-    asked = {
+    words = {
         "root": source.top,
         "texts": list(texts),
         "tags": source.full_path(tags) if tags else None,
     }
     try:
         python = target_python().path
-        said: dict[str, Any] = ask(python, str(_SCRIPT), words=json.dumps(asked), timeout=_TIMEOUT)
+        return dict(ask(python, str(_SCRIPT), words=json.dumps(words), timeout=_TIMEOUT))
     except SourceError as error:
         return {"refused": [], "absent": str(error), "torchgen": ""}
-    return said
 
 
-def _check(plan: NewOperator, said: dict[str, Any]) -> Check:
-    if said["absent"] or not said["refused"]:
-        why = f"torchgen did not run ({said['absent']}): checked by torchnav's own rules alone"
+def _check(plan: NewOperator, verdict: dict[str, Any]) -> Check:
+    if verdict["absent"] or not verdict["refused"]:
+        why = f"torchgen did not run ({verdict['absent']}): checked by torchnav's own rules alone"
         return Check("torchgen", True, why)
-    if all(said["refused"]):
-        refusal = said["refused"][0]
-        if said["torchgen"]:
+    if all(verdict["refused"]):
+        refusal = verdict["refused"][0]
+        if verdict["torchgen"]:
             return Check("torchgen", False, f"it rejects the draft: {refusal}")
         return Check("torchgen", True, f"{_NONE} rejects the draft by rules of its own: {refusal}")
     count = len(plan.drafts[0])
     entries = f"the draft of {count} entries" if count > 1 else "the draft"
-    fuller = said["refused"][0]
+    fuller = verdict["refused"][0]
     note = f"; it rejects a fuller one: {fuller}" if fuller else ""
-    whose = f"{said['torchgen']} of this tree" if said["torchgen"] else _NONE
+    whose = f"{verdict['torchgen']} of this tree" if verdict["torchgen"] else _NONE
     return Check("torchgen", True, f"{whose} accepts {entries}{note}")

@@ -21,18 +21,18 @@ def _names(keys: Any) -> list[str]:
 
 def sets(torch: Any, tensor: Any) -> dict[str, list[str]]:
     """The key sets of a tensor and of the thread."""
-    own = torch._C._dispatch_keys(tensor)
+    keys = torch._C._dispatch_keys(tensor)
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()
     return {
-        "tensor": _names(own),
+        "tensor": _names(keys),
         "included": _names(included),
         "excluded": _names(excluded),
-        "first": _names((own | included) - excluded),
+        "first": _names((keys | included) - excluded),
     }
 
 
-class _Asked:
+class _Probes:
     """A function mode and a tensor subclass that do nothing."""
 
     def __init__(self, torch: Any) -> None:
@@ -48,7 +48,7 @@ class _Asked:
 
 def switches(torch: Any, device: str) -> dict[str, Callable[[], Any]]:
     """How to query each switch."""
-    asked = _Asked(torch)
+    probes = _Probes(torch)
 
     def made() -> Any:
         return torch.ones(2, 2, device=device)
@@ -81,8 +81,8 @@ def switches(torch: Any, device: str) -> dict[str, Callable[[], Any]]:
         "no_grad": lambda: within(torch.no_grad),
         "vmap": lambda: transformed(torch.vmap),
         "functionalize": lambda: transformed(torch.func.functionalize),
-        "subclass": lambda: sets(torch, torch.Tensor._make_subclass(asked.subclass, made())),
-        "mode": lambda: within(asked.mode),
+        "subclass": lambda: sets(torch, torch.Tensor._make_subclass(probes.subclass, made())),
+        "mode": lambda: within(probes.mode),
         "sparse": lambda: sets(torch, made().to_sparse()),
     }
 
@@ -91,14 +91,14 @@ def main() -> None:
     """Answers for the device on standard input."""
     import torch
 
-    said: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for name, ask in switches(torch, sys.stdin.read().strip()).items():
         try:
-            said[name] = ask()
+            answers[name] = ask()
         except Exception as error:  # noqa: BLE001
-            said[name] = str(error).strip().splitlines()[0] if str(error) else repr(error)
+            answers[name] = str(error).strip().splitlines()[0] if str(error) else repr(error)
     with contextlib.suppress(BrokenPipeError):
-        json.dump(said, sys.stdout)
+        json.dump(answers, sys.stdout)
 
 
 if __name__ == "__main__":

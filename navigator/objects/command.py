@@ -25,12 +25,12 @@ _OUTPUT = contextlib.redirect_stdout
 
 def main(arguments: list[str]) -> int:
     """Prints the answer; returns the exit code."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        answer = _ANSWERS[given.question](given)
+        answer = _ANSWERS[options.question](options)
     except ImportError as error:  # our packages are for another Python
-        here = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
-        print(clean(f"torchnav: {error}: install torchnav for {here} too"), file=sys.stderr)
+        running = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
+        print(clean(f"torchnav: {error}: install torchnav for {running} too"), file=sys.stderr)
         return 1
     except (TorchnavError, TypeError, ValueError) as error:
         print(clean(f"torchnav: {error}"), file=sys.stderr)
@@ -60,35 +60,35 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _inspection(given: argparse.Namespace) -> str:
+def _inspection(options: argparse.Namespace) -> str:
     from navigator.objects.tensor import inspect
 
-    script, name = _split(given.what)
+    script, name = _split(options.what)
     with _OUTPUT(sys.stderr):
-        value = _value(name, _run(script, given.arguments) if script else _torch())
-    found = inspect(value, given.tree)
-    return found.as_json() if given.json else str(found)
+        value = _value(name, _run(script, options.arguments) if script else _torch())
+    found = inspect(value, options.tree)
+    return found.as_json() if options.json else str(found)
 
 
-def _graph(given: argparse.Namespace) -> str:
+def _graph(options: argparse.Namespace) -> str:
     from navigator.objects.graph import Lines, variables
     from navigator.objects.linked_graph import linked
     from navigator.text.graphs import chain_lines
 
-    script, name = _split(given.what)
+    script, name = _split(options.what)
     lines = Lines(ends=not name)
     with _OUTPUT(sys.stderr):
-        tensor, names = _loss(script, name, lines, given.arguments)
-        found = linked(tensor, variables(names), lines.of, tree=given.tree, run=given.order)
-    if given.to:
-        checked = _checked(given, script, name) if given.check else []
-        return "\n".join([*chain_lines(found, given.to), *checked])
-    if given.svg:
+        tensor, names = _loss(script, name, lines, options.arguments)
+        found = linked(tensor, variables(names), lines.of, tree=options.tree, run=options.order)
+    if options.to:
+        checked = _checked(options, script, name) if options.check else []
+        return "\n".join([*chain_lines(found, options.to), *checked])
+    if options.svg:
         return found.svg()
-    return found.as_json() if given.json else found.dot() if given.dot else str(found)
+    return found.as_json() if options.json else found.dot() if options.dot else str(found)
 
 
-def _checked(given: argparse.Namespace, script: str, name: str) -> list[str]:
+def _checked(options: argparse.Namespace, script: str, name: str) -> list[str]:
     """Compares the variable's gradient with differences of the loss in new runs."""
     from navigator.objects.graph import Lines
     from navigator.objects.numeric import check
@@ -99,12 +99,12 @@ def _checked(given: argparse.Namespace, script: str, name: str) -> list[str]:
 
     def run(mode: Any) -> tuple[Any, Mapping[str, Any]]:
         with _OUTPUT(sys.stderr), mode:
-            return _loss(script, name, Lines(ends=not name), given.arguments)
+            return _loss(script, name, Lines(ends=not name), options.arguments)
 
-    return [*check_lines(check(run, given.to))]
+    return [*check_lines(check(run, options.to))]
 
 
-def _cause(given: argparse.Namespace) -> str:
+def _cause(options: argparse.Namespace) -> str:
     os.environ["TORCH_SHOW_CPP_STACKTRACES"] = "1"  # names the line of C++ and the operators
     os.environ["TORCH_DISABLE_ADDR2LINE"] = "1"  # in seconds
     from indexes.queries.index import Index
@@ -114,12 +114,12 @@ def _cause(given: argparse.Namespace) -> str:
     from navigator.objects.writes import Writes
 
     writes = Writes()
-    error = _error(given.what, given.arguments, writes)
+    error = _error(options.what, options.arguments, writes)
     if error is None:
         return "it ended without an error"
     names = variables(_variables_of(error))
-    found = explain(error, writes, names, Index.open(Source.find(given.tree)))
-    return found.as_json() if given.json else str(found)
+    found = explain(error, writes, names, Index.open(Source.find(options.tree)))
+    return found.as_json() if options.json else str(found)
 
 
 def _error(script: str, arguments: list[str], writes: Writes) -> BaseException | None:

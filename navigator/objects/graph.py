@@ -101,11 +101,11 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]
             frame = program_frame(inspect.currentframe())
             names = {**frame.f_globals, **frame.f_locals} if frame else {}
             raise Backward(args[0], names)
-        given = [*tensors_in([args, [*(kwargs or {}).values()]])]
-        before = {one.grad_fn for one in given}
+        inputs = [*tensors_in([args, [*(kwargs or {}).values()]])]
+        before = {one.grad_fn for one in inputs}
         made = func(*args, **(kwargs or {}))
         frame = program_frame(inspect.currentframe())
-        for tensor in (*tensors_in(made), *given):  # inputs that are written to get new nodes
+        for tensor in (*tensors_in(made), *inputs):  # inputs that are written to get new nodes
             if frame is not None:
                 self._note(tensor.grad_fn, (frame.f_code.co_filename, frame.f_lineno), before)
         return made
@@ -211,8 +211,8 @@ def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved
         return
     several = isinstance(value, tuple) and any(isinstance(one, torch.Tensor) for one in value)
     for at, one in enumerate(value if several else (value,)):
-        own = f"{name}[{at}]" if several else name
-        yield Saved(own, describe(one), named.get(id(one), ""))
+        label = f"{name}[{at}]" if several else name
+        yield Saved(label, describe(one), named.get(id(one), ""))
 
 
 def packed(node: Any, attribute: str) -> tuple[Any, ...]:
@@ -243,8 +243,8 @@ def _from_anomaly(node: Any) -> tuple[str, int] | None:
 
 
 def _hooks(variable: torch.Tensor) -> Iterator[str]:
-    own = (variable._backward_hooks, getattr(variable, "_post_accumulate_grad_hooks", None))
-    for hooks in own:
+    tables = (variable._backward_hooks, getattr(variable, "_post_accumulate_grad_hooks", None))
+    for hooks in tables:
         for hook in (hooks or {}).values():
             code = getattr(hook, "__code__", None)
             place = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""

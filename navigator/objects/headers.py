@@ -43,9 +43,9 @@ class Headers:
 
     def _with(self, name: str) -> Iterator[DeclaredTypes]:
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
-        own = [path for path in map(self._locate, _own_headers(name)) if path]
-        self._reach(own or _STARTS)
-        for path, text in [*((path, self._texts[path]) for path in own), *self._texts.items()]:
+        paths = [path for path in map(self._locate, _own_headers(name)) if path]
+        self._reach(paths or _STARTS)
+        for path, text in [*((path, self._texts[path]) for path in paths), *self._texts.items()]:
             if word.search(text):
                 types = self._types.get(path) or read_types(text, path)
                 self._types[path] = types

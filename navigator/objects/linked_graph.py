@@ -147,8 +147,8 @@ def _node_json(
 
 
 def _edge_json(edge: Edge, argument: str | None, formula: Any) -> dict[str, Any]:
-    told = formula and to_object(formula, "text path line")
-    return to_object(edge, "to=number input_nr", input=argument, formula=told)
+    fields = formula and to_object(formula, "text path line")
+    return to_object(edge, "to=number input_nr", input=argument, formula=fields)
 
 
 _EVALUATES = "autograd::engine::evaluate_function: "
@@ -169,15 +169,15 @@ def recorded_order(tensor: torch.Tensor, graph: Graph) -> tuple[tuple[int, ...],
         for number, node in graph.live.items()
     ]
     try:
-        seen = _profiled(tensor, graph)
+        profiled = _profiled(tensor, graph)
     finally:
         for handle in handles:
             handle.remove()
-    own = [graph.nodes[number].name for number in ran]
-    if own == seen:
+    hooked = [graph.nodes[number].name for number in ran]
+    if hooked == profiled:
         return tuple(ran), ""
-    more = len(seen) - len(own)
-    return tuple(ran), f"the profiler saw {len(seen)} nodes, {more} of them not of this graph"
+    more = len(profiled) - len(hooked)
+    return tuple(ran), f"the profiler saw {len(profiled)} nodes, {more} of them not of this graph"
 
 
 def _profiled(tensor: torch.Tensor, graph: Graph) -> list[str]:

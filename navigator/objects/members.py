@@ -117,14 +117,14 @@ class Reader:
         """
         for owner, member in self._declared(class_name):
             raw, at = self._raw(class_name, member.name, address)
-            told = _MemberText(member.name, raw, at)
+            text = _MemberText(member.name, raw, at)
             expression = api.get(_api_name(member.name), "")
             if not (missing and "s." in expression):
-                told.ask(expression, self._tensor)
-            if not told.value and not told.reason:
-                told.reason = missing or self._unreadable(member, at)
+                text.ask(expression, self._tensor)
+            if not text.value and not text.reason:
+                text.reason = missing or self._unreadable(member, at)
             place = (owner.name, member.name, member.type, member.comment, member.location)
-            yield MemberValue(*place, *told.words())
+            yield MemberValue(*place, *text.words())
 
     def _declared(self, class_name: str) -> Iterator[tuple[DeclaredClass, Member]]:
         declared = self._headers.declared(class_name)
@@ -175,12 +175,12 @@ class _MemberText:
                 self.value, self.read_by = self.memory, f"memory at +{self.at}"
             return
         try:
-            seen = evaluate(expression, tensor)
+            value = evaluate(expression, tensor)
         except REFUSALS as error:
             self._refused(expression, first_line(error))
             return
-        self.value, self.read_by = describe(seen), expression
-        if differ(self.raw, seen):
+        self.value, self.read_by = describe(value), expression
+        if differ(self.raw, value):
             why = _SEEN_OTHERWISE.get(self.name, "the tensor's class answers this itself")
             self.note = f"the member holds {self.memory}, the program sees {self.value}: {why}"
 
@@ -222,9 +222,9 @@ def _shown(raw: Raw) -> str:
     return str(raw)
 
 
-def differ(raw: Raw, seen: object) -> bool:
+def differ(raw: Raw, value: object) -> bool:
     """Whether a member and the API's value are numbers, or tuples of numbers, that differ."""
-    ours, theirs = _comparable(raw), _comparable(seen)
+    ours, theirs = _comparable(raw), _comparable(value)
     return ours is not None and type(ours) is type(theirs) and ours != theirs
 
 

@@ -50,7 +50,7 @@ def check(run: Run, variable: str) -> NumericCheck:
         ValueError: The loss is not a single number, the program is not deterministic, or the
             variable is not a leaf of its graph.
     """
-    uses = _Uses()
+    uses = _LeafUses()
     loss, names = _seeded(run, uses)
     tensor = variables(names).get(variable)
     if tensor is None or id(tensor) not in uses.first:
@@ -86,7 +86,7 @@ def _step(tensor: torch.Tensor) -> float:
 
 
 def _moved(run: Run, place: _Place, by: torch.Tensor) -> float:
-    loss, _ = _seeded(run, _Move(place, by))
+    loss, _ = _seeded(run, _MoveVariable(place, by))
     return float(loss.item())
 
 
@@ -96,56 +96,56 @@ def _seeded(run: Run, mode: TorchFunctionMode) -> tuple[Any, Mapping[str, Any]]:
     return run(mode)
 
 
-class _Counted(TorchFunctionMode):  # type: ignore[misc]
+class _CallCounter(TorchFunctionMode):  # type: ignore[misc]
     """Counts calls."""
 
     def __init__(self) -> None:
         super().__init__()
         self.count = 0
 
-    def before(self, given: list[torch.Tensor]) -> None:
+    def before(self, tensors: list[torch.Tensor]) -> None:
         """Called with the tensors of a call."""
 
-    def after(self, given: list[torch.Tensor]) -> None:
+    def after(self, tensors: list[torch.Tensor]) -> None:
         """Called with them when it has ended."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         self.count += 1
-        given = [*tensors_in([args, [*(kwargs or {}).values()]])]
-        self.before(given)
+        tensors = [*tensors_in([args, [*(kwargs or {}).values()]])]
+        self.before(tensors)
         made = func(*args, **(kwargs or {}))
-        self.after(given)
+        self.after(tensors)
         return made
 
 
-class _Uses(_Counted):
+class _LeafUses(_CallCounter):
     """Records each leaf's first call after its last write, which may initialise it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.first: dict[int, _Place] = {}
         self._versions: list[int] = []
-        self._kept: list[torch.Tensor] = []
+        self._alive: list[torch.Tensor] = []
 
-    def before(self, given: list[torch.Tensor]) -> None:
-        self._versions = [_version(one) for one in given]
+    def before(self, tensors: list[torch.Tensor]) -> None:
+        self._versions = [_version(one) for one in tensors]
 
-    def after(self, given: list[torch.Tensor]) -> None:
-        for at, (one, version) in enumerate(zip(given, self._versions, strict=True)):
+    def after(self, tensors: list[torch.Tensor]) -> None:
+        for at, (one, version) in enumerate(zip(tensors, self._versions, strict=True)):
             if _version(one) != version:
                 self.first.pop(id(one), None)
             elif one.is_leaf and one.requires_grad and id(one) not in self.first:
                 self.first[id(one)] = (self.count, at)
-                self._kept.append(one)  # keep its id from being reused
+                self._alive.append(one)  # keep its id from being reused
 
 
 def _version(tensor: torch.Tensor) -> int:
     return 0 if tensor.is_inference() else int(tensor._version)
 
 
-class _Move(_Counted):
+class _MoveVariable(_CallCounter):
     """Adds to one tensor right before a given call."""
 
     def __init__(self, place: _Place, by: torch.Tensor) -> None:
@@ -153,7 +153,7 @@ class _Move(_Counted):
         self._place = place
         self._by = by
 
-    def before(self, given: list[torch.Tensor]) -> None:
+    def before(self, tensors: list[torch.Tensor]) -> None:
         number, at = self._place
-        if self.count == number and at < len(given) and given[at].shape == self._by.shape:
-            given[at].data.add_(self._by)
+        if self.count == number and at < len(tensors) and tensors[at].shape == self._by.shape:
+            tensors[at].data.add_(self._by)

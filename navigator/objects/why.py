@@ -14,7 +14,7 @@ from indexes.model.regex import regex
 from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
 from indexes.queries.pasted import message_of
-from navigator.explanation import MODIFIED, Cause, Explanation, needing, said_by, unsaid
+from navigator.explanation import MODIFIED, Cause, Explanation, needing, no_line_note, said_by
 from navigator.objects.graph import Graph, packed, program_frame, read_graph
 from navigator.objects.members import REFUSALS
 from navigator.objects.writes import Writes, storage_of
@@ -43,12 +43,12 @@ def explain(
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
     whole = f"{type(error).__name__}: {error}"
-    said = said_by(whole, index, _innermost_file(error.__traceback__))
-    note = "" if any(one.kind != "operator" for one in said) else unsaid(whole, index)
+    raising = said_by(whole, index, _innermost_file(error.__traceback__))
+    note = "" if any(one.kind != "operator" for one in raising) else no_line_note(whole, index)
     failed = writes.failed if writes.failed and writes.failed.error is error else None
-    given = tuple(_described(failed.given, names)) if failed else ()
+    tensors = tuple(_described(failed.given, names)) if failed else ()
     call = failed.name if failed else ""
-    return Explanation(text, raised, (), made, note, call, given, said)
+    return Explanation(text, raised, (), made, note, call, tensors, raising)
 
 
 def _innermost_file(traceback: TracebackType | None) -> str:

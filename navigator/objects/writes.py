@@ -35,7 +35,7 @@ class Writes(Lines):
         self.roots: list[torch.Tensor] = []
         """The tensors whose backward pass was started, the last one last."""
         self.failed: FailedCall | None = None
-        self._kept: dict[int, StorageWeakRef] = {}
+        self._alive: dict[int, StorageWeakRef] = {}
         """Keeps addresses from being reused by other storages."""
 
     def __torch_function__(
@@ -43,12 +43,12 @@ class Writes(Lines):
     ) -> Any:
         if func is torch.Tensor.backward:
             self.roots = [args[0]]
-        given = [*tensors_in([args, [*(kwargs or {}).values()]])]
-        before = [(one, version) for one in given if (version := _version(one)) is not None]
+        inputs = [*tensors_in([args, [*(kwargs or {}).values()]])]
+        before = [(one, version) for one in inputs if (version := _version(one)) is not None]
         try:
             made = super().__torch_function__(func, types, args, kwargs)
         except Exception as error:
-            self.failed = FailedCall(_name(func), tuple(given), error)
+            self.failed = FailedCall(_name(func), tuple(inputs), error)
             raise
         frame = program_frame(inspect.currentframe())
         line = (frame.f_code.co_filename, frame.f_lineno) if frame else None
@@ -62,8 +62,8 @@ class Writes(Lines):
         after, storage = _version(tensor), storage_of(tensor)
         if after is None or after == before or storage is None:
             return
-        if storage not in self._kept:
-            self._kept[storage] = StorageWeakRef(tensor.untyped_storage())
+        if storage not in self._alive:
+            self._alive[storage] = StorageWeakRef(tensor.untyped_storage())
         shape = tuple(tensor.shape)
         through = f"a view of shape {shape}" if tensor._is_view() else f"shape {shape}"
         call = _name(func).removeprefix("torch.")
@@ -77,9 +77,9 @@ class Writes(Lines):
 
 def _name(func: Any) -> str:
     """``torch.mm``; the function's own name if torch's differs, as for ``torch.spmm``."""
-    own = getattr(func, "__name__", str(func))
+    name = getattr(func, "__name__", str(func))
     within, _, _ = (torch.overrides.resolve_name(func) or "").rpartition(".")
-    return f"{within}.{own}" if within else own
+    return f"{within}.{name}" if within else name
 
 
 def _version(tensor: torch.Tensor) -> int | None:

@@ -127,13 +127,13 @@ class _Site:
 
     def _bodies(self, ops: Sequence[str]) -> Iterator[str]:
         """The body of each operator's page; large numbers are split among processes."""
-        here = _Bodies(self._index, [*self._names])
+        local = _Bodies(self._index, [*self._names])
         if len(ops) < _FEW:
-            yield from map(here.of, ops)
+            yield from map(local.of, ops)
             return
         source, cache = self._index.source, self._index.cache
         place, count = (source.top, source.kind, source.roots), min(_MOST, os.cpu_count() or 1)
-        writers = start_workers(count, _open, place, cache, here.names)
+        writers = start_workers(count, _open, place, cache, local.names)
         with working(writers, "a process that wrote pages") as pool:
             yield from pool.map(_body_of, ops, chunksize=_CHUNK)
 
@@ -160,12 +160,12 @@ class _Site:
 
     def _with_pages(self, found: lists.Named, searched: bool) -> Mapping[str, list[str]]:
         """The operators that have a page; their names are added to the search."""
-        kept = {name: [op for op in ops if op in self._names] for name, ops in found.items()}
-        kept = {name: ops for name, ops in kept.items() if ops}
+        linked = {name: [op for op in ops if op in self._names] for name, ops in found.items()}
+        linked = {name: ops for name, ops in linked.items() if ops}
         if searched:
-            for name, ops in kept.items():
+            for name, ops in linked.items():
                 self._names.setdefault(name, address(ops[0]))
-        return kept
+        return linked
 
     def _list(self, name: str, body: Iterable[str]) -> None:
         self._page(f"{name}.html", LISTS[name], body)

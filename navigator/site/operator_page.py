@@ -69,10 +69,10 @@ def _table(index: Index, source: SourceInfo, op: str) -> Iterator[str]:
     except TorchnavError as error:
         yield f"<h2>Dispatch table</h2><p>{html_text(str(error))}</p>"
         return
-    own = [group for group in reversed(table.groups()) if group[0].kind != "backend fallback"]
-    if own:
+    groups = [group for group in reversed(table.groups()) if group[0].kind != "backend fallback"]
+    if groups:
         yield "<h2>Dispatch table</h2><details><summary>what runs for each key</summary><table>"
-        yield from (_slot(source, group) for group in own)
+        yield from (_slot(source, group) for group in groups)
         yield "</table><p>Other keys run their fallback, the same for every operator.</p></details>"
 
 
@@ -114,9 +114,9 @@ def _steps(
 def _hop(source: SourceInfo, hop: Hop, pages: Collection[str]) -> str:
     device = f" [{html_text(hop.device)}]" if hop.device else ""
     folded = f"not listed: {folded_words(hop)}" if hop.folded else ""
-    said = html_text("; ".join(filter(None, (hop.rule, folded))))
+    reason = html_text("; ".join(filter(None, (hop.rule, folded))))
     name, called = html_text(hop.symbol), hop.continues.rpartition(" ")[2]
     if called in pages:
         name = f'<a href="{address(called).removeprefix("op/")}">{name}</a>'
     role = html_text(hop.role.replace("_", " "))
-    return f"{role}{device} <b>{name}</b> {short_link(source, hop.location)} <i>{said}</i>"
+    return f"{role}{device} <b>{name}</b> {short_link(source, hop.location)} <i>{reason}</i>"

@@ -106,9 +106,9 @@ def engine_lines(
     functions: Iterable[tuple[EngineFunction, Iterable[tuple[str, int]]]],
 ) -> Iterator[str]:
     """The functions of the engine, with their calls into the rest of autograd."""
-    for function, elsewhere in functions:
+    for function, outside in functions:
         calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
-        others = dict.fromkeys(f"{name} (line {line})" for name, line in elsewhere)
+        others = dict.fromkeys(f"{name} (line {line})" for name, line in outside)
         title = f"{function.name} [{', '.join(function.phases)}]"
         listed = [one for one in (_listed("calls ", calls), _listed("and ", others)) if one]
         yield from entry(title, function.location, function.comment, "; ".join(listed))
@@ -232,21 +232,21 @@ _OTHER_WAYS = 9
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
     """Routes below a card in at most ``room`` lines: other routes on one line each, then the usual
     ones step by step. Omitted ones are counted."""
-    devices = [own for own in _by_device(routes) if own[0].device in _TWO_LINES]
-    others = [list(_other_routes(own)) for own in devices]
+    devices = [group for group in _by_device(routes) if group[0].device in _TWO_LINES]
+    others = [list(_other_routes(group)) for group in devices]
     most = min(_OTHER_WAYS, room - 2)
-    shown = [line for own in _fairly(others, most) for line in own]
+    shown = [line for group in _evenly(others, most) for line in group]
     yield from shown
-    trees = [list(_route_tree(own[:1])) for own in devices]
+    trees = [list(_route_tree(group[:1])) for group in devices]
     room -= len(shown)
     for number, tree in enumerate(trees):
         fitting = room // (len(trees) - number)
         if fitting > 2:
-            yield from _middle_out(tree, fitting)
+            yield from _without_middle(tree, fitting)
             room -= min(len(tree), fitting)
 
 
-def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
+def _evenly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
     """The first items of each group, as evenly as possible."""
     for number, group in enumerate(groups):
         share = max(1, most // (len(groups) - number))
@@ -265,7 +265,7 @@ def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
         yield clean(f" {route.device:<{_LABEL - 1}}{row}")
 
 
-def _middle_out(tree: Sequence[str], room: int) -> Iterator[str]:
+def _without_middle(tree: Sequence[str], room: int) -> Iterator[str]:
     """Replaces lines in the middle by their number."""
     if len(tree) <= room:
         yield from tree
@@ -305,10 +305,10 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
     """A card line on one line. The path is shortened first, then the note, then the steps of the
     route, and the file before the name of the last function. File names stay whole."""
     name = _file_name(place)
-    for said in (line.note, ""):
-        beside = len(said) + 2 if said else 0
-        if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
-            return CardRow(line, line.text, shortened_path(place, left), said)
+    for note in (line.note, ""):
+        note_width = len(note) + 2 if note else 0
+        if (left := room - len(line.text) - note_width - 2) >= len(name) + 4:
+            return CardRow(line, line.text, shortened_path(place, left), note)
     left = room - len(name) - 2
     text = shortened_way(line.text, left)
     if len(text) > left or (text.endswith("...") and len(name) > room // 2):

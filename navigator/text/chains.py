@@ -71,8 +71,8 @@ _NAMES: dict[Work, tuple[str, str]] = {
 
 def folded_lines(hop: Hop, indent: str) -> Iterator[str]:
     """``... 3 checks, 2 allocations``: steps omitted below a hop, and how to list them."""
-    if said := [*filter(None, (folded_words(hop), hop.continues))]:
-        yield from wrap(f"... {': '.join(said)}", indent)
+    if parts := [*filter(None, (folded_words(hop), hop.continues))]:
+        yield from wrap(f"... {': '.join(parts)}", indent)
 
 
 def folded_words(hop: Hop) -> str:

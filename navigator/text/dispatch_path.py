@@ -106,8 +106,8 @@ def _live_lines(live: Sequence[LiveSwitch]) -> Iterator[str]:
     """Torch's answer; for all switches but the first, only the changes of the key sets."""
     yield "the installed torch: its sets, and its keys that are no fallthrough"
     for one in live:
-        said = {True: "agrees", False: "differs", None: "not compared"}[one.agrees]
-        yield from wrap(f"{one.switch}: {said}{f': {one.why}' if one.why else ''}", "  ")
+        verdict = {True: "agrees", False: "differs", None: "not compared"}[one.agrees]
+        yield from wrap(f"{one.switch}: {verdict}{f': {one.why}' if one.why else ''}", "  ")
         if one.tensor:
             before = None if one is live[0] else live[0]
             yield from wrap("; ".join(_set_words(one, before)), "    ")

@@ -161,8 +161,8 @@ def _absence(one: Absence) -> Iterator[str]:
 def _why(one: Absence) -> Iterator[str]:
     """The reason, its comment, and its evidence."""
     place = f" ({one.location})" if one.location else ""
-    asked = f"{one.function} returned nothing: " if one.function else ""
-    yield f"{asked}{one.reason or 'no reason was found where it is written'}{place}"
+    nested = f"{one.function} returned nothing: " if one.function else ""
+    yield f"{nested}{one.reason or 'no reason was found where it is written'}{place}"
     if one.comment:
         yield f"# {one.comment}"
     for because in one.because:

@@ -141,9 +141,9 @@ def _factor(graph: LinkedGraph, number: int, at: int) -> Iterator[str]:
     after = graph.nodes[to].gradients if to is not None else ()
     shapes = f"{', '.join(node.gradients)} -> {', '.join(after) or '?'}"
     formula = source.formulas[at][1] if source.formulas else None
-    told = f"{source.formulas[at][0]}: {formula.text}  {formula.location}" if formula else ""
+    text = f"{source.formulas[at][0]}: {formula.text}  {formula.location}" if formula else ""
     yield clean(f"  #{number} {node.name}  {shapes}")
-    yield from ([clean(f"      {told}")] if told else [])
+    yield from ([clean(f"      {text}")] if text else [])
 
 
 def check_lines(found: NumericCheck) -> Iterator[str]:

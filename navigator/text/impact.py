@@ -33,8 +33,8 @@ def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
 
 def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
     """Operators with the paths to them, Python names, tests."""
-    own = [one for one in impact.operators if one.dispatches == 0]
-    yield from _operators("operators reached", own, impact, everything)
+    direct = [one for one in impact.operators if one.dispatches == 0]
+    yield from _operators("operators reached", direct, impact, everything)
     further = [one for one in impact.operators if one.dispatches]
     if further:
         yield ""

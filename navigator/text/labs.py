@@ -65,16 +65,16 @@ def _code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
         status = report.status(claim, number)
         where = f"{report.lab.path.name}:{claim.line}"
         yield clean(f"   {_SIGN.get(status, status)}: {claim.text}  ({where})")
-    for said in _failure_lines(report, number):
-        yield from (printable(f"   {line}") for line in said.splitlines())
+    for failure in _failure_lines(report, number):
+        yield from (printable(f"   {line}") for line in failure.splitlines())
     yield ""
 
 
 def _output(report: LabReport, number: int) -> list[str]:
     """The output of a cell; the lab's own path is shortened to its name."""
     run = report.cell_run(number)
-    own = f"{report.lab.path.parent}{os.sep}"
-    return run.output.replace(own, "").splitlines() if run else []
+    folder = f"{report.lab.path.parent}{os.sep}"
+    return run.output.replace(folder, "").splitlines() if run else []
 
 
 def _failure_lines(report: LabReport, number: int) -> Iterator[str]:
@@ -140,10 +140,10 @@ def _page_code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
     yield from _fenced("python", cell.text.splitlines())
     if output := _output(report, number):
         yield from _fenced("text", output)
-    said = [f"- {_sign(report.status(one, number))} {clean(one.text)}" for one in cell.claims]
-    said += [f"- {clean(one)}" for one in _failure_lines(report, number)]
-    if said:
-        yield from (*said, "")
+    results = [f"- {_sign(report.status(one, number))} {clean(one.text)}" for one in cell.claims]
+    results += [f"- {clean(one)}" for one in _failure_lines(report, number)]
+    if results:
+        yield from (*results, "")
 
 
 def _sign(status: Status) -> str:

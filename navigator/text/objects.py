@@ -75,8 +75,8 @@ def _part_lines(part: Part) -> Iterator[str]:
 
 
 def _member_lines(member: MemberValue) -> Iterator[str]:
-    told = member.value or f"unknown: {member.reason}"
-    yield from wrap(f"{member.name} = {told}", "  ")
+    value = member.value or f"unknown: {member.reason}"
+    yield from wrap(f"{member.name} = {value}", "  ")
     how = f"{member.read_by}  " if member.read_by else ""
     yield clean(f"    {how}{member.type}  {member.location}")
     if member.note:

@@ -28,8 +28,8 @@ def _places(value: Json, around: str) -> Iterator[Place]:
     if isinstance(value, Mapping):
         words = _words(value) or around
         path, line = value.get("path"), value.get("line")
-        if isinstance(own := value.get("file"), str):  # a line of the program
-            path = os.path.abspath(own)
+        if isinstance(file := value.get("file"), str):  # a line of the program
+            path = os.path.abspath(file)
         if isinstance(path, str) and path:
             yield path, line if isinstance(line, int) and line else 1, words
         for key, one in value.items():
@@ -57,8 +57,8 @@ def vimgrep(info: SourceInfo, found: Place) -> str:
     """``path:line:column:text``, with paths relative to the current folder."""
     path, line, text = found
     full = str(file_of(info, path))
-    here = os.path.relpath(full)
-    return f"{full if here.startswith('..') else here}:{line}:1:{text}"
+    relative = os.path.relpath(full)
+    return f"{full if relative.startswith('..') else relative}:{line}:1:{text}"
 
 
 def linked(info: SourceInfo, found: Place) -> str:

@@ -62,9 +62,9 @@ def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
             continue
         yield clean(line)
         found = _HEADING.match(line)
-        asked = found and (found[2] or found[3]).lower()
-        for key, pattern in _HEADINGS if asked else ():
-            if parts[key] and re.search(pattern, asked or ""):
+        heading = found and (found[2] or found[3]).lower()
+        for key, pattern in _HEADINGS if heading else ():
+            if parts[key] and re.search(pattern, heading or ""):
                 yield from ("", *parts[key], "")
                 parts[key] = []
                 break
@@ -99,28 +99,28 @@ def _change(change: Changed) -> str:
 
 
 def _why(one: PullRequest) -> Iterator[str]:
-    said = [line for commit in one.commits for line in _of_commit(commit.subject, commit.body, one)]
-    yield from said or [_BLANK.format("why it is needed, and why it is done this way")]
+    text = [line for commit in one.commits for line in _of_commit(commit.subject, commit.body, one)]
+    yield from text or [_BLANK.format("why it is needed, and why it is done this way")]
 
 
 def _of_commit(subject: str, body: Sequence[str], one: PullRequest) -> Iterator[str]:
-    said = [clean(line) for line in body if not is_fix(line)]
-    if any(said):
+    message = [clean(line) for line in body if not is_fix(line)]
+    if any(message):
         yield from (f"{words(subject)}:",) if len(one.commits) > 1 else ()
-        yield from (*said, "")
+        yield from (*message, "")
 
 
 def _reached(one: PullRequest) -> Iterator[str]:
     impact = one.affected.impact
-    own = [o for o in impact.operators if o.dispatches == 0]
-    for operator in own[:_MAX_NAMED]:
+    direct = [o for o in impact.operators if o.dispatches == 0]
+    for operator in direct[:_MAX_NAMED]:
         yield f"- {code(operator.name)}: {words(', '.join(operator.aspects))}"
-    rest = len(own[_MAX_NAMED:])
-    through = len(impact.operators) - len(own)
-    beside = [f"{rest} more"] if rest else []
-    beside += [f"{through} that call such an operator"] if through else []
-    if beside:
-        yield f"- {', and '.join(beside)} (`torchnav affected`)"
+    rest = len(direct[_MAX_NAMED:])
+    through = len(impact.operators) - len(direct)
+    rests = [f"{rest} more"] if rest else []
+    rests += [f"{through} that call such an operator"] if through else []
+    if rests:
+        yield f"- {', and '.join(rests)} (`torchnav affected`)"
     if impact.apis:
         names = ", ".join(code(api.name) for api in impact.apis[:_MAX_NAMED])
         more = len(impact.apis) - _MAX_NAMED

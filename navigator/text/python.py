@@ -38,10 +38,10 @@ def known_lines(card: PythonCard) -> Iterator[str]:
 
 def _members(card: PythonCard) -> Iterator[str]:
     """The methods of a class, or the definitions of a module, in a few lines."""
-    said = [f"{one.name}:{one.location.line}" for one in card.members]
-    if said:
+    names = [f"{one.name}:{one.location.line}" for one in card.members]
+    if names:
         word = "defines" if card.answer.kind == "module" else "methods"
-        lines = list(wrap(f"{word} {', '.join(said)}", "  "))
+        lines = list(wrap(f"{word} {', '.join(names)}", "  "))
         yield from lines[:_MOST]
         if len(lines) > _MOST:
             yield "  ... the others: --json"

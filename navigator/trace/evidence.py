@@ -136,8 +136,8 @@ class Evidence:
         unsure = self._unsure_lines(body) if lacking else None
         if unsure is None:
             return False
-        there = {edge.branch for edge in lacking if edge.line not in unsure}
-        return _on_every_way(0, there, self._facts.branches(body.id))
+        targets = {edge.branch for edge in lacking if edge.line not in unsure}
+        return _on_every_way(0, targets, self._facts.branches(body.id))
 
     def _edge_lacks(self, edge: Edge, below: frozenset[str], deeper: int) -> bool:
         if edge.macro:  # the macro's other contents are unknown
@@ -228,16 +228,16 @@ def _is_flat(text: str) -> bool:
     return True
 
 
-def _on_every_way(branch: int, there: set[int], branches: Sequence[Branch]) -> bool:
-    """Whether each path through a branch, 0 for the whole body, passes a branch in ``there``."""
-    if branch in there:
+def _on_every_way(branch: int, targets: set[int], branches: Sequence[Branch]) -> bool:
+    """Whether each path through a branch, 0 for the whole body, passes a branch in ``targets``."""
+    if branch in targets:
         return True
     inner = [one for one in branches if one.parent == branch]
     for _, listed in groupby(sorted(inner, key=attrgetter("line", "text")), attrgetter("line")):
         arms = list(listed)
         names = {arm.arm for arm in arms}
         whole = names == {"then", "else"} or names == {"then", "otherwise"}
-        if whole and all(_on_every_way(arm.number, there, branches) for arm in arms):
+        if whole and all(_on_every_way(arm.number, targets, branches) for arm in arms):
             return True
     return False
 
@@ -321,11 +321,11 @@ def keys_of_call(
     schema: OperatorSummary | None,
     rows: dict[str, KernelRow],
     types: Sequence[str],
-    told: bool,
+    has_device: bool,
 ) -> tuple[str, ...]:
     """Possible backend keys of a call; only keys with kernels, since it ran.
 
-    ``told``: whether the trace has its device; else one is assumed.
+    ``has_device``: whether the trace has its device; else one is assumed.
     """
     keys = backend_keys(_with_requested_layout(op, schema) if schema else op, types)
     if schema is None or not keys or any(row.rule == RULE for row in rows.values()):
@@ -335,7 +335,7 @@ def keys_of_call(
         return (*keys, *_other_layouts(rows, keys))
     if any(one in rows for key in keys for one in serving_keys(key)):
         return keys
-    if not told:
+    if not has_device:
         return tuple(rows) or keys
     may_differ = _MAKES in schema.schema or not shown
     return (_other_layouts(rows, keys) if may_differ else ()) or keys
@@ -348,9 +348,9 @@ def _with_requested_layout(op: TraceOp, schema: OperatorSummary) -> TraceOp:
     if _MAKES not in schema.schema or parsed.name.endswith("_like") or parsed.name[:4] == "new_":
         return op
     values = {one.name: it.value for one, it in zip(parsed.arguments, op.inputs, strict=False)}
-    asked = _LAYOUT_NUMBERS.get(values.get("layout", ""))
-    plain = asked == "strided" and any(one.kind == "tensor" for one in op.inputs)
-    return op if asked is None or plain else replace(op, layout=asked)
+    layout = _LAYOUT_NUMBERS.get(values.get("layout", ""))
+    plain = layout == "strided" and any(one.kind == "tensor" for one in op.inputs)
+    return op if layout is None or plain else replace(op, layout=layout)
 
 
 def _other_layouts(rows: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -89,17 +89,17 @@ def hottest(trace: Trace) -> int | None:
     """The longest call of the operator with most device time or, without any, self time; None
     without operators. Other libraries, printing and compilation only count if no ATen operator
     ran."""
-    own = _work_times(trace.table)
-    rows = [row for row in range(len(own)) if trace.table.kind[row] == OP]
+    times = _work_times(trace.table)
+    rows = [row for row in range(len(times)) if trace.table.kind[row] == OP]
     for chosen in (list(filter(partial(_is_programs, trace.table), rows)), rows):
         if chosen:
             totals: dict[int, float] = {}
             for row in chosen:
                 name = trace.table.name[row]
-                totals[name] = totals.get(name, 0.0) + own[row]
+                totals[name] = totals.get(name, 0.0) + times[row]
             most = max(totals, key=totals.__getitem__)
             return max(
-                (row for row in chosen if trace.table.name[row] == most), key=own.__getitem__
+                (row for row in chosen if trace.table.name[row] == most), key=times.__getitem__
             )
     return None
 
@@ -113,11 +113,11 @@ def _work_times(table: Table) -> list[float]:
 
 def _own_times(table: Table) -> list[float]:
     """The self time of every row in microseconds."""
-    own = list(table.duration[: len(table)])
-    for row, parent in enumerate(table.parent[: len(own)]):
+    times = list(table.duration[: len(table)])
+    for row, parent in enumerate(table.parent[: len(times)]):
         if parent >= 0:
-            own[parent] -= table.duration[row]
-    return own
+            times[parent] -= table.duration[row]
+    return times
 
 
 def _is_programs(table: Table, row: int) -> bool:

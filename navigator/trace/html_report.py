@@ -45,7 +45,7 @@ def html_report(trace: Trace, linker: Linker) -> Iterator[str]:
     """The report piece by piece."""
     title = escaped(f"torchnav: {trace.meta.path.rpartition('/')[2]}")
     yield _HEAD.format(title=title, style=stylesheet())
-    facts = (row(escaped(name), escaped(said)) for name, said in _facts(trace, linker) if said)
+    facts = (row(escaped(name), escaped(fact)) for name, fact in _facts(trace, linker) if fact)
     yield f"<table>{''.join(facts)}</table>\n<h2>Operators by self time</h2>"
     yield _head("operator", "self", "total", "calls")
     first = _examples(trace)

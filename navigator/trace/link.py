@@ -84,13 +84,13 @@ class Linker:
         node = op.node if not op.origin else f"{op.origin} {op.node}"
         overload = self._overload(op)
         ran = self._trace.answered_by(op)
-        key = (op.label, node, overload, self._given(op), ran and self._given(ran))
+        key = (op.label, node, overload, self._facts_of(op), ran and self._facts_of(ran))
         found = self._links.get(key)
         if found is None:
             found = self._links[key] = self._new_link(op, ran, *overload)
         return found
 
-    def _given(self, op: TraceOp) -> tuple[object, ...]:
+    def _facts_of(self, op: TraceOp) -> tuple[object, ...]:
         """The facts that decide a call's kernel."""
         table = self._trace.table
         return table.inputs[op.id], table.place[op.id], op.device, op.keys
@@ -183,8 +183,8 @@ class Linker:
         schema = self._schema(op, candidates, reasons)
         rows = self._kernels.of(schema.full_name) if schema else {}
         devices = self._trace.device_types()
-        told = ran is not None and self._trace.table.place[ran.id] >= 0
-        keys = keys_of_call(ran, schema, rows, devices, told) if ran else ("Python",)
+        has_device = ran is not None and self._trace.table.place[ran.id] >= 0
+        keys = keys_of_call(ran, schema, rows, devices, has_device) if ran else ("Python",)
         kernel = self._forward(op, reasons)
         if schema is not None and ran is None:
             reasons.append(IN_PYTHON)
@@ -334,11 +334,11 @@ class Linker:
                 if formula.kind == "gradient"
             )
             return NodeLink(name, entry, formulas, None)
-        own = self._code.methods("backward", name)
-        if len(own) > 1:
-            return NodeLink(name, None, (), None, one_of_several(name, own))
+        methods = self._code.methods("backward", name)
+        if len(methods) > 1:
+            return NodeLink(name, None, (), None, one_of_several(name, methods))
         full = name if "::" in name else f"torch::autograd::{name}"
-        definition = next(iter(own or self.index.definitions(full)), None)
+        definition = next(iter(methods or self.index.definitions(full)), None)
         if definition is not None:
             return NodeLink(name, None, (), definition)
         return NodeLink(name, None, (), None, no_node(name))
@@ -353,10 +353,10 @@ class Linker:
     def _summaries(self) -> dict[str, OperatorSummary]:
         """Operators of the torch that ran; also the tree's for operators without a YAML entry,
         which C++ may define."""
-        own = {op.full_name: op for op in self.schemas.operators()}
+        known = {op.full_name: op for op in self.schemas.operators()}
         entries = {str(op.full_name) for op in self.index.library_operators()}
         others = (op for op in self.index.operators() if op.full_name in entries)
-        return {**self._code.operators(), **{op.full_name: op for op in others}, **own}
+        return {**self._code.operators(), **{op.full_name: op for op in others}, **known}
 
     @cached_property
     def _code(self) -> ProgramCode:

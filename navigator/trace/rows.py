@@ -40,7 +40,7 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
     link = linker.link(op)
     status = _status(op, link, linker)
     made = trace.backward_of(op.id)
-    given, results = trace.table.states_of(op.id)
+    taken, results = trace.table.states_of(op.id)
     return to_object(
         op,
         "kind id parent name overload status candidates shared phase origin? grad_fn=node node_id "
@@ -64,7 +64,7 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         keys=op.keys or link.keys,
         dispatch_path=_path(linker.path(op)),
         inputs=[str(value) for value in op.inputs],
-        given=_states(given),
+        given=_states(taken),
         made=_states(results),
         user=to_object(op.user, "path line", exact=op.user_exact) if op.user else None,
         schema=_schema(link),
@@ -82,8 +82,8 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
 
 def _states(states: States) -> list[list[Object | None]] | None:
     """The storages of a call's inputs or results, with empty lists for other values."""
-    told = [[one and to_object(one, "storage offset version") for one in some] for some in states]
-    return told if any(told) else None
+    values = [[one and to_object(one, "storage offset version") for one in some] for some in states]
+    return values if any(values) else None
 
 
 _KINDS = {"op": "op", "node": "node", "call": "call"}

@@ -185,11 +185,11 @@ class Table:
         """Add the graphs of a compilation that have rows by now. A backward graph is compiled at
         its first run, possibly long after the forward: the earlier version then has a row too, and
         runs belong to the later one."""
-        kept = [graph for graph in one.kept_graphs() if graph.row >= 0]
-        self.graphs |= {graph.row: graph for graph in kept}
-        self.compilation_of |= dict.fromkeys((graph.row for graph in kept), one.id)
+        graphs = [graph for graph in one.kept_graphs() if graph.row >= 0]
+        self.graphs |= {graph.row: graph for graph in graphs}
+        self.compilation_of |= dict.fromkeys((graph.row for graph in graphs), one.id)
         for backward in (False, True):
-            rows = [graph.row for graph in kept if graph.is_backward == backward]
+            rows = [graph.row for graph in graphs if graph.is_backward == backward]
             if rows:
                 self.graphs_of[one.id, backward] = rows
 
@@ -291,12 +291,12 @@ class Table:
         if at < 0:
             return (), ()
         middle = at + 2 + self.placed[at]
-        given, made = (
+        inputs, made = (
             self.placed[at + 2 : middle],
             self.placed[middle : middle + self.placed[at + 1]],
         )
         start = self.start[row]
-        taken = iter([self._state(number, start) for number in given])
+        taken = iter([self._state(number, start) for number in inputs])
         counts = (_TENSORS.get(one.kind, len(one.elements)) for one in self.inputs_of(row))
         end = start + self.duration[row]
         return (

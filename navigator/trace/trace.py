@@ -69,8 +69,8 @@ class Trace:
     def device_types(self) -> tuple[str, ...]:
         """Types of devices that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
         places = set(self.table.places.values) - self.table.unreal_places
-        seen = {place.partition("/")[0].partition(":")[0] for place in places}
-        return ("cpu", *sorted(seen - {"cpu", ""}))
+        kinds = {place.partition("/")[0].partition(":")[0] for place in places}
+        return ("cpu", *sorted(kinds - {"cpu", ""}))
 
     def learn_devices(self, kinds: Iterable[str]) -> None:
         """Add device types that something in the trace ran on: rows without a recorded device may

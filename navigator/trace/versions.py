@@ -51,13 +51,13 @@ def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None
 
 def source_line(meta: TraceMeta, info: SourceInfo) -> str:
     """Whether the source matches the torch that ran, for a summary."""
-    here = f"PyTorch {info.version} in {info.root}"
+    tree = f"PyTorch {info.version} in {info.root}"
     if not meta.torch:
-        return f"{here}; the trace does not say which torch ran"
+        return f"{tree}; the trace does not say which torch ran"
     if meta.torch_git and meta.torch_git == info.commit:
-        return f"{here}: that of the torch that ran" + ", edited since" * info.dirty
+        return f"{tree}: that of the torch that ran" + ", edited since" * info.dirty
     commit = f", torchnav clone {meta.torch_git}" if meta.torch_git else ""
-    return f"{here}: not that of torch {meta.torch}, which ran{commit}"
+    return f"{tree}: not that of torch {meta.torch}, which ran{commit}"
 
 
 def version_note(trace: Trace, index: Index, schemas: Index) -> str:

@@ -17,8 +17,8 @@ from navigator.explanation import (
     Place,
     Write,
     needing,
+    no_line_note,
     said_by,
-    unsaid,
 )
 from navigator.trace.columns import NONE
 from navigator.trace.link import Linker
@@ -58,13 +58,13 @@ def explain_trace(trace: Trace, linker: Linker) -> Explanation:
     text = message_of(error.message)
     modified = MODIFIED.search(text)
     found = Explanation(text, raised, ())
-    teller = _Teller(trace, linker)
+    explainer = _Explainer(trace, linker)
     if modified is not None:
-        return teller.in_place(found, int(modified[1]), int(modified[2]))
-    said = said_by(f"{error}{teller.stack(raised)}", index, error.raised_in)
-    note = "" if any(one.kind != "operator" for one in said) else unsaid(str(error), index)
-    running = (replace(one, detail=one.detail.replace(ON_STACK, "was running")) for one in said)
-    return teller.of_call(replace(found, said_by=tuple(running), note=note))
+        return explainer.in_place(found, int(modified[1]), int(modified[2]))
+    raising = said_by(f"{error}{explainer.stack(raised)}", index, error.raised_in)
+    note = "" if any(one.kind != "operator" for one in raising) else no_line_note(str(error), index)
+    running = (replace(one, detail=one.detail.replace(ON_STACK, "was running")) for one in raising)
+    return explainer.of_call(replace(found, said_by=tuple(running), note=note))
 
 
 def _without_error(trace: Trace) -> str:
@@ -78,7 +78,7 @@ def _without_error(trace: Trace) -> str:
     return f"no error of the program is in this recording: {why}"
 
 
-class _Teller:
+class _Explainer:
     def __init__(self, trace: Trace, linker: Linker) -> None:
         self._trace, self._linker = trace, linker
         self._storages = Storages(trace, linker)
@@ -97,8 +97,8 @@ class _Teller:
             made = self._made_by(node, forward)
             return replace(found, made=made, note=_NO_STORAGES)
         shape = _SHAPE.search(found.error)
-        wanted = tuple(map(int, re.findall(r"\d+", shape[1]))) if shape else None
-        causes = tuple(self._causes(node, forward, current, expected, wanted))
+        sizes = tuple(map(int, re.findall(r"\d+", shape[1]))) if shape else None
+        causes = tuple(self._causes(node, forward, current, expected, sizes))
         if not causes:
             note = "no write was seen: a thread, an extension or a call below Python wrote to it,"
             note += " or the operator that saved the value neither took nor made it"
@@ -145,9 +145,9 @@ class _Teller:
     def _saved(self, forward: int) -> Iterator[Saved]:
         """The tensors that a node may have saved, with their names in its formulas."""
         op = self._trace.op(forward)
-        given, made = self._trace.table.states_of(forward)
+        taken, made = self._trace.table.states_of(forward)
         schema = self._schema(op)
-        for at, some in enumerate(given):
+        for at, some in enumerate(taken):
             name = schema.arguments[at].name if schema and at < len(schema.arguments) else ""
             for one, shape in zip(some, _shapes(op, at), strict=False):
                 if one:
@@ -192,13 +192,13 @@ class _Teller:
             return found
         op = self._trace.op(row)
         where = f" on {op.device}" if op.device else ""
-        given = tuple(
+        inputs = tuple(
             f"{self._name(op, at)}{one}{where}"
             for at, one in enumerate(op.inputs)
             if one.kind in ("tensor", "tensors")
         )
         made = tuple(self._makers(op))
-        return replace(found, call=op.label, given=given, made=made)
+        return replace(found, call=op.label, given=inputs, made=made)
 
     def _name(self, op: TraceOp, argument: int) -> str:
         schema = self._schema(op)
@@ -207,9 +207,9 @@ class _Teller:
 
     def _makers(self, op: TraceOp) -> Iterator[tuple[str, Place]]:
         """The lines that made an operator's inputs."""
-        given, _ = self._trace.table.states_of(op.id)
+        taken, _ = self._trace.table.states_of(op.id)
         begun = self._trace.table.start[op.id]
-        for at, some in enumerate(given):
+        for at, some in enumerate(taken):
             lives = (self._storages.life(one.storage, begun) for one in some if one)
             makers = (uses[0].row for uses in lives if uses and uses[0].argument == NONE)
             for line in dict.fromkeys(map(self._line, makers)):

@@ -175,8 +175,8 @@ class TorchnavApp(App[int]):
     def action_help(self) -> None:
         """The keys of the screen below, those of the focused widget first."""
         groups: dict[str, dict[str, Key]] = {}
-        at_hand = [self.focused] if self.focused else []
-        nodes = (*at_hand, *self.screen.walk_children(with_self=True))
+        cached = [self.focused] if self.focused else []
+        nodes = (*cached, *self.screen.walk_children(with_self=True))
         for owner in dict.fromkeys(map(type, nodes)):
             for key in keys_of(owner, self.context.config.keys):
                 groups.setdefault(_group_of(owner, key), {})[key.id] = key

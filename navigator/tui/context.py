@@ -14,7 +14,7 @@ from indexes.queries.index import Index
 from navigator.tui.config import Config
 from navigator.tui.history import LastPlaces
 from navigator.tui.session import Opener, Session
-from navigator.tui.source.document import Shelf, read_users_source
+from navigator.tui.source.document import DocumentCache, read_users_source
 
 TakesKey = Callable[[events.Key], Awaitable[bool]]
 
@@ -27,7 +27,7 @@ class Context:
     config: Config = field(default_factory=Config)
     session: Session | None = None
     """The session to query; None until there is an index or a preview."""
-    users: Shelf = field(default_factory=lambda: Shelf(read_users_source))
+    users: DocumentCache = field(default_factory=lambda: DocumentCache(read_users_source))
     """Files of a traced program, which have absolute paths, unlike those of the tree."""
     places: LastPlaces = field(default_factory=LastPlaces)
     """The last places of earlier runs."""
@@ -43,11 +43,11 @@ class Context:
         index = self.session.index if self.session else None
         return index if isinstance(index, Index) else None
 
-    def shelf(self, path: str) -> Shelf | None:
+    def documents(self, path: str) -> DocumentCache | None:
         """The cache to read a file from; None without an index."""
         if os.path.isabs(path):
             return self.users
-        return self.session.shelf if self.session else None
+        return self.session.documents if self.session else None
 
     def file(self, path: str) -> Path:
         """A file on disk, for an editor. Raises SourceError if there is none."""

@@ -56,19 +56,19 @@ class TypeAhead:
         self._ask = ask
         self._choose = choose
         self._answered = ""
-        self._wanted: str | None = None
+        self._entered: str | None = None
 
     def enter(self, text: str) -> None:
         """Enter was pressed with ``text`` in the input."""
         if text == self._answered:
             self._choose()
         else:
-            self._wanted = text
+            self._entered = text
             self._ask(text)
 
     def answered(self, text: str) -> None:
         """The rows for ``text`` are on screen."""
         self._answered = text
-        if self._wanted == text:
-            self._wanted = None
+        if self._entered == text:
+            self._entered = None
             self._choose()

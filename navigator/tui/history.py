@@ -123,13 +123,13 @@ class LastPlaces:
         """Save the places of a tree. Write errors are ignored."""
         if self.file is None or not visits:
             return
-        others = {name: kept for name, kept in self._read().items() if name != root}
+        others = {name: places for name, places in self._read().items() if name != root}
         every = [*others.items(), (root, list(visits[-_PLACES:]))]
-        beside = self.file.with_name(f"{self.file.name}.{os.getpid()}")
+        part = self.file.with_name(f"{self.file.name}.{os.getpid()}")
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(msgspec.json.encode(dict(every[-_TREES:])))
-            beside.replace(self.file)
+            part.write_bytes(msgspec.json.encode(dict(every[-_TREES:])))
+            part.replace(self.file)
 
     def _read(self) -> Mapping[str, list[Visit]]:
         if self.file is None:

@@ -60,10 +60,10 @@ def shorten_start(text: str, width: int) -> str:
         return text
     if width <= 0:
         return ""
-    kept = len(text)
-    while kept and cell_len(text[kept - 1 :]) < width:
-        kept -= 1
-    return ELLIPSIS + text[kept:]
+    start = len(text)
+    while start and cell_len(text[start - 1 :]) < width:
+        start -= 1
+    return ELLIPSIS + text[start:]
 
 
 def shorten_path(path: str, width: int) -> str:
@@ -75,18 +75,18 @@ def shorten_path(path: str, width: int) -> str:
     if cell_len(path) <= width:
         return path
     *folders, name = path.split("/")
-    for kept in range(len(folders) - 1, -1, -1):
-        short = _with_folders(folders, kept, name)
+    for count in range(len(folders) - 1, -1, -1):
+        short = _with_folders(folders, count, name)
         if cell_len(short) <= width:
             return short
     return name if cell_len(name) <= width else shorten_start(name, width)
 
 
-def _with_folders(folders: list[str], kept: int, name: str) -> str:
-    """The first folder and the last ones, ``kept`` in total, around an ellipsis."""
-    if kept == 0:
+def _with_folders(folders: list[str], count: int, name: str) -> str:
+    """The first folder and the last ones, ``count`` in total, around an ellipsis."""
+    if count == 0:
         return f"{ELLIPSIS}/{name}"
-    tail = folders[len(folders) - kept + 1 :]
+    tail = folders[len(folders) - count + 1 :]
     return "/".join([folders[0], ELLIPSIS, *tail, name])
 
 

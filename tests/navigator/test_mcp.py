@@ -16,7 +16,7 @@ import pytest
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.index import Index
 from navigator.agents.answers import Answers
-from navigator.agents.pages import ROOM, compact, page
+from navigator.agents.pages import PAGE_SIZE, compact, page
 from navigator.agents.traces import Traces
 from navigator.cli.main import main
 from navigator.text.clean import clean
@@ -223,11 +223,11 @@ async def test_prompts_name_what_is_asked(server: Any) -> None:
 
 
 def test_a_page_has_a_row_at_least_and_no_more_than_its_room() -> None:
-    long = ["x" * ROOM, *("y" * 100 for _ in range(100))]
+    long = ["x" * PAGE_SIZE, *("y" * 100 for _ in range(100))]
     first = page(long)
     assert (len(first.rows), first.left, first.cursor) == (1, 100, "1")
     second = page(long, 500, first.cursor)
-    assert sum(map(len, map(compact, second.rows))) <= ROOM
+    assert sum(map(len, map(compact, second.rows))) <= PAGE_SIZE
     for cursor in ("-1", "x", "101", "²"):
         with pytest.raises(UsageError):
             page(long, 10, cursor)

@@ -1,7 +1,7 @@
-"""Records a Python that a recorded program starts: Python itself imports this at its start.
+"""Records Python processes that a recorded program starts: Python imports this module at startup.
 
-``torchnav trace --children`` puts this folder first in PYTHONPATH. It gives way to the
-``sitecustomize`` that the Python would have imported without it.
+``torchnav trace --children`` puts this folder first in PYTHONPATH. The ``sitecustomize`` that
+Python would have imported otherwise is imported too.
 """
 
 from __future__ import annotations

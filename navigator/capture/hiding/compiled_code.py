@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ..follow import Undo
 
 
-class _Turn(NamedTuple):
+class _Switch(NamedTuple):
     """A frame switched Dynamo on or off and will switch it back."""
 
     frame: int
     undo: Undo
-    left: bool
+    hooks_off: bool
     """Whether the hooks were taken off for it."""
 
 
@@ -37,19 +37,19 @@ class CompiledCode:
     Parameters:
         leave: Takes the hooks off, given the frame that will run compiled code; returns what puts
             them back, or None if there were none.
-        see_anew: Follows the program within that, and returns what ends it.
+        resume: Puts the hooks on within compiled code; returns what takes them off again.
     """
 
     def __init__(self, leave: Callable[[FrameType], Undo | None], resume: Callable[[], Undo]):
         self._leave, self._resume = leave, resume
-        self._turns = threading.local()
-        self._passed_over = False
+        self._switches = threading.local()
+        self._skipped = False
 
     @property
     def inside(self) -> bool:
         """Whether this thread runs or compiles code of torch.compile."""
-        turns = self._open()
-        return bool(turns) and turns[-1].left
+        switches = self._open()
+        return bool(switches) and switches[-1].hooks_off
 
     def follow(self) -> Iterator[Undo]:
         """Watch Dynamo from now on. Yields nothing if torch has no Dynamo."""
@@ -64,45 +64,45 @@ class CompiledCode:
             if (prior is None) != (callback is None) or fails:
                 original(None)  # else Dynamo would compile this code
                 try:
-                    self._turn(sys._getframe(1), callback is not None)
+                    self._switch(sys._getframe(1), callback is not None)
                 finally:
                     original(callback)
             return prior
 
-        _put(original, set_eval_frame)
-        yield lambda: _put(set_eval_frame, original)
+        _replace_everywhere(original, set_eval_frame)
+        yield lambda: _replace_everywhere(set_eval_frame, original)
 
-    def _open(self) -> list[_Turn]:
-        if not hasattr(self._turns, "open"):
-            self._turns.open = []
-        found: list[_Turn] = self._turns.open
+    def _open(self) -> list[_Switch]:
+        if not hasattr(self._switches, "open"):
+            self._switches.open = []
+        found: list[_Switch] = self._switches.open
         return found
 
     def _is_by(self, frame: FrameType) -> bool:
-        turns = self._open()
-        return bool(turns) and turns[-1].frame == id(frame)
+        switches = self._open()
+        return bool(switches) and switches[-1].frame == id(frame)
 
-    def _turn(self, frame: FrameType, compiled: bool) -> None:
-        turns, running = self._open(), _identities(frame)
-        while turns and turns[-1].frame not in running:  # left by an exception
-            turns.pop().undo()
+    def _switch(self, frame: FrameType, compiled: bool) -> None:
+        switches, running = self._open(), _identities(frame)
+        while switches and switches[-1].frame not in running:  # left by an exception
+            switches.pop().undo()
         if self._is_by(frame):
-            turns.pop().undo()
+            switches.pop().undo()
         elif compiled:
-            self._pass_over_us()
+            self._skip_our_code()
             undo = self._leave(frame)
-            turns.append(_Turn(id(frame), undo or _nothing, undo is not None))
+            switches.append(_Switch(id(frame), undo or _nothing, undo is not None))
         else:
             undo = self._resume() if self.inside else _nothing
-            turns.append(_Turn(id(frame), undo, False))
+            switches.append(_Switch(id(frame), undo, False))
 
-    def _pass_over_us(self) -> None:
-        if not self._passed_over:
-            self._passed_over = True
+    def _skip_our_code(self) -> None:
+        if not self._skipped:
+            self._skipped = True
             run_as_it_is()
 
 
-def _put(old: Any, new: Any) -> None:
+def _replace_everywhere(old: Any, new: Any) -> None:
     """Replace a function where it is defined and where Dynamo has imported it."""
     for name in ("torch._C._dynamo.eval_frame", "torch._dynamo.eval_frame"):
         names = vars(sys.modules[name]) if name in sys.modules else {}

@@ -34,8 +34,8 @@ class Part:
         until = min(self.until, until)
         inside = None
         if self.limits.only:
-            wanted = (s for s in spans if s and self.limits.matches(modules.get(s.marker, "")))
-            inside = Spans(span for span in wanted if span.marker >= 0)
+            calls = (s for s in spans if s and self.limits.matches(modules.get(s.marker, "")))
+            inside = Spans(span for span in calls if span.marker >= 0)
         return [
             event
             for event, span in zip(events, spans, strict=True)

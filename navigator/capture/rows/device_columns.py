@@ -78,9 +78,9 @@ class Devices:
             self._launches.setdefault(int(thread), []).append(row)
         for category, name, start, duration, args in works:
             fields = (field.search(args) for field in _FIELDS)
-            told = (int(one[1]) if one else 0 for one in fields)
+            numbers = (int(one[1]) if one else 0 for one in fields)
             self._works.append(
-                (self._names.number(category, name), *nanoseconds((start, duration)), *told)
+                (self._names.number(category, name), *nanoseconds((start, duration)), *numbers)
             )
         return len(launches) + len(works) + len(_NEEDLESS.findall(piece))
 

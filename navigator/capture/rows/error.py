@@ -32,10 +32,10 @@ def error_line(error: BaseException, torch: Any) -> bytes:
     raised = [*traceback.walk_tb(error.__traceback__)][::-1]
     places = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in raised]
     frames = [*islice((one for one in places if stacks.is_user(one[0])), USER_FRAMES)]
-    told = {
+    fields = {
         "type": type(error).__name__,
         "message": _message(error)[:_MOST_TEXT],
         "raised_in": places[0][0] if places else "",
         "frames": frames,
     }
-    return metadata("error", told, os.getpid())
+    return metadata("error", fields, os.getpid())

@@ -23,28 +23,28 @@ class Seen(NamedTuple):
     needed."""
 
 
-def columns_seen(seen: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:
+def columns_seen(profile: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:
     """Operators and ``record_function`` blocks, by thread.
 
     Raises:
         AttributeError: This torch lacks an attribute.
     """
-    events = [one for one in seen.result.events() if not one.is_python_function()]
-    if seen.places is not None and not any(one.dtypes() for one in events):
+    events = [one for one in profile.result.events() if not one.is_python_function()]
+    if profile.places is not None and not any(one.dtypes() for one in events):
         return []
     named = any(_overload(one) for one in events)
-    places = {one: place for place, ones in (seen.places or {}).items() for one in ones}
+    places = {one: place for place, ones in (profile.places or {}).items() for one in ones}
     threads: dict[int, Columns] = {}
     inputs = _inputs()
-    events = [one for one in events if one.start_ns() >= seen.since_ns]
+    events = [one for one in events if one.start_ns() >= profile.since_ns]
     for event in sorted(events, key=lambda one: one.start_ns()):
         thread = event.device_resource_id()
         columns = threads.setdefault(thread, Columns(thread, [], [], [], [], [], []))
         sequence = event.sequence_nr()
         columns.start.append(event.start_ns() - base_ns)
         columns.duration.append(event.duration_ns())
-        told = inputs(event, named, places.get(event.correlation_id(), ""))
-        columns.kind.extend(kinds.numbers([(*_name(event), told)]))
+        text = inputs(event, named, places.get(event.correlation_id(), ""))
+        columns.kind.extend(kinds.numbers([(*_name(event), text)]))
         columns.sequence.append(sequence)
         columns.forward.append(event.fwd_thread_id() if sequence >= 0 else 0)
     return [*threads.values()]
@@ -68,21 +68,21 @@ def _inputs() -> _Inputs:
     def write(event: Any, named: bool, place: str) -> bytes:
         sizes = getattr(event, "structured_input_shapes", event.shapes)()
         strides = getattr(event, "structured_input_strides", list[Any])()
-        told = (event.dtypes(), sizes, strides, event.concrete_inputs())
-        key = f"{place} {told}"
+        arguments = (event.dtypes(), sizes, strides, event.concrete_inputs())
+        key = f"{place} {arguments}"
         if key not in known:
-            known[key] = _written(*told, named, place)
+            known[key] = _written(*arguments, named, place)
         return known[key]
 
     return write
 
 
 def _written(types: Any, sizes: Any, strides: Any, values: Any, named: bool, place: str) -> bytes:
-    told: dict[str, Any] = {} if named else {"overload": None}
+    fields: dict[str, Any] = {} if named else {"overload": None}
     if place:
-        told["place"] = place
+        fields["place"] = place
     if types:
         texts = ["" if one is None else str(one) for one in values]
-        told |= {"Concrete Inputs": texts, "Input type": types}
-        told |= {"Input Strides": strides, "Input Dims": sizes}
-    return encode(told)[1:-1]
+        fields |= {"Concrete Inputs": texts, "Input type": types}
+        fields |= {"Input Strides": strides, "Input Dims": sizes}
+    return encode(fields)[1:-1]

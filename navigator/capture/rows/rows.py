@@ -94,10 +94,10 @@ def _lacks_strides(inputs: bytes) -> bool:
     """Whether a tensor is not strided: torch records no strides for it, and for a nested one no
     sizes either."""
     try:
-        told = json.loads(b"{%b}" % inputs.rstrip(b", "))
+        fields = json.loads(b"{%b}" % inputs.rstrip(b", "))
     except ValueError:
         return False
-    return _lacks(told.get("Input Dims", []), told.get("Input Strides", []))
+    return _lacks(fields.get("Input Dims", []), fields.get("Input Strides", []))
 
 
 def _lacks(sizes: list[Any], strides: list[Any]) -> bool:
@@ -172,12 +172,12 @@ def _columns(
 def busy(marks: list[Mark], starts: list[int]) -> list[Mark]:
     """The calls that ran an operator."""
     starts = sorted(starts)
-    kept = []
+    found = []
     for mark in marks:
         at = bisect_left(starts, mark.start)
         if at < len(starts) and starts[at] < mark.start + mark.duration:
-            kept.append(mark)
-    return kept
+            found.append(mark)
+    return found
 
 
 def operators_line(columns: Columns, pid: int) -> bytes:

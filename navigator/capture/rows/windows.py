@@ -54,7 +54,7 @@ class Windows:
         self._pid = os.getpid()
         self._waiting: deque[Closed] = deque()
         self._merging = threading.Lock()
-        self._told: set[str] = set()
+        self._written: set[str] = set()
         self.count = 0
         """Number of written windows."""
 
@@ -99,8 +99,8 @@ class Windows:
         aside = self._log.aside(seen, limits)
         last = self._ended(since_ns, time_ns(), last_call=aside.last_call)
         self._file.write([*aside.lines, *self._defined(), last])
-        told = _SEEN if aside.seen else _UNSEEN
-        self._report_once(told, f"{_ASIDE}: {told}")
+        problem = _SEEN if aside.seen else _UNSEEN
+        self._report_once(problem, f"{_ASIDE}: {problem}")
 
     def _ended(self, start_ns: int, end_ns: int, **more: Any) -> bytes:
         self.count += 1
@@ -108,6 +108,6 @@ class Windows:
         return metadata("window", args, self._pid)
 
     def _report_once(self, what: str, problem: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+        if what not in self._written:
+            self._written.add(what)
             self._file.write_unlimited([metadata("problem", {"message": problem}, self._pid)])

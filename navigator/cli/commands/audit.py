@@ -85,7 +85,7 @@ def audit(
     index = settings.index()
     live = None if no_live else _live(index)
     done = []
-    asked = (
+    questions = (
         measures(index, live, acceptance, kernels),
         _compiled(index) if live else (),
         () if no_live else _libraries(index),
@@ -96,15 +96,15 @@ def audit(
         _traced(index, traces) if traces else (),
         (drawn(index, draw, seed),) if draw else (),
     )
-    for measure in chain.from_iterable(asked):
+    for measure in chain.from_iterable(questions):
         done.append(measure)
         if not settings.json:
             settings.terminal.write(_lines(measure, full))
-    kept = all(measure.met is not False for measure in done)
+    all_met = all(measure.met is not False for measure in done)
     settings.answer(
-        lambda: envelope(index.info, kept=kept, measures=done), lambda: source_lines(index.info)
+        lambda: envelope(index.info, kept=all_met, measures=done), lambda: source_lines(index.info)
     )
-    return int(not kept)
+    return int(not all_met)
 
 
 def _live(index: Index) -> LiveFacts | None:

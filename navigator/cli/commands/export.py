@@ -99,9 +99,9 @@ def site(settings: Settings, folder: Path) -> None:
         say(f"torchnav: no page for {one}")
     if len(built.missing) > _MISSING:
         say(f"torchnav: nor for {len(built.missing) - _MISSING:,} more operators")
-    told = {"folder": str(built.folder), "pages": built.pages, "bytes": built.size}
+    summary = {"folder": str(built.folder), "pages": built.pages, "bytes": built.size}
     settings.answer(
-        lambda: {"schema_version": SCHEMA_VERSION, **told, "missing": [*built.missing]},
+        lambda: {"schema_version": SCHEMA_VERSION, **summary, "missing": [*built.missing]},
         lambda: [
             f"{built.pages:,} pages, {built.size / 1e6:.0f} MB",
             f"  {clean(str(built.folder / 'index.html'))}",

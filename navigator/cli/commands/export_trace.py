@@ -243,8 +243,8 @@ def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
 
     try:
         with (
-            written_over(report) as aside,
-            aside.open("w", encoding="utf-8", errors="replace") as file,
+            written_over(report) as part,
+            part.open("w", encoding="utf-8", errors="replace") as file,
         ):
             file.writelines(f"{printable(piece)}\n" for piece in html_report(trace, linker))
     except OSError as error:

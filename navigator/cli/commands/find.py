@@ -128,16 +128,16 @@ def at(settings: Settings, place: str, everything: bool) -> int:
 
 def _answer_place(settings: Settings, index: Index, place: str, everything: bool) -> None:
     if found := placed(place):
-        places = _standing(index, _in_tree(found[0], index.source), found[1])
+        places = _places_at(index, _in_tree(found[0], index.source), found[1])
     else:
-        places = _defined(index, place)
+        places = _place_of_name(index, place)
     settings.answer(
         lambda: envelope(index.info, places=places),
         lambda: [*place_lines(places, everything), *source_lines(index.info)],
     )
 
 
-def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
+def _places_at(index: Index, path: str, line: int) -> Sequence[Place]:
     """The places at a line of each file whose path ends so. Raises NotFound."""
     if line == 0:
         raise UsageError(f"expected FILE:LINE, and lines start at 1, not {path}:0")
@@ -153,7 +153,7 @@ def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
     return found
 
 
-def _defined(index: Index, name: str) -> Sequence[Place]:
+def _place_of_name(index: Index, name: str) -> Sequence[Place]:
     """The place of a name's first definition. Raises NotFound."""
     if _FILE.fullmatch(name):
         raise UsageError(f"expected FILE:LINE, and lines start at 1, not {name!r}")
@@ -169,10 +169,10 @@ def _defined(index: Index, name: str) -> Sequence[Place]:
 def _in_tree(path: str, source: Source) -> str:
     """The path relative to the tree or an extension; it need not exist there."""
     root = source.top
-    here = os.path.abspath(path)
-    if os.path.exists(here) and (named := source.path_in(os.path.realpath(here))):
+    full = os.path.abspath(path)
+    if os.path.exists(full) and (named := source.path_in(os.path.realpath(full))):
         return named
-    for place, top in ((here, root), (os.path.realpath(here), os.path.realpath(root))):
+    for place, top in ((full, root), (os.path.realpath(full), os.path.realpath(root))):
         if _is_in(place, top) and (os.path.isabs(path) or os.path.exists(place)):
             return os.path.relpath(place, top).replace(os.sep, "/")
     if os.path.isabs(path):

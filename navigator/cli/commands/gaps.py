@@ -82,18 +82,18 @@ def gaps(
     """
     index = settings.index()
     key = known_key(key, index) if key else ""
-    given = zip(MEANS, (no_gpu, mac, hour, python_only), strict=True)
-    wanted = GapFilter(
+    options = zip(MEANS, (no_gpu, mac, hour, python_only), strict=True)
+    query = GapFilter(
         (*kinds, *(["todo"] if todo else ())),
         difficulty or "",
         key,
         module,
         owner,
-        tuple(name for name, there in given if there),
+        tuple(name for name, is_set in options if is_set),
         " ".join(text),
         confidence or "",
     )
-    answer = find_gaps(index, wanted, owners=False)
+    answer = find_gaps(index, query, owners=False)
     whole = settings.json or markdown
     chosen = answer.gaps if whole and key and limit is None else _first(answer.gaps, limit, whole)
     shown = replace(answer, gaps=with_owners(index, chosen))
@@ -113,9 +113,9 @@ def gaps(
 
 def _nothing(answer: GapList) -> str:
     """Says that nothing matches, and which kinds this source cannot answer."""
-    untold = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
-    untold += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
-    return "; ".join(["no matching gaps", *untold])
+    unknown = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
+    unknown += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
+    return "; ".join(["no matching gaps", *unknown])
 
 
 def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ...]:

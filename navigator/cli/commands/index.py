@@ -65,7 +65,7 @@ def index(
 
 def _bring_up(
     settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None
-) -> _Done:
+) -> _Result:
     """Brings the index up to date, starting from a shared one if given, and exports it ``into`` a
     file if given."""
     source = settings.source()
@@ -78,10 +78,10 @@ def _bring_up(
     seconds = round(time.perf_counter() - started, 3)
     written = _export(source, cache, into) if into else None
     path = index_file(source.key, cache)
-    return _Done(report, info_of(source, report), store.problems(), path, seconds, written)
+    return _Result(report, info_of(source, report), store.problems(), path, seconds, written)
 
 
-class _Done(NamedTuple):
+class _Result(NamedTuple):
     """The result, and the present state."""
 
     report: Report
@@ -108,7 +108,7 @@ def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
     return export_index(Builder(source, cache), into)
 
 
-def _json(done: _Done) -> Object:
+def _json(done: _Result) -> Object:
     report, written = done.report, done.written
     return envelope(
         done.info,
@@ -123,7 +123,7 @@ def _json(done: _Done) -> Object:
     )
 
 
-def _text(done: _Done) -> Iterator[str]:
+def _text(done: _Result) -> Iterator[str]:
     report, problems, written = done.report, done.problems, done.written
     did = "built" if report.cold else "up to date"
     counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} removed"
@@ -145,38 +145,38 @@ def _show_cached(settings: Settings, pruned: bool) -> None:
     """Lists the cached indexes; ``pruned`` removes unusable ones first."""
     cache = settings.cache or cache_folder()
     gone = prune(cache) if pruned else ()
-    kept = list_cached(cache)
+    cached = list_cached(cache)
     settings.answer(
-        lambda: _cached_json(cache, kept, gone), lambda: _cached_text(cache, kept, gone)
+        lambda: _cached_json(cache, cached, gone), lambda: _cached_text(cache, cached, gone)
     )
 
 
-def _cached_json(cache: Path, kept: Sequence[CachedIndex], gone: Sequence[CachedIndex]) -> Object:
+def _cached_json(cache: Path, cached: Sequence[CachedIndex], gone: Sequence[CachedIndex]) -> Object:
     return {
         "schema_version": SCHEMA_VERSION,
         "cache": str(cache),
-        "indexes": [_one(one) for one in kept],
-        "removed": [_one(one) for one in gone],
+        "indexes": [_index_json(one) for one in cached],
+        "removed": [_index_json(one) for one in gone],
     }
 
 
-def _one(one: CachedIndex) -> Object:
+def _index_json(one: CachedIndex) -> Object:
     keys = "path root? commit=revision? state files bytes=size used"
     return to_object(one, keys, path=str(one.path), used=round(one.used))
 
 
 def _cached_text(
-    cache: Path, kept: Sequence[CachedIndex], gone: Sequence[CachedIndex]
+    cache: Path, cached: Sequence[CachedIndex], gone: Sequence[CachedIndex]
 ) -> Iterator[str]:
     for one in gone:
-        yield f"removed: {_line(one)}"
-    for one in kept:
-        yield _line(one)
-    total = sum(one.size for one in kept)
-    yield f"{len(kept):,} indexes, {total / 1e6:,.1f} MB in {clean(str(cache))}"
+        yield f"removed: {_index_line(one)}"
+    for one in cached:
+        yield _index_line(one)
+    total = sum(one.size for one in cached)
+    yield f"{len(cached):,} indexes, {total / 1e6:,.1f} MB in {clean(str(cache))}"
 
 
-def _line(one: CachedIndex) -> str:
+def _index_line(one: CachedIndex) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(one.used))
     name = one.revision[:12] if one.revision else one.path.name
     where = f" {one.root}" if one.root else ""

@@ -14,7 +14,7 @@ from indexes.model.errors import SourceError, TorchnavError, UsageError
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
 from navigator.cli.session import Settings, completed, pass_settings, places_option
-from navigator.live.python_process import ended, own_command
+from navigator.live.python_process import own_command, status_words
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
@@ -122,15 +122,16 @@ def _run_in_target_python(
     target = target_python()
     if target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
-    given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
-    given += ["--json"] if settings.json else []
-    command = own_command(target.path, "navigator.objects.command", *given, what, *arguments)
-    told = {"PYTHONFAULTHANDLER": "1"}  # Python reports where it crashed
-    told |= {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
+    words = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
+    words += ["--json"] if settings.json else []
+    command = own_command(target.path, "navigator.objects.command", *words, what, *arguments)
+    variables = {"PYTHONFAULTHANDLER": "1"}  # Python reports where it crashed
+    variables |= {"TORCHNAV_CACHE": str(settings.cache)} if settings.cache else {}
     out = subprocess.PIPE if settings.places else None
-    done = subprocess.run(command, env={**os.environ, **told}, check=False, stdout=out)
+    done = subprocess.run(command, env={**os.environ, **variables}, check=False, stdout=out)
     if done.returncode < 0:
-        raise TorchnavError(f"{what}: {target.path}, which ran it, was {ended(done.returncode)}")
+        end = status_words(done.returncode)
+        raise TorchnavError(f"{what}: {target.path}, which ran it, was {end}")
     if done.stdout and done.stdout.startswith(b"{"):
         _write_json(settings, done.stdout.decode())
     return done.returncode

@@ -48,7 +48,7 @@ def engine(settings: Settings, node: str) -> None:
     """
     index = settings.index()
     if node:
-        _way(settings, index, node)
+        _node_path(settings, index, node)
         return
     functions = index.engine()
     if not functions:
@@ -58,13 +58,13 @@ def engine(settings: Settings, node: str) -> None:
     settings.answer(
         lambda: envelope(index.info, functions=[_function_json(index, one) for one in functions]),
         lambda: [
-            *engine_lines((one, _elsewhere(index, one)) for one in functions),
+            *engine_lines((one, _outside_calls(index, one)) for one in functions),
             *source_lines(index.info),
         ],
     )
 
 
-def _elsewhere(index: Index, function: EngineFunction) -> list[tuple[str, int]]:
+def _outside_calls(index: Index, function: EngineFunction) -> list[tuple[str, int]]:
     """Calls into other files of autograd, with their lines."""
     return [(one.name, line) for line, one in calls_elsewhere(index.facts, function)]
 
@@ -75,7 +75,7 @@ def _function_json(index: Index, function: EngineFunction) -> Object:
     return {**engine_function_json(function), "leads_to": leads_to}
 
 
-def _way(settings: Settings, index: Index, node: str) -> None:
+def _node_path(settings: Settings, index: Index, node: str) -> None:
     steps = way_of_node(index, node)
     if not steps:
         raise NotFound(

@@ -37,10 +37,10 @@ def kernel(settings: Settings, name: str) -> None:
         lambda: [*device_kernel_lines(answer), *source_lines(index.info)],
     )
     if not (answer.source or answer.launcher or answer.library or answer.candidates):
-        raise NotFound(_instead(index, name) or answer.reason or f"no source found for {name}")
+        raise NotFound(_meaning(index, name) or answer.reason or f"no source found for {name}")
 
 
-def _instead(index: Index, name: str) -> str:
+def _meaning(index: Index, name: str) -> str:
     """What a name that is not a device kernel means; empty if unknown."""
     match = index.resolve(name)
     if match.kind == "none":

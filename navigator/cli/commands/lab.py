@@ -60,12 +60,12 @@ def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
     raise NotFound(f"no lab named {name!r}", near(name, names) or tuple(names[:5]))
 
 
-def _report(settings: Settings, one: Lab, wanted: bool) -> LabReport:
+def _report(settings: Settings, one: Lab, run_it: bool) -> LabReport:
     target = target_python()
-    if wanted and target.torch is None:
+    if run_it and target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
     index = settings.index()
-    run = _run(settings, one, target.path) if wanted else None
+    run = _run(settings, one, target.path) if run_it else None
     return LabReport(one, links(one, index), index.info, run)
 
 

@@ -72,7 +72,7 @@ def op(
         from indexes.queries.naming.keys import known_key
 
         key = known_key(key, index)
-    cut = _Cut(full, depth, limit, role, work, key)
+    cut = _ChainPart(full, depth, limit, role, work, key)
 
     def answer(one: str) -> None:
         match = index.meant(one)
@@ -81,13 +81,13 @@ def op(
         if settings.json:
             _write_json(settings, index, match, shown, cut)
         else:
-            text = _text(index, match, shown, cut, chained or cut != _Cut())
+            text = _text(index, match, shown, cut, chained or cut != _ChainPart())
             settings.terminal.write(text, held=True)
 
     return each_name(settings, name, answer)
 
 
-class _Cut(NamedTuple):
+class _ChainPart(NamedTuple):
     """The requested part of a chain."""
 
     full: bool = False
@@ -109,15 +109,15 @@ class _Cut(NamedTuple):
 def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:
     if overload is None:
         return match.overloads
-    wanted = "" if overload == "default" else overload
-    found = tuple(name for name in match.overloads if name.partition(".")[2] == wanted)
+    suffix = "" if overload == "default" else overload
+    found = tuple(name for name in match.overloads if name.partition(".")[2] == suffix)
     if not found:
         raise NotFound(f"{match.text} has no overload {overload!r}", match.overloads)
     return found
 
 
 def _write_json(
-    settings: Settings, index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut
+    settings: Settings, index: Index, match: NameMatch, shown: Iterable[str], cut: _ChainPart
 ) -> None:
     from indexes.serialize.answers import chain_json, envelope
 
@@ -145,14 +145,14 @@ _MOST_LINES = 40
 
 
 def _text(
-    index: Index, match: NameMatch, shown: Sequence[str], cut: _Cut, chained: bool
+    index: Index, match: NameMatch, shown: Sequence[str], cut: _ChainPart, chained: bool
 ) -> Iterator[str]:
     from navigator.text import answers as plaintext
 
     python = index.python(match.text) if match.kind == "python" else None
     yield from _meaning(match, python)
     below = [
-        *_known(python, match),
+        *_python_lines(python, match),
         *_other_overloads(match, shown),
         *plaintext.source_lines(index.info),
     ]
@@ -176,7 +176,7 @@ def _text(
 _OPERATORS = ("operator", "grad_fn")
 
 
-def _known(python: PythonCard | None, match: NameMatch) -> list[str]:
+def _python_lines(python: PythonCard | None, match: NameMatch) -> list[str]:
     """Facts about a Python name, printed below its operators."""
     if python is None or not match.overloads:
         return []
@@ -203,8 +203,8 @@ def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
     if match.note:
         yield from plaintext.wrap(match.note, "")
     if match.namesakes:
-        said = (f"{one.name} {one.location.path}:{one.location.line}" for one in match.namesakes)
-        yield from plaintext.wrap(f"C++ namesakes: {', '.join(said)}", "")
+        names = (f"{one.name} {one.location.path}:{one.location.line}" for one in match.namesakes)
+        yield from plaintext.wrap(f"C++ namesakes: {', '.join(names)}", "")
     if match.kind not in _OPERATORS and match.overloads:
         yield ""
 
@@ -212,14 +212,14 @@ def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
 def default_answer(index: Index, name: str) -> Iterator[str]:
     """The output of ``torchnav op NAME``, line by line."""
     match = index.resolve(name)
-    yield from _text(index, match, match.overloads[:1], _Cut(), False)
+    yield from _text(index, match, match.overloads[:1], _ChainPart(), False)
 
 
 def _other_overloads(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
     from navigator.text import answers as plaintext
 
     if others := [name for name in match.overloads if name not in shown]:
-        said = list(plaintext.overload_lines(others))
-        yield from said[:3]
-        if len(said) > 3:
+        lines = list(plaintext.overload_lines(others))
+        yield from lines[:3]
+        if len(lines) > 3:
             yield "... and more: --all"

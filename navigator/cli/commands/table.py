@@ -81,9 +81,9 @@ def _switches_from_with(settings: Settings) -> str:
     return ",".join(named)
 
 
-def _switches(given: str) -> tuple[str, ...]:
+def _switches(text: str) -> tuple[str, ...]:
     """The switches in ``--when``. Raises UsageError with similar names."""
-    named = [word.strip() for word in given.split(",") if word.strip()]
+    named = [word.strip() for word in text.split(",") if word.strip()]
     if named == ["all"]:
         return tuple(MEANINGS)
     for word in named:
@@ -108,8 +108,8 @@ def _paths(settings: Settings, answer: SwitchPaths, live: bool) -> None:
 def resolve_overload(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; names of other namespaces are unchanged."""
     match = index.resolve(name)
-    wanted = None if overload is None else overload.replace("default", "")
-    found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]
+    suffix = None if overload is None else overload.replace("default", "")
+    found = [o for o in match.overloads if suffix is None or o.partition(".")[2] == suffix]
     if found:
         return found[0]
     if "::" in name and name in index.dispatch.operators():

@@ -150,12 +150,12 @@ class Recorder:
         if not call.operators:
             self._pass_on(call, call.texts, [])
             return
-        kept = _parts(call, texts, isinstance(result, str))
+        parts = _parts(call, texts, isinstance(result, str))
         refusals = [one for one in call.refusals if one.operators < call.operators]
         if _empty(result) or (call.refusals and not call.texts):
-            own = refusals or call.refusals[-1:]
-            refusals = own or [self._refused_by(call, function, args, named)]
-        self._pass_on(call, kept, refusals)
+            inner = refusals or call.refusals[-1:]
+            refusals = inner or [self._refused_by(call, function, args, named)]
+        self._pass_on(call, parts, refusals)
 
     def _pass_on(self, call: Call, texts: list[Text], refusals: list[Refusal]) -> None:
         above = self.stack[-1] if self.stack else None
@@ -177,8 +177,8 @@ class Recorder:
     def _refusal(self, call: Call, function: FunctionType, args: Any, named: Any) -> Refusal:
         """The line by which a call returned, and the calls before it; found by calling it again."""
         code = inspect.unwrap(function).__code__
-        own: list[int] = []
-        asked: list[tuple[str, int]] = []
+        lines: list[int] = []
+        returns: list[tuple[str, int]] = []
         about = [one for one in args if self._about(one)]
 
         def called(frame: Any, _event: str, _value: Any) -> Any:
@@ -190,12 +190,12 @@ class Recorder:
 
         def stepped(frame: Any, event: str, _value: Any) -> Any:
             if event == "line":
-                own.append(frame.f_lineno)
+                lines.append(frame.f_lineno)
             return stepped
 
         def answered(frame: Any, event: str, value: Any) -> Any:
             if event == "return" and isinstance(value, (str, bool)):
-                asked.append((frame.f_code.co_filename, frame.f_lineno))
+                returns.append((frame.f_code.co_filename, frame.f_lineno))
             return answered
 
         self._paused = True
@@ -205,22 +205,22 @@ class Recorder:
         finally:
             sys.settrace(None)
             self._paused = False
-        return Refusal(call.operators, call.by, tuple(own[-_LAST:]), tuple(asked))
+        return Refusal(call.operators, call.by, tuple(lines[-_LAST:]), tuple(returns))
 
 
 def _parts(call: Call, texts: list[str], one_text: bool) -> list[Text]:
     """The parts of a call's text that concern operators: the texts of inner calls if these have
     fewer operators or were split into lines, else its own."""
     narrower = [one for one in call.texts if one.operators < call.operators]
-    own = [(one, "\n".join(lines_of(one))) for one in texts]
+    flats = [(one, "\n".join(lines_of(one))) for one in texts]
     inner = ["\n".join(lines_of(one.text)) for one in call.texts]
     if narrower and not one_text:
-        free = [text for text, flat in own if "\n" in flat and not any(i in flat for i in inner)]
+        free = [text for text, flat in flats if "\n" in flat and not any(i in flat for i in inner)]
         return [*narrower, *(Text(call.operators, one, call.by) for one in free)]
-    cut = any("\n" in one and not any(one in flat for _, flat in own) for one in inner)
+    cut = any("\n" in one and not any(one in flat for _, flat in flats) for one in inner)
     if cut and not one_text:
         return call.texts
-    holding = [text for text, flat in own if any(one in flat for one in inner)]
+    holding = [text for text, flat in flats if any(one in flat for one in inner)]
     return [Text(call.operators, one, call.by) for one in holding or texts]
 
 

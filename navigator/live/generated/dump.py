@@ -74,22 +74,22 @@ class Generators:
     def modules(self) -> Iterator[ModuleType]:
         """The modules that make text, without torchgen's model and its type names."""
         for name, module in list(sys.modules.items()):
-            folder, _, own = name.rpartition(".")
+            folder, _, last = name.rpartition(".")
             ours = folder.startswith((self.package, self.autograd.__package__ or " "))
-            if ours and (own.startswith("gen") or folder.endswith(".dest")):
+            if ours and (last.startswith("gen") or folder.endswith(".dest")):
                 yield module
 
     def _aten_files(self) -> None:
         accepted = inspect.getsource(inspect.unwrap(self.gen.main))
-        wanted = [one for one in _WANTED if f'"{one}"' in accepted]
+        options = [one for one in _WANTED if f'"{one}"' in accepted]
         if '"--generate"' in accepted:
-            wanted += ["--generate", "headers", "sources"]
-        sys.argv = ["gen", "-s", self._aten, "-d", _ATEN, *wanted]
+            options += ["--generate", "headers", "sources"]
+        sys.argv = ["gen", "-s", self._aten, "-d", _ATEN, *options]
         self.gen.main()
 
     def _autograd_files(self) -> None:
         selector = import_module(f"{self.package}.selective_build.selector").SelectiveBuilder
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "native_functions_path": f"{self._aten}/native/native_functions.yaml",
             "tags_path": f"{self._aten}/native/tags.yaml",
             "out": _AUTOGRAD,
@@ -99,7 +99,7 @@ class Generators:
         for name in ("gen_autograd", "gen_autograd_python"):
             function = getattr(self.autograd, name)
             takes = inspect.signature(function).parameters
-            function(**{name: value for name, value in given.items() if name in takes})
+            function(**{name: value for name, value in values.items() if name in takes})
 
 
 _SECONDS = 300

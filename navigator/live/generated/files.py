@@ -83,8 +83,8 @@ class Files:
         def substitute(this: Any, env: Any = None, **named: Any) -> Any:
             text = fill(this, env, **named)
             if this.filename:
-                given = {**(env or {}), **named}
-                self._filled[text] = self._parts(this, given, fill)
+                values = {**(env or {}), **named}
+                self._filled[text] = self._parts(this, values, fill)
             return text
 
         template.from_file = staticmethod(from_file)
@@ -130,10 +130,10 @@ class Files:
             line += pattern.count("\n", end, found.start())
             end = found.end()
             name = found.group(2).strip("{},")
-            own = pattern.count("\n", 0, found.start()) + 1
-            origin = held.part(own) if held else None
+            at = pattern.count("\n", 0, found.start()) + 1
+            origin = held.part(at) if held else None
             path = origin.template if origin else self._where(str(template.filename))
-            parts.append(Part(line, name, path, origin.line if origin else own))
+            parts.append(Part(line, name, path, origin.line if origin else at))
             line += _filling(template, found, env, fill).count("\n")
         return parts
 

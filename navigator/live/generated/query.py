@@ -55,11 +55,11 @@ class Absence:
     function: str
     comment: str
     """The comment in the source there."""
-    because: tuple[Because, ...] = ()
+    because: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
+class Reason:
     """A line that supports a reason: a collection that names the operator, or a nested call."""
 
     text: str
@@ -82,7 +82,7 @@ class Generated:
 
 shape(Piece, "path line end_line family text template placeholder generator function")
 shape(Absence, "families reason place=location function comment because")
-shape(Because, "text place=location")
+shape(Reason, "text place=location")
 
 
 def generated_json(answer: Generated) -> Object:
@@ -163,8 +163,8 @@ def _generators_used(source: Source, root: str) -> tuple[str, str]:
 
 def _run(root: str) -> list[dict[str, Any]]:
     """Runs the two halves of the generators in parallel."""
-    own = str(Path(__file__).parents[3])
-    command = ["-c", _START, own, root and os.path.abspath(root)]
+    folder = str(Path(__file__).parents[3])
+    command = ["-c", _START, folder, root and os.path.abspath(root)]
     python = target_python().path
     commands = ([*command, part] for part in _PARTS)
     found: list[dict[str, Any]] = ask_each(python, *commands, timeout=_TIMEOUT)
@@ -233,10 +233,10 @@ class _Reader:
 
     def _refused(self, families: tuple[str, ...], number: int) -> Absence:
         row = self._db.execute("SELECT value FROM reasons WHERE id = ?", (number,)).fetchone()
-        name, path, line, words, comment, *asked = json.loads(row[0])
+        name, path, line, words, comment, *conditions = json.loads(row[0])
         because = tuple(
-            Because(": ".join(one for one in (condition, note) if one), Location(where, at))
-            for where, at, condition, note in asked
+            Reason(": ".join(one for one in (condition, note) if one), Location(where, at))
+            for where, at, condition, note in conditions
         )
         named = self._named(words)
         return Absence(families, words, Location(path, line), name, comment, (*named, *because))
@@ -257,16 +257,16 @@ class _Reader:
             place = Location(path, line) if path else None
             yield Absence(tuple(names), words or comment, place, "", "", self._named(words))
 
-    def _named(self, words: str) -> tuple[Because, ...]:
+    def _named(self, words: str) -> tuple[Reason, ...]:
         """Collections in a condition that name the operator."""
-        wanted = set(re.findall(r"\w+", words))
+        mentioned = set(re.findall(r"\w+", words))
         places = {
             (name, path, line): None
             for name, path, line, ops in self._fact("named")
-            if name in wanted and self._op in ops
+            if name in mentioned and self._op in ops
         }
         has = f"has {self._op.partition('.')[0]}"
-        return tuple(Because(f"{name} {has}", Location(*place)) for name, *place in places)
+        return tuple(Reason(f"{name} {has}", Location(*place)) for name, *place in places)
 
     def _fact(self, name: str) -> Any:
         if name not in self._facts:

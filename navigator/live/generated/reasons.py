@@ -54,8 +54,8 @@ def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
 def _tests(path: str, inner: list[ast.AST]) -> Iterator[str]:
     """The conditions around a statement within its function, outermost first."""
     functions = [at for at, one in enumerate(inner) if isinstance(one, ast.FunctionDef)]
-    own = inner[functions[-1] + 1 :] if functions else inner
-    for one, below in pairwise(own):
+    nodes = inner[functions[-1] + 1 :] if functions else inner
+    for one, below in pairwise(nodes):
         if isinstance(one, ast.If) and below is not one.test:
             test = _source(path, one.test)
             yield test if below in one.body else f"not ({test})"
@@ -76,8 +76,8 @@ def filters(path: str, line: int) -> list[str]:
     """The conditions around the call at a line and in its arguments."""
     inner = _nodes_over(path, line)
     calls = [one for one in inner if isinstance(one, ast.Call)]
-    given = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
-    found = [_source(path, test) for one in given for part in one.generators for test in part.ifs]
+    loops = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
+    found = [_source(path, test) for one in loops for part in one.generators for test in part.ifs]
     return [*_enclosing_conditions(path, inner), *found]
 
 

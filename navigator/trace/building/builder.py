@@ -23,7 +23,7 @@ _PRINTER = "torch/_tensor_str.py"
 _PRINT = "torch._tensor.Tensor.__repr__"
 
 
-class _Side(NamedTuple):
+class _SideEvent(NamedTuple):
     """A timed event that is not a row."""
 
     kind: str
@@ -58,7 +58,7 @@ class Builder:
         self.table = table
         self._rows: list[int] = []
         self._external: list[int] = []
-        self._sides: list[_Side] = []
+        self._sides: list[_SideEvent] = []
         self._open: defaultdict[int, list[_Open]] = defaultdict(list)
         """By thread, innermost last."""
         self.settling = Settling(table)
@@ -89,19 +89,19 @@ class Builder:
         self, thread: int, start: float, duration: float, stack: int, module: int
     ) -> None:
         """Add a Python frame of a profile with stacks."""
-        self._sides.append(_Side("frame", thread, start, duration, stack, module))
+        self._sides.append(_SideEvent("frame", thread, start, duration, stack, module))
 
     def add_allocation(self, thread: int, number: int) -> None:
         """Add a memory event of whatever was running."""
         start = self.table.allocations.start[number]
-        self._sides.append(_Side("memory", thread, start, 0.0, number, NONE))
+        self._sides.append(_SideEvent("memory", thread, start, 0.0, number, NONE))
 
     def add_launch(
         self, thread: int, start: float, duration: float, correlation: int, name: str
     ) -> int:
         """Add a call of the device runtime. Returns its number."""
         number = self.table.launches.append(name, thread, start, duration, correlation)
-        self._sides.append(_Side("launch", thread, start, duration, number, NONE))
+        self._sides.append(_SideEvent("launch", thread, start, duration, number, NONE))
         return number
 
     def begin(self, row: int) -> None:
@@ -266,7 +266,7 @@ class Builder:
     def _is_operator(self, row: int) -> bool:
         return self.table.name_of(row).startswith("aten::")
 
-    def _open_side(self, side: _Side) -> None:
+    def _open_side(self, side: _SideEvent) -> None:
         _, row, frame, module, depth = self._enclosing(side.thread, side.start)
         if side.kind == "launch":
             self.table.launches.op[side.first] = self._launcher(row)
@@ -298,14 +298,14 @@ class Builder:
         """Sorts this window's roots by time, including calls announced since the last window."""
         table = self.table
         fresh = {*table.roots[self._roots_done :], *self._rows}
-        kept = (row for row in fresh if table.kind[row] != GONE and table.parent[row] < 0)
-        table.roots[self._roots_done :] = sorted(kept, key=table.start.__getitem__)
+        roots = (row for row in fresh if table.kind[row] != GONE and table.parent[row] < 0)
+        table.roots[self._roots_done :] = sorted(roots, key=table.start.__getitem__)
         self._roots_done = len(table.roots)
 
     def problems(self) -> list[str]:
         """What was left out."""
-        said = f"{self.left_out:,} rows in more than {TRACE_NESTING:,} others are left out"
-        return [said] * bool(self.left_out)
+        problem = f"{self.left_out:,} rows in more than {TRACE_NESTING:,} others are left out"
+        return [problem] * bool(self.left_out)
 
     def announce_root(self, row: int) -> None:
         """Show a row before its window closes."""

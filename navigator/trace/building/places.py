@@ -54,8 +54,8 @@ class Places:
         if self._may_be_fake(row):
             return NONE
         if above >= 0 and table.kind[above] != CALL and table.has_tensors(above):
-            given = table.inputs_of(above)
-            if not any(one.kind == "other" for one in given):
+            inputs = table.inputs_of(above)
+            if not any(one.kind == "other" for one in inputs):
                 return self._device(self._one_place(above))
         made = next((one.value for one in table.inputs_of(row) if one.kind == "scalars"), None)
         while row >= 0 and table.next_sibling[row] < 0 and table.kind[row] == OP:
@@ -100,8 +100,8 @@ class Places:
                 self._seen[table.phase[row] == COMPILE].add(table.place[row])
         outside, compiling = self._seen
         table.unreal_places = {table.places[number] for number in compiling - outside}
-        elsewhere = any(place not in {"cpu", *table.unreal_places} for place in table.places.values)
-        self.table.default_place = "" if elsewhere or len(self.table.kernels) else "cpu"
+        off_cpu = any(place not in {"cpu", *table.unreal_places} for place in table.places.values)
+        self.table.default_place = "" if off_cpu or len(self.table.kernels) else "cpu"
 
     def _assign_kernels(self) -> None:
         kernels, launches = self.table.kernels, self.table.launches

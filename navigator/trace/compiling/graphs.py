@@ -77,8 +77,8 @@ def kernel_of(table: Table, row: int) -> Kernel | None:
 def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
     """The call of a library function, ``extern_kernels.mm``, that an operator is. Calls of one name
     are matched in order, if as many ran as the graph has."""
-    wanted = table.name_of(row).rpartition("::")[2]
-    kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{wanted}")]
+    name = table.name_of(row).rpartition("::")[2]
+    kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{name}")]
     if table.kind[row] != OP or not kernels:
         return None
     run = _enclosing_run(table, row)

@@ -130,17 +130,17 @@ def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
 
     A library call (``extern_kernels.mm``) computes the only node of that name.
     """
-    told: dict[str, tuple[str, ...]] = {}
+    logged: dict[str, tuple[str, ...]] = {}
     for handle, kernel in graph.kernels.items():
-        told |= dict.fromkeys(kernel.nodes or _of_library(kernel, graph), (handle,))
+        logged |= dict.fromkeys(kernel.nodes or _of_library(kernel, graph), (handle,))
     silent = {
-        handle: one for handle, one in graph.kernels.items() if (handle,) not in told.values()
+        handle: one for handle, one in graph.kernels.items() if (handle,) not in logged.values()
     }
     for node in graph.nodes:
         of_line = tuple(handle for handle, one in silent.items() if node.frame in one.frames)
         if of_line:
-            told.setdefault(node.name, of_line)
-    return told
+            logged.setdefault(node.name, of_line)
+    return logged
 
 
 def _of_library(kernel: Kernel, graph: Graph) -> Sequence[str]:

@@ -62,8 +62,8 @@ def ledgers(trace: Trace) -> list[Ledger]:
         if table.size[number]:
             by_device.setdefault(table.places[table.place[number]], []).append(number)
     for device, moments in list(by_device.items()):
-        kept, mapped = _apart(trace, moments)
-        by_device[device] = kept
+        allocated, mapped = _apart(trace, moments)
+        by_device[device] = allocated
         by_device |= {f"{device} shared": mapped} if mapped else {}
     return [_ledger(trace, device, moments) for device, moments in by_device.items() if moments]
 
@@ -72,15 +72,15 @@ def _apart(trace: Trace, moments: list[int]) -> tuple[list[int], list[int]]:
     """The allocator's events, and those of memory mapped past it (shared between processes), which
     have no total."""
     table = trace.table.allocations
-    held, kept, mapped = 0, [], []
+    held, allocated, mapped = 0, [], []
     recorded = any(table.total[number] for number in moments)
     for number in moments:
         if recorded and not table.total[number] and held + table.size[number]:
             mapped.append(number)
         else:
             held = table.total[number]
-            kept.append(number)
-    return kept, mapped
+            allocated.append(number)
+    return allocated, mapped
 
 
 def _ledger(trace: Trace, device: str, moments: list[int]) -> Ledger:

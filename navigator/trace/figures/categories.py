@@ -67,9 +67,9 @@ class Categories:
 
     def category(self, ledger: Ledger, block: Block) -> Category:
         """The category of a block of a ledger."""
-        told = self._told(ledger).get(block.taken)
-        if told is not None:
-            return told
+        known = self._known_from_python(ledger).get(block.taken)
+        if known is not None:
+            return known
         if block.row < 0:
             return "unknown"
         table = self._trace.table
@@ -141,7 +141,7 @@ class Categories:
 
     # ------------------------------------------------------------------ what Python knew
 
-    def _told(self, ledger: Ledger) -> dict[int, Category]:
+    def _known_from_python(self, ledger: Ledger) -> dict[int, Category]:
         """By the moment of the block's allocation."""
         if ledger.device not in self._by_device:
             self._by_device[ledger.device] = dict(self._find(ledger))
@@ -154,10 +154,10 @@ class Categories:
         for block in ledger.blocks:
             blocks[allocations.address[ledger.moments[block.taken]]].append(block)
         for category in _TOLD:
-            for moment, told, addresses in self._trace.table.storages:
-                for one in addresses if told == category else ():
+            for moment, name, addresses in self._trace.table.storages:
+                for one in addresses if name == category else ():
                     found = self._at(ledger, blocks.get(one, []), moment)
-                    if found is not None and not (told == "input" and self._is_models(found)):
+                    if found is not None and not (name == "input" and self._is_models(found)):
                         yield found.taken, category
 
     def _is_models(self, block: Block) -> bool:

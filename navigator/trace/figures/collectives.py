@@ -180,13 +180,13 @@ def _called(trace: Trace, row: int) -> str:
 def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[int]]:
     """Assigns spans to the rows that began them: by nesting, then across threads."""
     known, work = frozenset(rows), defaultdict[int, list[int]](list)
-    elsewhere: list[int] = []
+    unmatched: list[int] = []
     for span in spans:
         over = next((one for one in _above(trace, span) if one in known), NONE)
-        (elsewhere if over < 0 else work[over]).append(span)
+        (unmatched if over < 0 else work[over]).append(span)
     waiting = {row: _sizes(trace, row) for row in rows if row not in work}
-    in_order = len(waiting) == len(elsewhere)
-    for span in elsewhere:
+    in_order = len(waiting) == len(unmatched)
+    for span in unmatched:
         fitting = _fitting(trace, span, waiting)
         if fitting:
             row = fitting[0 if in_order else -1]  # some are missing: the one just before
@@ -253,8 +253,8 @@ def skews(ranks: Mapping[int, Sequence[Arrival]]) -> list[Skew]:
     """Collectives called by several ranks, the largest wait first. Differences between the clocks
     of hosts are included."""
     together: defaultdict[tuple[str, int], dict[int, Arrival]] = defaultdict(dict)
-    for rank, told in ranks.items():
-        for one in told:
+    for rank, arrived in ranks.items():
+        for one in arrived:
             together[one.name, one.number][rank] = one
     found = [_skew(*key, calls) for key, calls in together.items() if len(calls) > 1]
     return sorted(found, key=lambda one: (-one.start_us, one.name, one.number))

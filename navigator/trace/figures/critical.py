@@ -51,7 +51,7 @@ def path_backwards(trace: Trace) -> Iterator[Part]:
         yield from (part for part in _Walk(trace).parts() if part.end > part.start)
 
 
-class _At(NamedTuple):
+class _Position(NamedTuple):
     """The position of the walk: on a thread at a moment, or at the end of a kernel."""
 
     moment: float
@@ -76,7 +76,7 @@ class _Walk:
         self._previous = self._of_streams()
         self._waits = self._event_waits()
         self._engine = sorted(self._engine_roots())
-        self._jumped = float("inf")
+        self._switched = float("inf")
         """Moment of the last switch between threads: the next one is earlier."""
 
     def parts(self) -> Iterator[Part]:
@@ -86,13 +86,13 @@ class _Walk:
             found, at = self._of_kernel(at) if at.kernel >= 0 else self._of_thread(at)
             yield from found
 
-    def _last(self) -> _At | None:
+    def _last(self) -> _Position | None:
         ends = [
-            _At(self._table.start[row] + self._table.duration[row], self._table.thread[row])
+            _Position(self._table.start[row] + self._table.duration[row], self._table.thread[row])
             for row in self._table.roots
         ]
         if self._by_end:
-            ends.append(_At(self._sorted_ends[-1], NONE, self._by_end[-1]))
+            ends.append(_Position(self._sorted_ends[-1], NONE, self._by_end[-1]))
         return max(ends, default=None)
 
     # ---------------------------------------------------------------------- devices
@@ -114,7 +114,7 @@ class _Walk:
         pairs = zip(self._launches.name, self._launches.start, strict=True)
         return sorted(start for name, start in pairs if name in waits)
 
-    def _of_kernel(self, at: _At) -> tuple[list[Part], _At | None]:
+    def _of_kernel(self, at: _Position) -> tuple[list[Part], _Position | None]:
         """Device work, and the last of its dependencies: its launch or earlier device work."""
         number, kernels = at.kernel, self._kernels
         start, row = kernels.start[number], kernels.op[number]
@@ -126,11 +126,11 @@ class _Walk:
         if before >= 0 and self._ends[before] >= launched:
             end = min(self._ends[before], start)
             parts.append(Part(end, start, "queue", name, row, number))
-            return parts, _At(end, NONE, before)
+            return parts, _Position(end, NONE, before)
         if launch < 0:
             return parts, None
         parts.append(Part(min(launched, start), start, "launch", name, row, number))
-        return parts, _At(min(launched, start), self._launches.thread[launch])
+        return parts, _Position(min(launched, start), self._launches.thread[launch])
 
     def _before(self, number: int, launch: int) -> int:
         """The last work that it had to wait for: on its stream, or on another one if the program
@@ -164,7 +164,7 @@ class _Walk:
                 start = table.start[row]
                 yield start + table.duration[row], start, table.thread[row]
 
-    def _of_thread(self, at: _At) -> tuple[list[Part], _At | None]:
+    def _of_thread(self, at: _Position) -> tuple[list[Part], _Position | None]:
         """What a thread was doing before a moment, or what it was waiting for."""
         piece = self._threads.before(at.thread, at.moment)
         if piece is None:
@@ -174,13 +174,13 @@ class _Walk:
             return [self._part(piece, at.thread, waited.moment)], waited
         worker = self._worker(piece, at) if piece.launch < 0 else None
         if worker is not None:
-            self._jumped = worker.moment
+            self._switched = worker.moment
             return [self._part(piece, at.thread, worker.moment)], worker
         if piece.row == NONE and piece.launch == NONE:
             starter = self._starter(at)
             if starter is not None:
                 return [], starter
-        return [self._part(piece, at.thread)], _At(piece.start, at.thread)
+        return [self._part(piece, at.thread)], _Position(piece.start, at.thread)
 
     def _part(self, piece: Piece, thread: int, since: float | None = None) -> Part:
         kind, name = self._kind(piece)
@@ -197,39 +197,39 @@ class _Walk:
         kind: Kind = "operator" if table.kind[row] not in (CALL, ANNOTATION) else "call"
         return kind, table.label(table.name[row])
 
-    def _kernel_waited_for(self, piece: Piece) -> _At | None:
+    def _kernel_waited_for(self, piece: Piece) -> _Position | None:
         """The device work whose end a runtime call was waiting for."""
         if piece.launch not in self._waiting:
             return None
         last = bisect_right(self._sorted_ends, piece.end) - 1
         if last < 0 or self._sorted_ends[last] <= piece.start:
             return None
-        return _At(self._sorted_ends[last], NONE, self._by_end[last])
+        return _Position(self._sorted_ends[last], NONE, self._by_end[last])
 
-    def _worker(self, piece: Piece, at: _At) -> _At | None:
+    def _worker(self, piece: Piece, at: _Position) -> _Position | None:
         """The autograd engine's thread that this one waited for."""
         if not self._engine:
             return None
         number = bisect_right(self._engine, (piece.end, float("inf"), 0)) - 1
         while number >= 0 and self._engine[number][0] > piece.start:
             end, start, thread = self._engine[number]
-            if thread != at.thread and start >= piece.start and end < self._jumped:
-                return _At(end, thread)
+            if thread != at.thread and start >= piece.start and end < self._switched:
+                return _Position(end, thread)
             number -= 1
         return None
 
-    def _starter(self, at: _At) -> _At | None:
+    def _starter(self, at: _Position) -> _Position | None:
         """For a thread that was idle or is new: the thread that was busy then and gave it its
         work."""
-        if at.moment >= self._jumped or not self._is_worker(at.thread):
+        if at.moment >= self._switched or not self._is_worker(at.thread):
             return None
         others = [thread for thread in self._threads if thread != at.thread]
         found = [(self._threads.before(other, at.moment), other) for other in others]
         awake = [(piece.start, other) for piece, other in found if piece and piece.row >= 0]
         if not awake:
             return None
-        self._jumped = at.moment
-        return _At(at.moment, max(awake)[1])
+        self._switched = at.moment
+        return _Position(at.moment, max(awake)[1])
 
     def _is_worker(self, thread: int) -> bool:
         """Whether a thread runs what others give it: it did not exist at the beginning."""

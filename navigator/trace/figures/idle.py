@@ -150,8 +150,8 @@ class _Device:
                 waited = f"{name} in {_label(self._trace, piece.row)}", piece.row
             key = _outermost(self._trace, piece.row)
             times[key] = times.get(key, 0.0) + piece.end - piece.start
-        own = times.get((OTHERWISE, NONE), 0.0)
-        if waited and own <= (span[1] - span[0]) / 2:
+        python = times.get((OTHERWISE, NONE), 0.0)
+        if waited and python <= (span[1] - span[0]) / 2:
             return SYNCHRONISED, *waited
         return LAUNCH, *max(times, key=times.__getitem__)
 

@@ -28,7 +28,7 @@ class Item(NamedTuple):
     row: int
     """The row of the trace behind it, or NONE."""
     label: str
-    ink: str
+    colour: str
     """Its colour: a phase, ``device``, ``idle``, ``path``."""
 
 

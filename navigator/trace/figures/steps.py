@@ -59,9 +59,9 @@ def steps_of(trace: Trace) -> Steps:
 def _annotations(trace: Trace, pattern: re.Pattern[str]) -> list[int]:
     """Rows by time."""
     table = trace.table
-    wanted = {n for n, (name, _) in enumerate(table.names.values) if pattern.fullmatch(name)}
+    names = {n for n, (name, _) in enumerate(table.names.values) if pattern.fullmatch(name)}
     kinds = enumerate(table.kind[: len(table)])
-    rows = [row for row, kind in kinds if kind == ANNOTATION and table.name[row] in wanted]
+    rows = [row for row, kind in kinds if kind == ANNOTATION and table.name[row] in names]
     of_program = (row for row in rows if table.phase[row] != COMPILE)
     return sorted(of_program, key=table.start.__getitem__)
 

@@ -81,10 +81,10 @@ def broadcast(shapes: Sequence[Shape]) -> Shape | None:
     """The broadcast shape of an elementwise operation; None if shapes do not match."""
     found: list[int] = []
     for sizes in zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1):
-        wanted = set(sizes) - {1}
-        if len(wanted) > 1:
+        larger = set(sizes) - {1}
+        if len(larger) > 1:
             return None
-        found.append(wanted.pop() if wanted else 1)
+        found.append(larger.pop() if larger else 1)
     return tuple(found[::-1])
 
 

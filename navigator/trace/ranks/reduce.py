@@ -111,9 +111,9 @@ def _kernels(trace: Trace) -> Iterator[_Work]:
 def _totals(kind: str, times: Iterable[tuple[str, float]]) -> Iterator[NameTotal]:
     """Totals by time, descending."""
     totals: dict[str, tuple[int, float]] = {}
-    for name, own in times:
+    for name, time in times:
         count, total = totals.get(name, (0, 0.0))
-        totals[name] = count + 1, total + own
+        totals[name] = count + 1, total + time
     for name, (count, total) in sorted(totals.items(), key=lambda item: -item[1][1]):
         yield NameTotal(kind, name, count, total)
 

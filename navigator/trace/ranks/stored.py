@@ -48,11 +48,11 @@ class StoredReductions:
     def complete(self, files: Sequence[str], read: Callable[[Sequence[str]], Results]) -> Results:
         """The rank of each file, in order, without its totals: from the cache, or else from
         ``read``."""
-        kept = {file: self._stored_rank(file) for file in files}
-        rest = read([file for file in files if kept[file] is None])
+        stored = {file: self._stored_rank(file) for file in files}
+        rest = read([file for file in files if stored[file] is None])
         for file in files:
-            found = kept[file] or next(rest)
-            if isinstance(found, Rank) and kept[file] is None:
+            found = stored[file] or next(rest)
+            if isinstance(found, Rank) and stored[file] is None:
                 found = self._keep(file, found)
             yield found
 
@@ -125,10 +125,10 @@ class StoredReductions:
         import polars as pl
 
         try:
-            told, _ = (
+            metadata, _ = (
                 pl.read_parquet_metadata(self._path(file, what)) for what in ("totals", "arrivals")
             )
-            rank = json.loads(told[_KEPT])
+            rank = json.loads(metadata[_KEPT])
             lists = {"problems": tuple(rank["problems"]), "totals": (), "arrivals": ()}
             return Rank(**rank | lists | {"path": file})
         except (OSError, pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
@@ -167,8 +167,8 @@ def _nth(place: int, ranks: int) -> pl.Expr:
     import polars as pl
 
     at = place - ranks + pl.col("ranks").cast(pl.Int64)
-    own = pl.col("own").list.get(pl.max_horizontal(at, pl.lit(0)), null_on_oob=True)
-    return pl.when(at < 0).then(0.0).otherwise(own)
+    value = pl.col("own").list.get(pl.max_horizontal(at, pl.lit(0)), null_on_oob=True)
+    return pl.when(at < 0).then(0.0).otherwise(value)
 
 
 def _key(file: str) -> str:

@@ -64,7 +64,7 @@ def spreads(ranks: Sequence[Rank]) -> list[Spread]:
     for rank in ranks:
         for one in rank.totals:
             found[one.kind, one.name].append((rank.number or 0, one))
-    made = [_spread(*key, told, len(ranks)) for key, told in found.items()]
+    made = [_spread(*key, totals, len(ranks)) for key, totals in found.items()]
     return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
 
 
@@ -107,13 +107,13 @@ def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
         ranks[free] = replace(rank, number=free)
 
 
-def _spread(kind: str, name: str, told: list[tuple[int, NameTotal]], ranks: int) -> Spread:
-    own = [one.own_us for _, one in told]
-    padded = [*own, *[0.0] * (ranks - len(own))]
-    slowest, most = max(told, key=lambda pair: pair[1].own_us)
-    count = sum(one.count for _, one in told)
-    times = min(padded), median(padded), most.own_us, sum(own)
-    return Spread(kind, name, len(told), count, *times, slowest)
+def _spread(kind: str, name: str, totals: list[tuple[int, NameTotal]], ranks: int) -> Spread:
+    times_of_ranks = [one.own_us for _, one in totals]
+    padded = [*times_of_ranks, *[0.0] * (ranks - len(times_of_ranks))]
+    slowest, most = max(totals, key=lambda pair: pair[1].own_us)
+    count = sum(one.count for _, one in totals)
+    times = min(padded), median(padded), most.own_us, sum(times_of_ranks)
+    return Spread(kind, name, len(totals), count, *times, slowest)
 
 
 def _stragglers(ranks: Sequence[Rank]) -> tuple[tuple[Rank, ...], float]:

@@ -60,10 +60,10 @@ class ChromeReader:
         self._own = OwnEvents(self.trace.meta, self._table, self._builder)
         self._cut = "the recording was cut off: the last window is missing"
         """The problem to report for a torchnav recording that did not end normally."""
-        self._bad = self.events = 0
+        self._unreadable = self.events = 0
         self._name, self._frame = cache(self._new_name), cache(self._new_frame)
         self._threads = cache(self._table.threads.number)
-        self._saw: set[str] = set()
+        self._recorded: set[str] = set()
         self._handlers: dict[str, Callable[[Event, float, float], None]] = {
             "cpu_op": self._operator,
             "Operator": self._operator,
@@ -79,13 +79,13 @@ class ChromeReader:
     def feed(self, chunk: bytes) -> None:
         """Add events from a JSON array."""
         events, bad = decode(chunk)
-        self._bad += bad
+        self._unreadable += bad
         self.events += len(events)
         for event in events:
             try:
                 self._take(event)
             except (ValueError, OverflowError, TypeError):
-                self._bad += 1
+                self._unreadable += 1
 
     def _take(self, event: Event) -> None:
         if event.ph == "X":
@@ -111,8 +111,8 @@ class ChromeReader:
         elif (tail := read_tail(path)) is not None:
             self.feed(b"[" + tail.lines.strip().rstrip(b",") + b"]")
             Crash(meta, self._table, self._own, self._thread_numbered).take_in(tail)
-            over, bare = self._own.is_compiled or tail.stopped, self._own.bare
-            calls = f": {bare:,} call{'s' * (bare != 1)} in it have no operators"
+            over, empty = self._own.is_compiled or tail.stopped, self._own.empty_calls
+            calls = f": {empty:,} call{'s' * (empty != 1)} in it have no operators"
             self._cut = "" if over else self._cut + calls
         self._own.close_rows()
 
@@ -127,8 +127,8 @@ class ChromeReader:
         if self._own.exported or not meta.complete:
             self._builder.close_window()
         self._own.finish()
-        if self._bad:
-            meta.problems.append(f"{self._bad} events could not be read")
+        if self._unreadable:
+            meta.problems.append(f"{self._unreadable} events could not be read")
         meta.problems += [*self._builder.problems(), *around.left_out]
         if around.truncated:
             meta.problems.append(f"the file ends in the middle of an event: {len(self.trace)} rows")
@@ -157,10 +157,10 @@ class ChromeReader:
         distributed = fields.get("distributedInfo")
         if isinstance(distributed, dict) and isinstance(distributed.get("rank"), int):
             meta.rank = distributed["rank"]
-        for seen, what in _LACKS.items():
-            if seen not in self._saw:
+        for kind, what in _LACKS.items():
+            if kind not in self._recorded:
                 meta.lacks.append(what)
-        if not meta.overloads and "operators" in self._saw:
+        if not meta.overloads and "operators" in self._recorded:
             meta.lacks.append(
                 "overload names (capture_overload_names=True would add them); "
                 "they are inferred from the inputs"
@@ -184,13 +184,13 @@ class ChromeReader:
         dims = args.dims or args.dims_old
         if not (args.types or dims):
             return NONE
-        self._saw.add("shapes")
+        self._recorded.add("shapes")
         raw = (bytes(args.types), bytes(dims), bytes(args.strides), bytes(args.values))
         return self._table.raw_inputs.number(raw)
 
     def _new_name(self, text: str) -> int:
         if "::" in text:
-            self._saw.add("operators")
+            self._recorded.add("operators")
         name = split_name(text)
         self.trace.meta.overloads |= name[1] is not None
         return self._table.names.number(name)
@@ -276,7 +276,7 @@ class ChromeReader:
         self._builder.links.add_arrow(end, event.id or 0, self._thread(event), moment)
 
     def _python(self, event: Event, start: float, duration: float) -> None:
-        self._saw.add("frames")
+        self._recorded.add("frames")
         stack, module = self._frame(event.name)
         if stack >= 0 or module >= 0:
             self._builder.add_frame(self._thread(event), start, duration, stack, module)

@@ -62,10 +62,10 @@ class _Cutter:
 
     def chunks(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         at, pending = self._after_header(blocks)
-        seen = 0
+        searched = 0
         for block in blocks:
             pending += block
-            cut = self._last_boundary(pending, seen)
+            cut = self._last_boundary(pending, searched)
             if cut:
                 yield b"[" + pending[:cut].rstrip(b" \t\r\n,") + b"]"
                 at, pending = at + cut, pending[cut:]
@@ -73,7 +73,7 @@ class _Cutter:
                 raise BadTrace(
                     f"{self.path}: the event at byte {at:,} is larger than {EVENT_BYTES >> 20} MB"
                 )
-            seen = max(len(pending) - _TAIL, 0)
+            searched = max(len(pending) - _TAIL, 0)
         yield from self._last_chunk(pending)
 
     def _after_header(self, blocks: Iterator[bytes]) -> tuple[int, bytes]:
@@ -92,17 +92,17 @@ class _Cutter:
                 raise BadTrace(f"{self.path} is not a trace: it has no traceEvents")
             head += block
 
-    def _last_boundary(self, text: bytes, seen: int = 0) -> int:
+    def _last_boundary(self, text: bytes, searched: int = 0) -> int:
         """Start of the last event in ``text``; 0 if there is only one. No boundary lies entirely
-        before ``seen``."""
-        start = max(len(text) - _TAIL, seen)
+        before ``searched``."""
+        start = max(len(text) - _TAIL, searched)
         while True:
             cut = 0
             for found in self.boundary.finditer(text, start):
                 cut = found.end()
-            if cut or start <= seen:
+            if cut or start <= searched:
                 return cut
-            start = max(start - (len(text) - start) * 4, seen)
+            start = max(start - (len(text) - start) * 4, searched)
 
     def _last_chunk(self, text: bytes) -> Iterator[bytes]:
         """The rest of the events; then parses what follows the array."""

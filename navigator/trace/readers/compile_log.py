@@ -62,8 +62,8 @@ class CompileLog:
 
     def take(self, one: dict[str, Any]) -> None:
         """Add a compilation from ``torchnav export``. Raises ValueError for anything else."""
-        told = msgspec.convert(one, Compilation)
-        self.compilations[told.id] = told
+        compilation = msgspec.convert(one, Compilation)
+        self.compilations[compilation.id] = compilation
 
     def _add(self, header: dict[str, Any], payload: list[str]) -> None:
         name = _name(header)
@@ -250,13 +250,13 @@ def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
 def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
     """Sets for each kernel the next one that takes a buffer which this kernel is the first to take,
     and so writes."""
-    given = [frozenset(_BUFFER.findall(line)) for line in calls]
+    buffers = [frozenset(_BUFFER.findall(line)) for line in calls]
     handles = list(kernels)
     if len(calls) != len(handles):  # called in a loop, or in another form
         return
     for at, handle in enumerate(handles):
-        written = given[at].difference(*given[:at])
-        later = (other for other in range(at + 1, len(given)) if written & given[other])
+        written = buffers[at].difference(*buffers[:at])
+        later = (other for other in range(at + 1, len(buffers)) if written & buffers[other])
         kernels[handle].feeds = next((handles[other] for other in later), "")
 
 

@@ -62,9 +62,9 @@ class CompilationRows:
         kernels = kernels_of_nodes(graph)
         for handle, kernel in graph.kernels.items():
             fed = graph.fed_by(kernel)
-            said = f" (feeds {fed.name})" if fed else _sureness(kernel)
+            detail = f" (feeds {fed.name})" if fed else _sureness(kernel)
             frame = _frame(graph, fed or kernel)
-            row = self._row(f"kernel {kernel.name}{said}", frame, parent, backward)
+            row = self._row(f"kernel {kernel.name}{detail}", frame, parent, backward)
             kernel.row = self._first + row
             if kernel.nodes is None:
                 self._add_nodes(graph, (handle,), kernels, row)
@@ -183,15 +183,15 @@ class CompileEvents:
 
     def _add_logged(self, top: int) -> None:
         table = self._table
-        told = self.log.compilations.get(table.compilations.get(top, ""))
-        if told is None:
+        compilation = self.log.compilations.get(table.compilations.get(top, ""))
+        if compilation is None:
             return
-        table.name[top] = table.names.number((told.title, None))
+        table.name[top] = table.names.number((compilation.title, None))
         first = len(table)
         rows = CompilationRows(table.stacks, first)
-        table.stack[top] = rows.stack(told.frame)
-        rows.add_logged(told)
-        table.add_graphs(told)
+        table.stack[top] = rows.stack(compilation.frame)
+        rows.add_logged(compilation)
+        table.add_graphs(compilation)
         table.untimed.update(range(first, first + len(rows.items)))
         for item in rows.items:
             self._append(item, top, first)

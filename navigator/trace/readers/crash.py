@@ -34,7 +34,7 @@ class Crash:
     ) -> None:
         self._meta = meta
         self._table = table
-        self._own = own
+        self._own_events = own
         self._threads = threads
         self._missing = 0
 
@@ -56,11 +56,11 @@ class Crash:
     def _add_ended(self, thread: TailThread) -> None:
         """Adds rows that are not in the file."""
         number = self._threads(thread.number)
-        if self._own.is_compiled:
-            count = max(thread.written - self._own.operators.written[number], 0)
+        if self._own_events.is_compiled:
+            count = max(thread.written - self._own_events.operators.written[number], 0)
             rows = thread.rows[-count:] if count else []
         else:
-            rows = [row for row in thread.rows if self._own.lacks(row)]
+            rows = [row for row in thread.rows if self._own_events.lacks(row)]
             count = len(rows) + self._overwritten(thread, rows)
         self._missing += count - len(rows)
         for row in rows:
@@ -70,21 +70,21 @@ class Crash:
         """Maximum number of calls missing from both the file and the ring."""
         if not rows or len(rows) < len(thread.rows):
             return 0
-        before = rows[0].sequence - 1 - self._own.last_call
+        before = rows[0].sequence - 1 - self._own_events.last_call
         return max(min(thread.written - len(rows), before), 0)
 
     def _add(self, row: OperatorRow, thread: int) -> bool:
         """Whether the row's kind is known."""
         try:
             if row.kind == _VERSION:
-                self._own.operators.add_version(row.start, row.duration, row.sequence)
+                self._own_events.operators.add_version(row.start, row.duration, row.sequence)
             elif row.kind == _MEMORY:
                 place = device_place(row.output // _INDEXES, row.output % _INDEXES - 1)
-                self._own.operators.add_memory(
+                self._own_events.operators.add_memory(
                     row.start, row.duration, place, row.sequence, row.forward, thread
                 )
             else:
-                self._own.add_ended(row, thread)
+                self._own_events.add_ended(row, thread)
         except (KeyError, ValueError, OverflowError):
             return False
         return True
@@ -106,7 +106,7 @@ class Crash:
     def _add_open(self, one: RunningRow, thread: int, last: int) -> int:
         row = OperatorRow(one.start, last - one.start, NONE, 0, one.kind, 0, one.at)
         try:
-            return self._own.operators.add_operator(row, thread)
+            return self._own_events.operators.add_operator(row, thread)
         except (KeyError, OverflowError):
             return NONE
 

@@ -92,9 +92,9 @@ def _columns(prefix: str, part: object) -> Node:
 def _items(nodes: list[Node]) -> Iterator[Item]:
     """Nodes are written at their end; ids are in order of start."""
     ordered = sorted(nodes, key=lambda node: int(node["id"]))
-    wanted = [node for node in ordered if not str(node.get("name", "")).startswith("[pytorch|")]
-    rank = {node["id"]: position for position, node in enumerate(wanted)}
-    for node in wanted:
+    operators = [node for node in ordered if not str(node.get("name", "")).startswith("[pytorch|")]
+    rank = {node["id"]: position for position, node in enumerate(operators)}
+    for node in operators:
         name, schema = str(node.get("name", "")), node.get("op_schema")
         yield Item(
             kind=ANNOTATION if node.get("scope") == _USER_SCOPE else OP,

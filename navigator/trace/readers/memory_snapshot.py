@@ -157,9 +157,9 @@ def _users(frames: Frames) -> int:
     """The innermost Python frame outside of torch, else any Python frame, else the Node, else the
     kernel."""
     python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
-    own = [at for at in python if "/torch/" not in frames[at][0]]
+    users = [at for at in python if "/torch/" not in frames[at][0]]
     nodes = [at for at, (path, _, _) in enumerate(frames) if not path.startswith(_KERNEL)]
-    return min(own or python or nodes, default=0)
+    return min(users or python or nodes, default=0)
 
 
 @contextlib.contextmanager
@@ -173,8 +173,8 @@ def _memory_bound(size: int) -> Iterator[None]:
 
         pages = int(read_text("/proc/self/statm").split()[0])
         before = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = pages * resource.getpagesize() + size
-        soft = wanted if before[0] == resource.RLIM_INFINITY else min(wanted, before[0])
+        limit = pages * resource.getpagesize() + size
+        soft = limit if before[0] == resource.RLIM_INFINITY else min(limit, before[0])
         resource.setrlimit(resource.RLIMIT_AS, (soft, before[1]))
     except (ImportError, OSError, ValueError, IndexError):
         yield
@@ -251,14 +251,14 @@ def _segments(entries: Sequence[dict[str, Any]]) -> Iterator[Change]:
 
 def _blocks(entries: Sequence[dict[str, Any]]) -> Iterator[Change]:
     """A block counts as freed when that is requested, though it may complete later."""
-    asked: set[int] = set()
+    requested: set[int] = set()
     for position, entry in enumerate(entries):
         action, address = entry.get("action"), number(entry.get("addr"))
         if action == "alloc":
-            asked.discard(address)
+            requested.discard(address)
             yield position, address, number(entry.get("size"))
         elif action == "free_requested":
-            asked.add(address)
+            requested.add(address)
             yield position, address, -number(entry.get("size"))
-        elif action == "free_completed" and address not in asked:
+        elif action == "free_completed" and address not in requested:
             yield position, address, -number(entry.get("size"))

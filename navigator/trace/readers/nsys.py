@@ -127,8 +127,8 @@ class _Export:
         if table not in self._tables:
             return
         known = {str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({table})")}
-        wanted = ",".join(f'"{one}"' if one in known else "NULL" for one in columns.split())
-        yield from self._connection.execute(f"SELECT {wanted} FROM {table}")
+        selected = ",".join(f'"{one}"' if one in known else "NULL" for one in columns.split())
+        yield from self._connection.execute(f"SELECT {selected} FROM {table}")
 
 
 def _work_name(number: int, what: object, names: Mapping[int | str | None, str]) -> str:

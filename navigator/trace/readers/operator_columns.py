@@ -118,11 +118,11 @@ class OperatorColumns:
             self._place(rows, args["given"], args["made"], array("i", args["tensors"]))
 
     def _place(
-        self, rows: list[int], given: list[int], made: list[int], places: array[int]
+        self, rows: list[int], taken: list[int], made: list[int], places: array[int]
     ) -> None:
         """The storages of rows' inputs and results, whose numbers are consecutive."""
         table, start = self._table, 0
-        for row, took, gave in zip(rows, given, made, strict=True):
+        for row, took, gave in zip(rows, taken, made, strict=True):
             if took or gave:
                 table.tensors[row] = len(table.placed)
                 table.placed.extend((took, gave))

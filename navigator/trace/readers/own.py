@@ -75,25 +75,25 @@ class OwnEvents:
         except (LookupError, AttributeError, TypeError, ValueError, OverflowError) as error:
             self._meta.problems.append(f"an event {event.name} could not be read: {error!r}")
 
-    def describe(self, row: int, told: dict[str, Any]) -> None:
+    def describe(self, row: int, fields: dict[str, Any]) -> None:
         """Set fields of an exported row that the profiler has no place for."""
         table = self._table
-        table.stack[row] = self._stacks.get(int(told.get("stack", 0)), NONE)
-        table.keys[row] = self._key_sets.get(int(told.get("keys", 0)), NONE)
-        if told.get("module"):
-            table.module[row] = table.modules.number(str(told["module"]))
-        if told.get("output"):
-            table.outputs[row] = str(told["output"])
-        if told.get("place"):
-            table.place[row] = table.places.number(str(told["place"]))
-        if "compilation" in told:
-            self._compiling.take(row, str(told["compilation"]))
-        if told.get("unfinished"):
+        table.stack[row] = self._stacks.get(int(fields.get("stack", 0)), NONE)
+        table.keys[row] = self._key_sets.get(int(fields.get("keys", 0)), NONE)
+        if fields.get("module"):
+            table.module[row] = table.modules.number(str(fields["module"]))
+        if fields.get("output"):
+            table.outputs[row] = str(fields["output"])
+        if fields.get("place"):
+            table.place[row] = table.places.number(str(fields["place"]))
+        if "compilation" in fields:
+            self._compiling.take(row, str(fields["compilation"]))
+        if fields.get("unfinished"):
             table.unfinished.add(row)
-        if told.get("unnamed"):
+        if fields.get("unnamed"):
             table.unnamed.add(row)
-        if told.get("phase") in PHASES:
-            self._phases[row] = PHASES.index(told["phase"])
+        if fields.get("phase") in PHASES:
+            self._phases[row] = PHASES.index(fields["phase"])
 
     def _settle_export(self) -> None:
         """For an exported trace without times, drop the times that encode its tree."""
@@ -130,7 +130,7 @@ class OwnEvents:
             self._announced[row.sequence] = self.operators.add_operator(plain, thread)
 
     @property
-    def bare(self) -> int:
+    def empty_calls(self) -> int:
         """Number of calls without operators because their window was never written."""
         return len(self._announced)
 
@@ -159,8 +159,8 @@ class OwnEvents:
         over = [number for number in self._announced if number <= last_call]
         self._builder.drop([self._announced.pop(number) for number in over])
         self._builder.close_window(self.operators.places | places)
-        for told in (self._rows, self.operators.places):
-            told.clear()
+        for collected in (self._rows, self.operators.places):
+            collected.clear()
         self._compiling.add_rows()
 
     def finish(self) -> None:
@@ -174,8 +174,8 @@ class OwnEvents:
 
     def _on_error(self, args: dict[str, Any]) -> None:
         frames = _frames(args["frames"])
-        told = (str(args["type"]), str(args["message"]), frames, str(args.get("raised_in", "")))
-        self._meta.error = ProgramError(*told)
+        fields = (str(args["type"]), str(args["message"]), frames, str(args.get("raised_in", "")))
+        self._meta.error = ProgramError(*fields)
 
     def _on_thread(self, args: dict[str, Any]) -> None:
         self._builder.links.know_thread(int(args["forward"]), self._thread)
@@ -230,9 +230,9 @@ class OwnEvents:
 
     def _on_export(self, args: dict[str, Any]) -> None:
         path = self._meta.path
-        told = msgspec.convert({**args["meta"], "path": path}, TraceMeta, strict=False)
+        meta = msgspec.convert({**args["meta"], "path": path}, TraceMeta, strict=False)
         for one in fields(TraceMeta):
-            setattr(self._meta, one.name, getattr(told, one.name))
+            setattr(self._meta, one.name, getattr(meta, one.name))
         self.exported, self._is_timed = True, bool(args["timed"])
         self._table.zero = args["zero"]
 
@@ -331,8 +331,8 @@ class OwnEvents:
     def _on_storages(self, args: dict[str, Any]) -> None:
         moment = self._microseconds(int(args.pop("time_ns")))
         for category, addresses in args.items():
-            told = tuple(int(address) for address in addresses)
-            self._table.storages.append((moment, category, told))
+            numbers = tuple(int(address) for address in addresses)
+            self._table.storages.append((moment, category, numbers))
 
     def _on_problem(self, args: dict[str, Any]) -> None:
         self._meta.problems.append(str(args["message"]))
@@ -341,9 +341,9 @@ class OwnEvents:
         self._meta.complete = True
 
 
-def _frames(told: Any) -> tuple[StackFrame, ...]:
+def _frames(frames: Any) -> tuple[StackFrame, ...]:
     return tuple(
-        StackFrame(Location(str(path), int(line)), str(function)) for path, line, function in told
+        StackFrame(Location(str(path), int(line)), str(function)) for path, line, function in frames
     )
 
 

@@ -183,8 +183,8 @@ def _unpacker() -> zlib._Decompress:
 def _zstd_reader(path: Path) -> tuple[Callable[[io.RawIOBase], Any], type[Exception]]:
     """The function that opens a zstd stream, and its exceptions: from Python 3.14 or a package."""
     try:
-        own = importlib.import_module("compression.zstd")
-        return own.ZstdFile, own.ZstdError
+        module = importlib.import_module("compression.zstd")
+        return module.ZstdFile, module.ZstdError
     except ImportError:
         pass
     try:

@@ -36,14 +36,14 @@ def read(path: Path, _watch: Watch) -> Trace:
     meta = trace.meta
     meta.path, meta.format, meta.complete, meta.overloads = str(path), LOG, True, True
     rows = CompilationRows(trace.table.stacks)
-    for log in logs:
-        told = CompileLog()
-        content = Content(log)
-        told.read(_lines(content))
+    for file in logs:
+        log = CompileLog()
+        content = Content(file)
+        log.read(_lines(content))
         meta.problems += content.left_out
-        meta.problems += [f"{log.name} was cut or damaged"] * content.damaged
-        meta.torch, meta.torch_git = told.torch or meta.torch, told.commit or meta.torch_git
-        for one in told.compilations.values():
+        meta.problems += [f"{file.name} was cut or damaged"] * content.damaged
+        meta.torch, meta.torch_git = log.torch or meta.torch, log.commit or meta.torch_git
+        for one in log.compilations.values():
             rows.add(one)
             trace.table.compiled.append(one)
             trace.table.add_graphs(one)

@@ -63,11 +63,11 @@ class _Reader:
         self._schema = parse_schema(schema.schema) if schema else None
 
     def all(self) -> Iterator[RecordedTensor]:
-        given, made = self._trace.table.states_of(self._op.id)
+        taken, made = self._trace.table.states_of(self._op.id)
         names = [one.name for one in self._schema.arguments] if self._schema else []
         for at, value in enumerate(self._op.inputs):
             name = names[at] if at < len(names) else f"argument {at}"
-            states = given[at] if at < len(given) else ()
+            states = taken[at] if at < len(taken) else ()
             yield from self._of_input(name, value, states)
         ended = self._begun + self._trace.table.duration[self._op.id]
         forms = [_made(*one) for one in _OUTPUT.findall(self._op.output)]
@@ -99,13 +99,13 @@ class _Reader:
             return self._flag(member, form)
         if member.name in ("storage_", "storage_offset_", "version_counter_"):
             return self._of_storage(member, state, uses)
-        told = {
+        values = {
             "sizes_and_strides_": f"sizes {form.shape}, {_strides(form)}",
             "numel_": f"{math.prod(form.shape):,}",
             "data_type_": f"torch.{form.dtype}" if form.dtype else "",
             "device_opt_": "cpu" if self._op.device == "cpu" else "",
         }
-        value = told.get(member.name, "")
+        value = values.get(member.name, "")
         reasons = {
             "device_opt_": f"the call ran on {self._op.device}, which tensors are there is not "
             "recorded",

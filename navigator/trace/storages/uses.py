@@ -60,11 +60,11 @@ class Storages:
         return not numbers.isdisjoint(placed[at + 2 : at + 2 + placed[at] + placed[at + 1]])
 
     def _use(self, row: int, storage: int) -> Use | None:
-        given, made = self._trace.table.states_of(row)
+        taken, made = self._trace.table.states_of(row)
         results = (one for some in made for one in some)
         result = next((one for one in results if one and one.storage == storage), None)
         after = result.version if result else None
-        for argument, some in enumerate(given):
+        for argument, some in enumerate(taken):
             for one in some:
                 if one and one.storage == storage:
                     return Use(row, argument, one, after)
@@ -76,15 +76,15 @@ class Storages:
         table = self._trace.table
         ended = table.start[since] + table.duration[since]
         later = [use for use in self.uses(storage) if table.start[use.row] >= ended]
-        told: set[int] = set()
+        found: set[int] = set()
         for at, use in enumerate(later):
-            if use.argument == NONE or told.intersection(self._ancestors(use.row)):
+            if use.argument == NONE or found.intersection(self._ancestors(use.row)):
                 continue
             after = use.after if use.after is not None else self._seen_after(use, later[at + 1 :])
             if after is None and self._may_write(use):
                 after = use.state.version + 1
             if after is not None and after > use.state.version:
-                told.add(use.row)
+                found.add(use.row)
                 yield Written(use, use.state.version, after)
 
     def _ancestors(self, row: int) -> Iterator[int]:

@@ -58,7 +58,7 @@ class _Runs:
             key = _ran(table, row, kind)
             if key is not None:
                 self.calls[key] += 1
-                self.total[key] += _own(table, row, compiling)
+                self.total[key] += _own_time(table, row, compiling)
 
 
 def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:
@@ -70,7 +70,7 @@ def _ran(table: Table, row: int, kind: int) -> tuple[str, bool] | None:
     return (number, False) if number else None
 
 
-def _own(table: Table, run: int, compiling: set[int]) -> float:
+def _own_time(table: Table, run: int, compiling: set[int]) -> float:
     """The time of a run without nested runs after a graph break, and without compilation of a
     backward graph at its first run."""
     inside = (
@@ -89,10 +89,10 @@ def _enclosing_run(table: Table, row: int, run: int) -> int:
 
 
 def _rows(table: Table, runs: _Runs) -> Iterator[Row]:
-    told = {one.id: one for one in table.compiled}
-    numbers = dict.fromkeys([*told, *(number for number, _ in runs.calls), *runs.compiling])
+    compilations = {one.id: one for one in table.compiled}
+    numbers = dict.fromkeys([*compilations, *(number for number, _ in runs.calls), *runs.compiling])
     for number in filter(None, numbers):
-        one = told.get(number, Compilation(number))
+        one = compilations.get(number, Compilation(number))
         graphs = [graph for graph in one.kept_graphs() if graph.row >= 0]
         for at, graph in enumerate(graphs or [None]):
             yield _row(one, graph, runs, first=not at)

@@ -135,8 +135,8 @@ class _Gathered:
         made = _outputs(op.output)
         work = work_of(op.name, op.inputs, [shape for _, shape in made])
         work = work or self._tagged(op, [shape for _, shape in made])
-        wanted = has_formula(op.name) and work is not None
-        dtype = next((one.dtype for one in op.inputs if _is_floating(one, wanted)), "")
+        known = has_formula(op.name) and work is not None
+        dtype = next((one.dtype for one in op.inputs if _is_floating(one, known)), "")
         if work is None or not dtype or op.layout != "strided":
             return None
         result = made[0][0] if made else dtype

@@ -44,7 +44,7 @@ def write_chrome(trace: Trace, path: Path) -> int:
         OSError: The file cannot be written.
     """
     count = 0
-    with written_over(path) as aside, aside.open("wb") as raw, _packed(raw, path) as file:
+    with written_over(path) as part, part.open("wb") as raw, _packed(raw, path) as file:
         block = bytearray(b'{"schemaVersion":1,"traceEvents":[\n')
         for count, event in enumerate(chrome_events(trace), 1):
             block += b",\n" * (count > 1)
@@ -93,16 +93,16 @@ class _Events:
             frames = [
                 [frame.location.path, frame.location.line, frame.function] for frame in stack.frames
             ]
-            told = {"stack": number, "frames": frames, "user": stack.user, "exact": stack.exact}
-            yield _meta("torchnav_stack", **told)
+            fields = {"stack": number, "frames": frames, "user": stack.user, "exact": stack.exact}
+            yield _meta("torchnav_stack", **fields)
         for number, names in enumerate(table.key_sets.values, 1):
             yield _meta("torchnav_keys", keys=number, names=names)
         for one in table.definitions:
-            told = {**asdict(one), "path": one.location.path, "line": one.location.line}
-            yield _meta("torchnav_definition", **told)
+            fields = {**asdict(one), "path": one.location.path, "line": one.location.line}
+            yield _meta("torchnav_definition", **fields)
         for moment, category, addresses in table.storages:
-            told = {"time_ns": round(moment * 1000), category: addresses}
-            yield _meta("torchnav_storages", **told)
+            fields = {"time_ns": round(moment * 1000), category: addresses}
+            yield _meta("torchnav_storages", **fields)
         for compilation in table.compiled:
             yield _meta("torchnav_compiled", **compilation_facts(compilation))
 

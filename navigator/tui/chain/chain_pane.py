@@ -64,9 +64,9 @@ class ChainPane(Pane):
         """The answer on screen."""
         self.ran: Ran | None = None
         """What the present call ran."""
-        self._leader: LineList | None = None
+        self._followed: LineList | None = None
         """The widget that the source follows, card or tree; None before the user chose one."""
-        self._arriving: Visit | None = None
+        self._place_in_hop: Visit | None = None
         """A place to show within the hop, instead of its own."""
         self.next_ops: Callable[[], Sequence[str]] = tuple
         """Returns operators whose chains are likely to be requested next."""
@@ -106,7 +106,7 @@ class ChainPane(Pane):
     @property
     def entrance(self) -> LineList:
         """The widget that gets the focus: the card, or the tree if the place is in it."""
-        return self.start if self.is_start else self._leader or self.card
+        return self.start if self.is_start else self._followed or self.card
 
     # ------------------------------------------------------------------------- showing
 
@@ -115,7 +115,7 @@ class ChainPane(Pane):
         if op != self.op:
             self._begin(op)
             visit = Visit(op=op)
-            if not self._show_at_hand(visit):
+            if not self._show_cached(visit):
                 self._soon(lambda: self.load(visit))
 
     def open(self, visit: Visit) -> None:
@@ -148,7 +148,7 @@ class ChainPane(Pane):
     def load(self, visit: Visit) -> None:
         """Show the chain of the operator from the present index."""
         session, op = self.context.session, visit.op
-        if session is not None and op is not None and not self._show_at_hand(visit):
+        if session is not None and op is not None and not self._show_cached(visit):
             ask(self, "chain", lambda: session.chains(op), lambda one: self.show(one, visit))
 
     def reload(self, here: Callable[[], Visit | None]) -> None:
@@ -162,10 +162,10 @@ class ChainPane(Pane):
         if session is not None and op is not None:
             ask(self, "chain", lambda: session.chains(op), show)
 
-    def _show_at_hand(self, visit: Visit) -> bool:
+    def _show_cached(self, visit: Visit) -> bool:
         """Show a cached chain; returns whether there is one."""
         session, op = self.context.session, visit.op
-        answer = session.chains.at_hand(op) if session is not None and op is not None else None
+        answer = session.chains.cached(op) if session is not None and op is not None else None
         if answer is not None:
             self.show(answer, visit)
         return answer is not None
@@ -176,16 +176,16 @@ class ChainPane(Pane):
             return
         chain, before = answer.chain, self.answer
         is_same = before is not None and before.chain.op.full_name == visit.op
-        on_card = is_same and self._leader is self.card
+        on_card = is_same and self._followed is self.card
         hop = _hop_at(chain, visit) or _like(chain, self.hops.hop if visit.path else None)
-        self._arriving = visit if visit.path and not on_card else None
+        self._place_in_hop = visit if visit.path and not on_card else None
         self.answer = answer
         self.query_one(PaneTitle).show(chain.op.full_name, answer.card.kind or chain.op.kind)
         self.hops.message = ""
         self.card.show(answer.card, keep=is_same)
         self.mark_ran()
         if not on_card:
-            self._leader = self.hops if visit.path else None
+            self._followed = self.hops if visit.path else None
         self.hops.show(chain, hop.id if hop and not on_card else None)
         self._run_later()
         self.call_after_refresh(self._look_ahead)
@@ -197,7 +197,7 @@ class ChainPane(Pane):
 
     def show_message(self, title: str, message: str) -> None:
         """Show why there is no chain."""
-        self.op = self.answer = self._leader = None
+        self.op = self.answer = self._followed = None
         self.remove_class("-start")
         self.query_one(PaneTitle).show(title)
         self.card.show(None)
@@ -221,7 +221,7 @@ class ChainPane(Pane):
         if hop is None or hop == self.hops.hop:
             self.post_message(self.Followed(visit, ""))
         else:
-            self._arriving = visit
+            self._place_in_hop = visit
             self.show_chain(hop)
 
     # -------------------------------------------------------------------- card and tree
@@ -231,8 +231,8 @@ class ChainPane(Pane):
         one = event.widget
         if one is not self.screen.focused:
             return  # the user has gone on
-        if one is not self._leader and isinstance(one, (CardView, ChainTree)):
-            self._leader = one
+        if one is not self._followed and isinstance(one, (CardView, ChainTree)):
+            self._followed = one
             one.announce()
 
     def on_card_view_end_passed(self, message: CardView.EndPassed) -> None:
@@ -249,7 +249,7 @@ class ChainPane(Pane):
         if answer is None or not any(_computes(one, device) for one in answer.routes):
             return False
         steps = route_groups(device, answer.routes, answer.chain, self.ran_route)
-        self._leader = self.hops
+        self._followed = self.hops
         self.hops.show_routes(device, steps)
         return True
 
@@ -268,13 +268,13 @@ class ChainPane(Pane):
         """Show the chain again instead of routes; False if there were none."""
         if not self.hops.route or self.answer is None:
             return False
-        self._leader = self.card
+        self._followed = self.card
         self.hops.show(self.answer.chain)
         return True
 
     def show_chain(self, hop: Hop) -> None:
         """Show a hop of the chain instead of a route."""
-        self._leader = self.hops
+        self._followed = self.hops
         if self.hops.route and self.answer is not None:
             self.hops.show(self.answer.chain, hop.id)
         else:
@@ -295,21 +295,21 @@ class ChainPane(Pane):
     # ------------------------------------------------------------------ following steps
 
     def _follow_step(self, step: Step | None) -> None:
-        if self._leader is self.card:
+        if self._followed is self.card:
             return
         self.query_one(StepDetail).show(step)
         if isinstance(step, Unresolved):
             reason = step.reason if is_pending(step) else f"not resolved: {step.reason}"
             self.post_message(self.Followed(Visit(op=self.op), reason))
         elif step is not None:
-            visit, self._arriving = self._arriving or self.visit_of(step), None
+            visit, self._place_in_hop = self._place_in_hop or self.visit_of(step), None
             self.post_message(self.Followed(visit, step.rule))
 
     def on_card_view_line_selected(self, message: CardView.LineSelected) -> None:
         message.stop()
         if message.line is not self.card.line or self.screen.focused is not self.card:
             return  # the cursor has moved on
-        self._leader = self.card
+        self._followed = self.card
         self.query_one(StepDetail).show_line(*self._detail_of(message.line), self.ran_route)
         visit = self.card_visit()
         if visit is not None:
@@ -328,7 +328,7 @@ class ChainPane(Pane):
 
     def card_visit(self) -> Visit | None:
         """The place of the selected line of the card, while the card has the lead."""
-        if self._leader is not self.card or self.card.card is None:
+        if self._followed is not self.card or self.card.card is None:
             return None
         line, end = self.card.line, ""
         if line is not None:

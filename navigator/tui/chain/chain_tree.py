@@ -202,7 +202,7 @@ class ChainTree(LineList):
     def action_choose(self) -> None:
         """Show the chain of the operator that a hop calls, else its source."""
         hop = self.hop
-        if hop is None or not self._goes_on(hop):
+        if hop is None or not self._has_more(hop):
             super().action_choose()
 
     def _row_of(self, hop_id: int | None) -> int | None:
@@ -250,7 +250,7 @@ class ChainTree(LineList):
         else:
             super().clicked(index, times)
 
-    def _goes_on(self, hop: Hop) -> bool:
+    def _has_more(self, hop: Hop) -> bool:
         """Whether a hop has more below it than is shown: a chain to request, or to go to if shown
         elsewhere."""
         outline = self._outline

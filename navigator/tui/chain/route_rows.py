@@ -28,12 +28,12 @@ class Ran:
     def route(self, routes: Sequence[Route]) -> Route | None:
         """The route that the call took, by the kernels it launched or else the operators it called;
         None if these don't tell."""
-        own = [one for one in routes if one.device == self.device and one.kind != "none"]
-        ways = [one for one in own if self._operators_of(one) <= self.operators]
+        candidates = [one for one in routes if one.device == self.device and one.kind != "none"]
+        ways = [one for one in candidates if self._operators_of(one) <= self.operators]
         reached = [one for one in ways if self._launched(one)]
         through = [one for one in ways if self._operators_of(one)]
-        if reached or len(own) == 1:
-            return (reached or own)[0]
+        if reached or len(candidates) == 1:
+            return (reached or candidates)[0]
         return max(through, key=lambda one: len(self._operators_of(one)), default=None)
 
     def _operators_of(self, route: Route) -> set[str]:
@@ -51,13 +51,13 @@ def route_groups(
 ) -> Groups:
     """A group for each route of a device, the usual one first. The one in ``ran`` is marked."""
     hops = {_key(hop.symbol, hop.location): hop for hop in reversed(chain.hops)}
-    own = [one for one in routes if one.device == device]
+    listed = [one for one in routes if one.device == device]
     found: dict[str, Sequence[Hop]] = {}
     first = 0
-    for number, route in enumerate(own, 1):
+    for number, route in enumerate(listed, 1):
         steps = list(_steps(route, hops, first))
         mark = "▶ ran: " if route is ran else ""
-        found[f"{mark}{_title(route, number, len(own))}"] = steps
+        found[f"{mark}{_title(route, number, len(listed))}"] = steps
         first += len(steps)
     return found
 
@@ -77,7 +77,7 @@ def _steps(route: Route, hops: Mapping[tuple[str, str, int], Hop], first: int) -
     ways = [*route.via, Way(route.symbol, route.location)]
     for number, way in enumerate(_once(ways)):
         is_last = way.symbol == route.symbol and way.location == route.location
-        known = hops.get(_key(way.symbol, way.location)) or _bare(way, route)
+        known = hops.get(_key(way.symbol, way.location)) or _unlisted_step(way, route)
         step = replace(known, id=first + number, parent=None, folded={}, again=None)
         yield _last(step, route) if is_last else step
 
@@ -91,7 +91,7 @@ def _key(symbol: str, location: Location | None) -> tuple[str, str, int]:
     return short_symbol(symbol), where.path, where.line
 
 
-def _bare(way: Way, route: Route) -> Hop:
+def _unlisted_step(way: Way, route: Route) -> Hop:
     """A step that the chain does not list."""
     where = way.location if way.location.path else None
     rule = f"on this route to {short_symbol(route.symbol)}"

@@ -28,13 +28,13 @@ class FindPane(PlacesPane):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, "find")
-        self._ahead = TypeAhead(self._find, self._open)
+        self._type_ahead = TypeAhead(self._find, self._open)
 
     def typed(self) -> None:
         self._find(self.text)
 
     def entered(self, text: str) -> None:
-        self._ahead.enter(text)
+        self._type_ahead.enter(text)
 
     def _open(self) -> None:
         self.post_message(self.Chosen())
@@ -43,7 +43,7 @@ class FindPane(PlacesPane):
         session = self.context.session
         if not text:
             self.show_rows(())
-            self._ahead.answered(text)
+            self._type_ahead.answered(text)
         elif session is not None:
             self.ask(
                 lambda: session.index.find(text, limit=self.LIMIT),
@@ -53,7 +53,7 @@ class FindPane(PlacesPane):
     def _found(self, text: str, hits: Sequence[Hit]) -> None:
         self.places.message = f"nothing is named {text}"
         self.show_rows([of_hit(hit) for hit in hits])
-        self._ahead.answered(text)
+        self._type_ahead.answered(text)
 
 
 class TensorImplPane(PlacesPane):

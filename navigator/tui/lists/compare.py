@@ -55,11 +55,11 @@ class ComparePane(PlacesPane):
 
     def typed(self) -> None:
         """The differences that match all words, under a heading for each facet."""
-        name, *wanted = self.text.lower().split() or [""]
+        name, *words = self.text.lower().split() or [""]
         if self._diff is None or name != self._version.lower():
             return
-        chosen = [one for one in self._diff.changes if _has(one, wanted)]
-        self.places.message = "no difference matches" if wanted else "no difference"
+        chosen = [one for one in self._diff.changes if _has(one, words)]
+        self.places.message = "no difference matches" if words else "no difference"
         self.title = f"from {version_words(self._diff.before)}"
         self.show_rows(list(change_rows(self._diff.notes, chosen)))
 

@@ -76,9 +76,9 @@ def _row(entry: MapEntry) -> PlaceRow:
     counts = {what: count for what, count in entry.counts.items() if what != "files"}
     if entry.references:
         counts["references"] = entry.references
-    own = counts_words(counts) if counts else ""
+    contents = counts_words(counts) if counts else ""
     files = counts_words({"files": entry.counts["files"]}) if entry.kind == "folder" else ""
     text = words.text if words else ""
-    detail = "  ".join(filter(None, (files, text if files else own)))
-    comment = " · ".join(filter(None, (files, own, text)))
+    detail = "  ".join(filter(None, (files, text if files else contents)))
+    comment = " · ".join(filter(None, (files, contents, text)))
     return PlaceRow(entry.path.rpartition("/")[2], where, entry.kind, detail, comment=comment)

@@ -50,12 +50,12 @@ class GapsPane(PlacesPane):
         if self._gaps is None:
             return
         try:
-            wanted = parse_filter(self.text)
+            query = parse_filter(self.text)
         except UsageError as error:
             self.show_message(str(error))
             return
         self.places.message = "no matching gaps"
-        gaps = [gap for gap in self._gaps.gaps if fits(gap, wanted)]
+        gaps = [gap for gap in self._gaps.gaps if fits(gap, query)]
         self.show_rows(list(gap_rows(self._gaps.counts, gaps)), folded=True)
 
 

@@ -30,9 +30,9 @@ def uses_rows(callers: Impact) -> Iterator[PlaceRow]:
 
 def reached_rows(found: Impact) -> Iterator[PlaceRow]:
     """Operators with the indented path to each, and Python names."""
-    own = [one for one in found.operators if not one.dispatches]
+    direct = [one for one in found.operators if not one.dispatches]
     further = [one for one in found.operators if one.dispatches]
-    yield from _operators(f"Operators reached ({len(own)})", own, found)
+    yield from _operators(f"Operators reached ({len(direct)})", direct, found)
     if further:
         yield from _operators(f"Operators that call those ({len(further)})", further, found)
     for one in found.folded:
@@ -147,7 +147,7 @@ class AffectedPane(CommandsPane):
 
     PLACEHOLDER = "/ for since HEAD~3, or v2.6.0..v2.7.0; empty: uncommitted work"
 
-    _asked: str | None = None
+    _commits: str | None = None
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, "affected")
@@ -156,7 +156,7 @@ class AffectedPane(CommandsPane):
         self._ask_for("")
 
     def entered(self, text: str) -> None:
-        if text != self._asked:
+        if text != self._commits:
             self._ask_for(text)
         self.screen.set_focus(self.places)
 
@@ -165,7 +165,7 @@ class AffectedPane(CommandsPane):
         if index is None:
             self.show_message(f"nothing can be followed: {REASON}")
             return
-        self._asked = commits
+        self._commits = commits
         what = one_line(commits) if commits else "uncommitted work"
         self.show_message(f"following {what} …")
         self.ask(lambda: affected(index, commits or None), self._show)
@@ -187,5 +187,5 @@ class AffectedPane(CommandsPane):
                 yield self.with_command(row, command)
 
     def failed(self, error: TorchnavError) -> None:
-        self._asked = None
+        self._commits = None
         super().failed(error)

@@ -101,9 +101,9 @@ class PlanPane(CommandsPane):
         key = f"{step.action} {step.location.path}: {step.what}"
         box = "[x]" if key in self._ticked else "[ ]"
         name = f"{box} {number}. {step.action}: {step.what}"
-        said = [step.what, f"because {step.why}" if step.why else ""]
-        said += [f"like {step.like}" if step.like else "", *_shown(step.code)]
-        row = PlaceRow(name, _at(step.location), comment="\n".join(filter(None, said)))
+        lines = [step.what, f"because {step.why}" if step.why else ""]
+        lines += [f"like {step.like}" if step.like else "", *_shown(step.code)]
+        row = PlaceRow(name, _at(step.location), comment="\n".join(filter(None, lines)))
         self._keys[row] = key
         return self.with_command(row, step.command)
 
@@ -177,8 +177,8 @@ def is_change(subject: str) -> bool:
 def _neighbour(one: Neighbour) -> PlaceRow:
     arrivals = [f"added by {change_text(arrival.commit)}" for arrival in one.arrivals]
     arrivals += [f"  {file.path}" for arrival in one.arrivals for file in arrival.files[:_LINES]]
-    said = [one.why, *arrivals, one.history_note, *_shown(one.code)]
-    return PlaceRow(one.name, _at(one.location), comment="\n".join(filter(None, said)))
+    lines = [one.why, *arrivals, one.history_note, *_shown(one.code)]
+    return PlaceRow(one.name, _at(one.location), comment="\n".join(filter(None, lines)))
 
 
 def _shown(code: Iterable[str]) -> list[str]:

@@ -67,7 +67,7 @@ class IndexProgress(Bar):
         super().__init__()
         self.context = context
         self._stop = Event()
-        self._late = Timer(self, 1, pause=True)
+        self._late_timer = Timer(self, 1, pause=True)
 
     def on_unmount(self) -> None:
         self._stop.set()
@@ -77,7 +77,7 @@ class IndexProgress(Bar):
     def open(self) -> None:
         """Open the index, or refresh it after changes of its source."""
         stop = self._stop = Event()
-        self._late = self.set_timer(_LATE_S, lambda: self.show(_AT_FIRST, 0, 0))
+        self._late_timer = self.set_timer(_LATE_S, lambda: self.show(_AT_FIRST, 0, 0))
         ask(self, "index", lambda: self._open(stop), lambda _: self._end(), self._fail)
 
     def cancel(self) -> None:
@@ -105,7 +105,7 @@ class IndexProgress(Bar):
 
     def _end(self) -> None:
         """Called after the thread's last report."""
-        self._late.stop()
+        self._late_timer.stop()
         self.call_later(self.hide)
 
     def _fail(self, error: TorchnavError) -> None:
@@ -120,7 +120,7 @@ class IndexProgress(Bar):
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Show ``done`` of ``total`` in a stage; a total of 0 is unknown."""
-        self._late.stop()
+        self._late_timer.stop()
         self._stage, self._done, self._total = one_line(stage), done, total
         self.add_class("-shown")
         self.refresh()

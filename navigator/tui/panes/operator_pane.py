@@ -40,8 +40,8 @@ _FITTING = 50
 def _near_keys(session: Session, text: str) -> str:
     """Dispatch keys similar to the one in ``key:CUDAA``."""
     keys = {key for op in session.index.operators() for key in (*op.keys, *op.devices)}
-    wanted = [word.partition(":")[2] for word in text.split() if word.startswith("key:")]
-    found = dict.fromkeys(name for word in wanted for name in near(word, sorted(keys), 3))
+    words = [word.partition(":")[2] for word in text.split() if word.startswith("key:")]
+    found = dict.fromkeys(name for word in words for name in near(word, sorted(keys), 3))
     return f"; keys: {', '.join(found)}" if found else ""
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
     from navigator.tui.processes.preview import Preview
 
-_KEPT = 64
+_MOST_ANSWERS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ class Chains:
         """``make`` computes an answer here; ``make_in_process``, picklable, in a process."""
         self._make = make
         self._make_in_process = make_in_process
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._worker: Executor | None = None
         self._has_answered = False
-        self._ahead: dict[str, Future[Answer]] = {}
+        self._tasks: dict[str, Future[Answer]] = {}
         """The answer that the process computes: one at a time."""
-        self._wishes: list[str] = []
+        self._queue: list[str] = []
         self._lock = Lock()
 
-    def at_hand(self, op: str) -> Answer | None:
+    def cached(self, op: str) -> Answer | None:
         """A cached answer, or None."""
-        return self._kept.get(op)
+        return self._answers.get(op)
 
     def __call__(self, op: str) -> Answer:
         """The answer for an operator, from the cache or computed. Call in a thread.
@@ -71,60 +71,60 @@ class Chains:
         Raises NotFound with similar names.
         """
         with self._lock:
-            self._wishes = []
-        answer = self.at_hand(op) or self._process_answer(op) or self._make(op)
+            self._queue = []
+        answer = self.cached(op) or self._process_answer(op) or self._make(op)
         self._keep(op, answer)
         return answer
 
     def _keep(self, op: str, answer: Answer) -> None:
         with self._lock:
-            self._kept[op] = answer
-            self._kept.move_to_end(op)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            self._answers[op] = answer
+            self._answers.move_to_end(op)
+            while len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
 
     def _process_answer(self, op: str) -> Answer | None:
         """The process's answer; None without a running process."""
         if not self._has_answered or self._worker is None or self._make_in_process is None:
             return None
         with suppress(TorchnavError, RuntimeError, CancelledError):
-            return (self._ahead.get(op) or self._worker.submit(self._make_in_process, op)).result()
+            return (self._tasks.get(op) or self._worker.submit(self._make_in_process, op)).result()
         return None
 
     def ahead(self, ops: Sequence[str]) -> None:
         """Compute these in the background, in order, unless others are requested first. Does
         nothing if no process can be started."""
         with self._lock:
-            self._wishes = [op for op in ops if op not in self._kept]
-        self._work_ahead()
+            self._queue = [op for op in ops if op not in self._answers]
+        self._start_next()
 
-    def _work_ahead(self) -> None:
+    def _start_next(self) -> None:
         with self._lock:
-            if self._make_in_process is None or self._ahead or not self._wishes:
+            if self._make_in_process is None or self._tasks or not self._queue:
                 return
-            op = self._wishes.pop(0)
+            op = self._queue.pop(0)
             try:
                 self._worker = self._worker or start_workers()
                 future = self._worker.submit(self._make_in_process, op)
             except (OSError, RuntimeError):  # no process could start, or it was killed
                 self._make_in_process = None
                 return
-            self._ahead[op] = future
+            self._tasks[op] = future
         future.add_done_callback(partial(self._done, op))
 
     def _done(self, op: str, future: Future[Answer]) -> None:
-        self._ahead.pop(op)
+        self._tasks.pop(op)
         if future.cancelled() or isinstance(future.exception(), BrokenExecutor):
             self._make_in_process = None
         elif future.exception() is None:
             self._has_answered = True
             self._keep(op, future.result())
-        self._work_ahead()
+        self._start_next()
 
     def close(self) -> None:
         """Stop; no more answers will be requested."""
         with self._lock:
-            self._wishes, self._make_in_process = [], None
+            self._queue, self._make_in_process = [], None
         if self._worker is not None:
             self._worker.shutdown(wait=False, cancel_futures=True)
 

@@ -23,7 +23,7 @@ _PAUSE = 0.05
 """Seconds between progress reports, and between checks for cancellation."""
 
 
-def bring_up(
+def refresh_index(
     source: Source,
     cache: Path | None,
     progress: Callable[[Progress], None],
@@ -40,7 +40,7 @@ def bring_up(
     """
     ours, theirs = Pipe(duplex=False)
     with ours, theirs, start_workers(1, _begin, theirs) as worker:
-        work = worker.submit(_bring_up, source.top, source.kind, source.roots, cache)
+        work = worker.submit(_refresh, source.top, source.kind, source.roots, cache)
         theirs.close()
         with suppress(EOFError, ProcessLookupError):  # it was killed
             process = ours.recv()
@@ -56,20 +56,20 @@ def bring_up(
 
 
 def _begin(screen: Connection) -> None:
-    _Telling.screen = screen
+    _Reporter.screen = screen
     with suppress(AttributeError, OSError):
         os.nice(5)  # the screen comes first
 
 
-def _bring_up(top: str, kind: SourceKind, roots: Roots, cache: Path | None) -> Report:
+def _refresh(top: str, kind: SourceKind, roots: Roots, cache: Path | None) -> Report:
     with stoppable():
         from indexes.queries.index import Index
 
-        _Telling.screen.send(os.getpid())
-        return Index.open(Source(top, kind, roots), cache, progress=_Telling()).report
+        _Reporter.screen.send(os.getpid())
+        return Index.open(Source(top, kind, roots), cache, progress=_Reporter()).report
 
 
-class _Telling:
+class _Reporter:
     """Reports progress to the screen at a readable rate."""
 
     screen: ClassVar[Connection]

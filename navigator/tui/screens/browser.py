@@ -100,10 +100,10 @@ class BrowserScreen(Screen[None]):
     def on_index_progress_opened(self) -> None:
         """Show the first index, or a newer one without disturbing the user."""
         workspace, chain = self.workspace, self.workspace.chain
-        asked = chain.op
+        requested = chain.op
         start = self._start()
         self.operators.refill(follow=start is None)
-        if chain.op == asked:
+        if chain.op == requested:
             chain.reload(workspace.here)  # else the filter has just requested another
         if start is not None:
             workspace.open(Visit(op=start))

@@ -36,7 +36,7 @@ class GotoScreen(ModalScreen[Visit | None]):
         self._path = path
         self._soon = Debounce(self, 0.05)
         self._read_soon = Pause(self, 0.05)
-        self._ahead = TypeAhead(self._resolve, self._choose)
+        self._type_ahead = TypeAhead(self._resolve, self._choose)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="goto"):
@@ -69,7 +69,7 @@ class GotoScreen(ModalScreen[Visit | None]):
         places.show(found.rows)
         places.styles.height = min(len(found.rows), 12)
         self.query_one(Comment).show(found.note)
-        self._ahead.answered(text)
+        self._type_ahead.answered(text)
 
     def on_place_list_selected(self, message: PlaceList.Selected) -> None:
         where = message.place.location
@@ -80,14 +80,14 @@ class GotoScreen(ModalScreen[Visit | None]):
         """Read the file that Enter would open."""
         session = self.context.session
         if session is not None:
-            read = partial(session.shelf.ahead, where.path)
+            read = partial(session.documents.ahead, where.path)
             ask(self, "ahead", read, lambda _: None)
 
     def on_line_list_chosen(self) -> None:
         self._choose()
 
     def on_filter_input_chosen(self, message: FilterInput.Chosen) -> None:
-        self._ahead.enter(message.text)
+        self._type_ahead.enter(message.text)
 
     def _choose(self) -> None:
         row = self.query_one(PlaceList).current

@@ -38,8 +38,8 @@ class PlacesWorkspace(Workspace):
         return super().name_here() if self.is_in_source or row is None else row.name
 
     def subject(self) -> str:
-        own = "" if self.is_in_source else self.pane.subject()
-        return own or super().subject()
+        listed = "" if self.is_in_source else self.pane.subject()
+        return listed or super().subject()
 
     def change(self) -> str:
         return "" if self.is_in_source else self.pane.change()

@@ -61,7 +61,7 @@ class Document:
         ]
 
 
-class Shelf:
+class DocumentCache:
     """A cache of the last files that were read and parsed. Thread-safe."""
 
     def __init__(self, read: Callable[[str], str], size: int = 24) -> None:
@@ -76,13 +76,13 @@ class Shelf:
         with self._lock:
             reading = self._reading.setdefault(path, Lock())
         with reading:  # others wait while one thread reads it
-            document = self.at_hand(path)
+            document = self.cached(path)
             if document is None:
                 document = Document(path, self._read(path))
                 self._put(document)
             return document
 
-    def at_hand(self, path: str) -> Document | None:
+    def cached(self, path: str) -> Document | None:
         """The file at ``path``, if it is in the cache."""
         with self._lock:
             document = self._documents.get(path)

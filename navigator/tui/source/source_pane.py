@@ -109,13 +109,13 @@ class SourcePane(Pane):
         """Show a place: at once if its file is cached, else after reading it."""
         self._soon.cancel()
         path = visit.path
-        shelf = self.context.shelf(path) if path is not None else None
-        if shelf is not None and path is not None and not self._show_at_hand(visit):
+        documents = self.context.documents(path) if path is not None else None
+        if documents is not None and path is not None and not self._show_cached(visit):
             self.expected = visit
             ask(
                 self,
                 "source",
-                lambda: shelf.document(path),
+                lambda: documents.document(path),
                 lambda document: self._loaded(document, visit),
                 self._failed,
             )
@@ -123,14 +123,14 @@ class SourcePane(Pane):
     def load_soon(self, visit: Visit) -> None:
         """As ``load``, but an uncached file is read only when the cursor rests."""
         self._soon.cancel()
-        if not self._show_at_hand(visit):
+        if not self._show_cached(visit):
             self.expected = visit
             self._soon(lambda: self.load(visit))
 
-    def _show_at_hand(self, visit: Visit) -> bool:
+    def _show_cached(self, visit: Visit) -> bool:
         """Show a place in a cached file; returns whether it is cached."""
-        shelf = self.context.shelf(visit.path or "")
-        document = shelf.at_hand(visit.path) if shelf and visit.path else None
+        documents = self.context.documents(visit.path or "")
+        document = documents.cached(visit.path) if documents and visit.path else None
         if document is not None:
             self._show(document, visit)
         return document is not None
@@ -159,11 +159,11 @@ class SourcePane(Pane):
 
     def reread(self, path: str) -> None:
         """Show a file again, if it is on screen, after it may have been edited."""
-        shelf = self.context.shelf(path)
-        if shelf is not None:
-            shelf.forget(path)
+        documents = self.context.documents(path)
+        if documents is not None:
+            documents.forget(path)
             if self.view.path == path:
-                ask(self, "edited", lambda: shelf.document(path), self._replace)
+                ask(self, "edited", lambda: documents.document(path), self._replace)
 
     def _replace(self, document: Document) -> None:
         if self.view.path == document.path:
@@ -180,8 +180,8 @@ class SourcePane(Pane):
             return ""
         if not view.found:
             return "no match"
-        here = (view.row, view.column)
-        number = view.found.index(here) + 1 if here in view.found else 0
+        cursor = (view.row, view.column)
+        number = view.found.index(cursor) + 1 if cursor in view.found else 0
         return f"{number or '·'}/{len(view.found)}"
 
     def on_source_view_cursor_moved(self) -> None:

@@ -20,7 +20,7 @@ from navigator.tui.source.blame import BLAME_WIDTH, blame_column, note_at
 from navigator.tui.source.document import Document
 from navigator.tui.source.highlight import STYLES
 from navigator.tui.source.source_moves import MOVES, next_word, previous_word
-from navigator.tui.widgets.line_view import LineView, laid_over
+from navigator.tui.widgets.line_view import LineView, overlaid
 
 if TYPE_CHECKING:
     from indexes.source.git_history import BlamedLine
@@ -253,11 +253,11 @@ class SourceView(LineView):
         """Go to the next or previous occurrence, wrapping around."""
         if not self.found:
             return
-        here = (self.row, self.column)
+        cursor = (self.row, self.column)
         if direction > 0:
-            target = next((at for at in self.found if at > here), self.found[0])
+            target = next((at for at in self.found if at > cursor), self.found[0])
         else:
-            target = next((at for at in reversed(self.found) if at < here), self.found[-1])
+            target = next((at for at in reversed(self.found) if at < cursor), self.found[-1])
         self._place(*target)
         self.show_cursor()
         self.refresh()
@@ -300,16 +300,16 @@ class SourceView(LineView):
         return Segment(f"{note:<{blame}.{blame}}{number}"[: self.size.width], style)
 
     def _row_style(self, row: int, base: Style) -> Style:
-        style = base + self.paper("marked") if row in self.marked else base
+        style = base + self.background_style("marked") if row in self.marked else base
         if row == self.row:
-            style += self.paper("cursor-line")
+            style += self.background_style("cursor-line")
         return style
 
     def _segments(self, row: int, base: Style) -> Iterable[Segment]:
         """The text of a line, split where its style changes."""
         segments = self._coloured(row, base)
         for start, end, style in self._layers(row):
-            segments = laid_over(segments, start, end, style)
+            segments = overlaid(segments, start, end, style)
         return segments
 
     def _coloured(self, row: int, base: Style) -> Iterator[Segment]:
@@ -336,11 +336,11 @@ class SourceView(LineView):
             return []
         first = bisect_left(self.found, (row, 0))
         last = bisect_left(self.found, (row + 1, 0))
-        here = self.column if row == self.row else -1
+        column = self.column if row == self.row else -1
         size = len(self.needle)
-        current = self.letters("found-current") + self.paper("found-current")
+        current = self.letters("found-current") + self.background_style("found-current")
         return [
-            (at, at + size, current if at == here else self.paper("found"))
+            (at, at + size, current if at == column else self.background_style("found"))
             for _, at in self.found[first:last]
         ]
 

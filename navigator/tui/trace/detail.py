@@ -190,11 +190,11 @@ def _backward(pair: Pair) -> Iterator[Content]:
         yield Content.styled(place(pair.node.user, _PLACE), "$text-primary")
 
 
-def _title(op: TraceOp, ink: str, note: str = "") -> Content:
+def _title(op: TraceOp, style: str, note: str = "") -> Content:
     shapes = ", ".join(str(value) for value in op.inputs)
     output = f" → {op.output}" if op.output else ""
     return Content.assemble(
-        (one_line(op.label.removeprefix("aten::")), ink),
+        (one_line(op.label.removeprefix("aten::")), style),
         f" {duration(op.duration_us)} {note}",
         (one_line(shapes + output), "dim"),
     )

@@ -19,7 +19,7 @@ from navigator.tui.widgets.line_list import LineList
 _NAMES = 24
 """Width of the lanes' names and their load."""
 _LEVELS = "▁▂▃▄▅▆▇█"
-_INKS = {
+_COLOURS = {
     "forward": "name",
     "backward": "accent",
     "optimizer": "warn",
@@ -101,7 +101,7 @@ class LaneView(LineList):
         return (item.start - self._zero, item.end - self._zero) if item is not None else (0.0, 0.0)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The name and duration of the selected span."""
         if self.lane is None or self.item is None:
             return ""
@@ -121,7 +121,7 @@ class LaneView(LineList):
                 if item.row == row and lane.is_work:
                     self.cursor = number
                     self._at = at
-                    self._seen()
+                    self._scroll_to_span()
                     return
 
     # ---------------------------------------------------------------------------- drawing
@@ -167,22 +167,22 @@ class LaneView(LineList):
                 at += 1
                 continue
             item = lane.items[found[0]]
-            style = base + self.letters(_INKS.get(item.ink, "dim"))
+            style = base + self.letters(_COLOURS.get(item.colour, "dim"))
             columns = min(int((item.end - start) / cell + 0.5), width) - at
             if len(found) == 1 and columns >= _READABLE:
                 label = shorten(one_line(item.label), columns - 1).ljust(columns)
-                segments.append(Segment(label, self._inked(style, found[0] == chosen, bar=True)))
+                segments.append(Segment(label, self._styled(style, found[0] == chosen, bar=True)))
                 at += columns
                 continue
             share = min(lane.busy(left, left + cell) / cell, 1.0)
             level = _LEVELS[min(int(share * len(_LEVELS)), len(_LEVELS) - 1)]
-            segments.append(Segment(level, self._inked(style, chosen in found)))
+            segments.append(Segment(level, self._styled(style, chosen in found)))
             at += 1
         return segments
 
-    def _inked(self, style: Style, is_chosen: bool, *, bar: bool = False) -> Style:
+    def _styled(self, style: Style, is_chosen: bool, *, bar: bool = False) -> Style:
         if is_chosen:
-            return self.letters("cursor") + self.paper("cursor")
+            return self.letters("cursor") + self.background_style("cursor")
         return style + Style(reverse=True) if bar else style
 
     # ------------------------------------------------------------------------------ moves
@@ -192,19 +192,19 @@ class LaneView(LineList):
         if 0 < old < self.row_count and 0 < new < self.row_count:
             items = self._lanes[old - 1].items
             if self._at < len(items):
-                here = items[self._at]
+                current = items[self._at]
                 left, right = self._window
-                middle = (max(here.start, left) + min(here.end, right)) / 2
+                middle = (max(current.start, left) + min(current.end, right)) / 2
                 self._at = self._lanes[new - 1].at(middle)
         super().watch_cursor(old, new)
-        self._seen()
+        self._scroll_to_span()
 
     def _go_to(self, moment: float) -> None:
         if self.lane is not None:
             self._at = self.lane.at(moment)
             self.refresh()
 
-    def _seen(self) -> None:
+    def _scroll_to_span(self) -> None:
         """Scroll the span into view."""
         item, (start, end) = self.item, self._window
         if item is not None and not (item.start < end and item.end > start):
@@ -221,7 +221,7 @@ class LaneView(LineList):
         moment = item.end + cell if by > 0 else item.start - cell
         at = lane.at(moment)
         self._at = min(max(self._at + by, 0), len(lane.items) - 1) if at == self._at else at
-        self._seen()
+        self._scroll_to_span()
 
     def action_zoom_time(self, by: float) -> None:
         """Zoom by a factor around the cursor."""

@@ -28,7 +28,7 @@ from navigator.trace.views.times import time_view
 from navigator.trace.wording import duration
 from navigator.tui.chain.route_rows import Ran
 from navigator.tui.history import Visit
-from navigator.tui.session import Session, brought_up, visit_to
+from navigator.tui.session import Session, refreshed_index, visit_to
 from navigator.tui.trace.detail import Launched
 from navigator.tui.trace.view_table import Sheet, sheet_of
 
@@ -189,7 +189,9 @@ def _index_in_process(source: Source, cache: Path | None) -> Index:
             return index
         index.close()
     worker = get_current_worker()
-    return brought_up(source, cache, lambda _: None, lambda: worker.is_cancelled, lambda _: None)
+    return refreshed_index(
+        source, cache, lambda _: None, lambda: worker.is_cancelled, lambda _: None
+    )
 
 
 def _of_program(op: TraceOp, link: OpLink) -> Visit | None:
@@ -228,13 +230,13 @@ def matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:
 def sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) -> Sheet:
     """A view of the rows that match a filter; for views that are not sums of rows, its lines that
     contain the filter's words."""
-    wanted = parse_filter(text)
+    query = parse_filter(text)
     for by in GROUPS:
-        if by == name and wanted:
-            rows = matching(trace, wanted, lambda: get_current_worker().is_cancelled)
+        if by == name and query:
+            rows = matching(trace, query, lambda: get_current_worker().is_cancelled)
             return sheet_of(time_view(trace, links, by, rows))
     view = made or VIEWS[name](trace, links)
-    if wanted.terms:
+    if query.terms:
         note = "the filter applies to rows of the trace, not to this view"
         view = replace(view, notes=(note, *view.notes))
-    return sheet_of(view, " ".join(wanted.words))
+    return sheet_of(view, " ".join(query.words))

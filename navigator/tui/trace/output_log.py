@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Log
 
-from navigator.live.python_process import ended
+from navigator.live.python_process import status_words
 from navigator.trace.running import RunningProgram
 from navigator.tui.text import clean
 from navigator.tui.widgets.bars import Bar, PaneTitle
@@ -108,7 +108,7 @@ class OutputLog(Pane):
         self.status: int | None = None
         """The program's exit status, once it has ended."""
         self._rest = ""
-        self._silent = 0
+        self._checks = 0
         """Number of checks since the last output."""
 
     def compose(self) -> ComposeResult:
@@ -119,7 +119,7 @@ class OutputLog(Pane):
 
     def on_mount(self) -> None:
         self._show_state()
-        self._looks = self.set_interval(_CHECK_S, self._look)
+        self._check_timer = self.set_interval(_CHECK_S, self._check_input)
         self.run_worker(self._listen, thread=True, exit_on_error=False)
 
     @property
@@ -152,12 +152,12 @@ class OutputLog(Pane):
         if lines:
             self.query_one(Log).write_lines([plain(line) for line in lines])
         self.query_one(OpenLine).show(plain(self._rest))
-        self._silent = 0
+        self._checks = 0
         self._ask(False)
 
     def finish(self, status: int) -> None:
         """Show a last line without a newline at the end of the output."""
-        self._looks.stop()
+        self._check_timer.stop()
         if self._rest:
             self.query_one(Log).write_line(plain(self._rest))
             self._rest = ""
@@ -173,14 +173,14 @@ class OutputLog(Pane):
 
     # --------------------------------------------------------------------- what it asks
 
-    def _look(self) -> None:
+    def _check_input(self) -> None:
         """After a pause of the output, check whether the program waits for input."""
-        if self._silent:
+        if self._checks:
             reading = self.program.is_reading
             if reading is None:
-                reading = self._silent >= _SILENT and bool(self._rest) and "\r" not in self._rest
+                reading = self._checks >= _SILENT and bool(self._rest) and "\r" not in self._rest
             self._ask(reading)
-        self._silent += 1
+        self._checks += 1
 
     def _ask(self, asks: bool) -> None:
         if asks != self.asks:
@@ -193,7 +193,7 @@ class OutputLog(Pane):
         words = "output of the program"
         if self.status is not None:
             went = f"which ended with status {self.status}"
-            words += f", {ended(self.status) if self.status < 0 else went}"
+            words += f", {status_words(self.status) if self.status < 0 else went}"
         note = "waits for input: a or Tab answers" if self.asks else ""
         self.query_one(PaneTitle).show(words, note)
 
@@ -210,7 +210,7 @@ class OutputLog(Pane):
     def _say(self, text: str) -> None:
         self.program.type(text)
         self.line.value = ""
-        self._silent = 0
+        self._checks = 0
         self._ask(False)
 
 

@@ -240,8 +240,8 @@ class TracePane(MainPane):
 
     def on_line_list_moved(self) -> None:
         """Describe the selected span of the lanes."""
-        if self.view == "lanes" and self.lanes.said:
-            self.query_one(ViewHead).say(self.lanes.said)
+        if self.view == "lanes" and self.lanes.description:
+            self.query_one(ViewHead).say(self.lanes.description)
 
     def on_input_changed(self) -> None:
         self._fill_soon(self._fill)
@@ -279,19 +279,19 @@ class TracePane(MainPane):
 
     def _show_tree(self) -> None:
         tree = self.ops
-        here = tree.current
+        current = tree.current
         tree.rows.show_tree()
-        if here is not None:
-            tree.rows.reveal(here)
-        tree.shown_anew(here)
+        if current is not None:
+            tree.rows.reveal(current)
+        tree.shown_anew(current)
         self.query_one("#count", Label).update("")
 
     def _show_flat(self, text: str, rows: Sequence[int]) -> None:
         tree = self.ops
-        here = tree.current
+        current = tree.current
         tree.message = f"no row matches {text}"
         tree.rows.show_flat(rows)
-        tree.shown_anew(here)
+        tree.shown_anew(current)
         self.query_one("#count", Label).update(f"{len(rows):,}")
 
     def _show_table(self, found: Sheet) -> None:

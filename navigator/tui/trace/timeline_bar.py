@@ -92,8 +92,8 @@ class TimelineBar(Widget):
     def _line(self, shown: Timeline, parts: list[tuple[float, str]]) -> Content:
         marked = self._marked(shown)
         pieces = [
-            (_level(busy, shown.part_us), f"{ink} reverse" if at == marked else ink)
-            for at, (busy, ink) in enumerate(parts)
+            (_level(busy, shown.part_us), f"{style} reverse" if at == marked else style)
+            for at, (busy, style) in enumerate(parts)
         ]
         return Content.assemble(*pieces)
 

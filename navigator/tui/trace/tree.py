@@ -59,30 +59,30 @@ class TraceTree(LineList):
 
     def set_trace(self, trace: Trace) -> None:
         """Show a trace that may still grow, or its new version."""
-        here = self.entry
+        entry = self.entry
         opened = self.rows.opened if self.trace is not None else None
         self.trace = trace
         self.rows = TraceRows(trace, opened)
         if opened is None and len(trace.roots()) == 1:
             self.rows.toggle(trace.roots()[0])
         self.grown()
-        if here is not None and here >= 0:
-            self.select(here)
+        if entry is not None and entry >= 0:
+            self.select(entry)
 
     def grown(self) -> None:
         """After rows were added: the cursor stays on its row, or at the end."""
         if self.trace is None:
             return
-        here = self.entry
+        entry = self.entry
         self.rows.refresh()
-        place = self.rows.at(here) if here is not None else None
+        place = self.rows.at(entry) if entry is not None else None
         self.virtual_size = Size(0, len(self.rows))
         if self.is_following and len(self.rows):
             self.move_to(len(self.rows) - 1, -1)
         elif place is not None and place != self.cursor:
             self.set_reactive(LineList.cursor, place)
         self.refresh()
-        if here is None and self.current is not None:
+        if entry is None and self.current is not None:
             self._announce()
 
     def shown_anew(self, row: int | None) -> None:

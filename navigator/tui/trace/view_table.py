@@ -85,13 +85,13 @@ def fit(sheet: Sheet, width: int) -> Fit:
     widths = fitted(sheet, width - 2)
     if not any(column.unit in _SUMS for column in sheet.columns):
         return Fit(width, widths, 0)
-    beside = fitted(sheet, width - _BAR - 3)
-    total = sum(beside) + len(_GAP) * (len(beside) - 1)
+    beside_bar = fitted(sheet, width - _BAR - 3)
+    total = sum(beside_bar) + len(_GAP) * (len(beside_bar) - 1)
     readable = all(
-        now >= min(before, _READABLE) for now, before in zip(beside, sheet.widths, strict=True)
+        now >= min(before, _READABLE) for now, before in zip(beside_bar, sheet.widths, strict=True)
     )
     if readable and total <= width - _BAR - 3:
-        return Fit(width, beside, _BAR + 1)
+        return Fit(width, beside_bar, _BAR + 1)
     return Fit(width, widths, 0)
 
 

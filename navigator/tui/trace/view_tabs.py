@@ -49,15 +49,15 @@ class ViewTabs(Bar):
         if first:
             self._add(parts, "‹", "dim", self._names[first - 1])
         for name in self._names[first:last]:
-            ink = "bold $text-accent reverse" if name == self._current else ""
-            self._add(parts, f" {one_line(name)} ", ink, name)
+            style = "bold $text-accent reverse" if name == self._current else ""
+            self._add(parts, f" {one_line(name)} ", style, name)
         if last < len(self._names):
             self._add(parts, "›", "dim", self._names[last])
         gap = self.size.width - (self._ends[-1][0] if self._ends else 0) - len(hint)
         return Content.assemble(*parts, " " * max(gap, 0), (hint, "bold $footer-key-foreground"))
 
-    def _add(self, parts: list[tuple[str, str]], text: str, ink: str, name: str) -> None:
-        parts.append((text, ink))
+    def _add(self, parts: list[tuple[str, str]], text: str, style: str, name: str) -> None:
+        parts.append((text, style))
         self._ends.append(((self._ends[-1][0] if self._ends else 0) + len(text), name))
 
     def _window(self, width: int) -> tuple[int, int]:

@@ -307,20 +307,20 @@ def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[Place
     """Each tensor, then its members at their declarations and the calls that used its storage at
     the program's lines."""
     for one in found:
-        told = [_member_row(member) for member in one.members if member.value]
-        untold = [_member_row(member, 2) for member in one.members if not member.value]
+        members = [_member_row(member) for member in one.members if member.value]
+        unknown = [_member_row(member, 2) for member in one.members if not member.value]
         uses = [_use_row(trace, use) for use in one.uses[:_MOST_USES]]
         if more := len(one.uses) - len(uses):
             uses.append(PlaceRow(f"and {more:,} other calls", depth=1))
-        hidden = PlaceRow(f"{len(untold)} members are not known", depth=1, below=len(untold))
-        rows = [*told, *uses, hidden, *untold]
+        hidden = PlaceRow(f"{len(unknown)} members are not known", depth=1, below=len(unknown))
+        rows = [*members, *uses, hidden, *unknown]
         yield PlaceRow(f"{one.name}  {one.form}", below=len(rows))
         yield from rows
 
 
-def _member_row(told: RecordedMember, depth: int = 1) -> PlaceRow:
-    member = told.member
-    words = member.name + (f" = {told.value}" if told.value else f": {told.reason}")
+def _member_row(recorded: RecordedMember, depth: int = 1) -> PlaceRow:
+    member = recorded.member
+    words = member.name + (f" = {recorded.value}" if recorded.value else f": {recorded.reason}")
     comment = f"{words}\n{member.type}\n{member.comment}"  # narrow rows cut it
     return PlaceRow(words, member.location, depth=depth, comment=comment)
 

@@ -91,12 +91,12 @@ class TopBar(Bar):
 
 def _fitting(crumbs: Sequence[str], width: int) -> list[str]:
     """The last crumbs that fit; the very last one is shortened if needed."""
-    kept: list[str] = []
+    shown: list[str] = []
     for crumb in reversed(crumbs or ["torchnav"]):
-        if kept and sum(map(cell_len, kept)) + 3 * len(kept) + cell_len(crumb) > width:
+        if shown and sum(map(cell_len, shown)) + 3 * len(shown) + cell_len(crumb) > width:
             break
-        kept.insert(0, crumb if kept else _shortened(crumb, width))
-    return kept
+        shown.insert(0, crumb if shown else _shortened(crumb, width))
+    return shown
 
 
 def _shortened(crumb: str, width: int) -> str:

@@ -33,8 +33,8 @@ class EarlyKeys:
 
     def take(self, event: events.Key) -> bool:
         """Whether to keep a key for the input."""
-        wanted = event.is_printable or event.key in (*ENTER, "backspace")
-        if self._keys is None or not wanted:
+        is_text = event.is_printable or event.key in (*ENTER, "backspace")
+        if self._keys is None or not is_text:
             return False
         self._keys.append(event)
         return True

@@ -184,9 +184,9 @@ class LineList(LineView):
     def draw_row(self, row: int, base: Style) -> Strip:
         style, has_cursor = base, self.has_cursor(row)
         if has_cursor and self.has_focus:
-            style += self.letters("cursor") + self.paper("cursor")
+            style += self.letters("cursor") + self.background_style("cursor")
         elif has_cursor or row == self.hover:
-            style += self.paper("cursor-blurred" if has_cursor else "hover")
+            style += self.background_style("cursor-blurred" if has_cursor else "hover")
         is_plain = has_cursor and self.has_focus
         segments = [
             Segment(text, style if is_plain or not name else style + self.letters(name))
@@ -247,19 +247,19 @@ class LineList(LineView):
 def fill(left: list[Piece], right: list[Piece], width: int) -> list[Piece]:
     """``left`` and, at the end of the line, ``right``; ``left`` is cut if needed."""
     room = width - sum(cell_len(text) for text, _ in right)
-    kept = cut(left, room)
-    gap = room - sum(cell_len(text) for text, _ in kept)
-    return [*kept, (" " * gap, ""), *right]
+    shown = cut(left, room)
+    gap = room - sum(cell_len(text) for text, _ in shown)
+    return [*shown, (" " * gap, ""), *right]
 
 
 def cut(pieces: list[Piece], width: int) -> list[Piece]:
     """The pieces that fit ``width`` cells, the last one shortened."""
-    kept: list[Piece] = []
+    shown: list[Piece] = []
     for text, name in pieces:
         if cell_len(text) > width:
             if width > 0:
-                kept.append((shorten(text, width), name))
+                shown.append((shorten(text, width), name))
             break
-        kept.append((text, name))
+        shown.append((text, name))
         width -= cell_len(text)
-    return kept
+    return shown

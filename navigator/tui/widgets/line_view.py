@@ -55,7 +55,7 @@ class LineView(ScrollView, can_focus=True):
         """The text style of a component, without its background."""
         return _letters(self.get_component_rich_style(f"{self.PREFIX}{name}"))
 
-    def paper(self, name: str) -> Style:
+    def background_style(self, name: str) -> Style:
         """The background of a component, blended with the view's."""
         return self.get_component_rich_style(f"{self.PREFIX}{name}").background_style
 
@@ -83,10 +83,10 @@ def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(printable(text), max(10, width)) or [""]
 
 
-def laid_over(segments: Iterable[Segment], start: int, end: int, style: Style) -> Iterator[Segment]:
+def overlaid(segments: Iterable[Segment], start: int, end: int, style: Style) -> Iterator[Segment]:
     """The segments with a style applied between two columns."""
     for text, own, _ in segments:
         first, last = max(0, start), max(0, start, end)
         parts = (text[:first], own), (text[first:last], (own or style) + style), (text[last:], own)
-        yield from (Segment(part, ink) for part, ink in parts if part)
+        yield from (Segment(part, look) for part, look in parts if part)
         start, end = start - len(text), end - len(text)

@@ -21,7 +21,7 @@ from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Column, Row, View
 from navigator.tui import session
-from navigator.tui.processes.indexing import bring_up
+from navigator.tui.processes.indexing import refresh_index
 from navigator.tui.session import Opener
 from navigator.tui.trace.recordings import Show
 from navigator.tui.trace.view_tabs import ViewTabs
@@ -131,7 +131,7 @@ async def test_the_torch_that_ran_is_indexed_beside_the_screen_and_no_longer_tha
         source: Source, into: Path, told: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> Report:
         if source.top != str(tree_copy):
-            return bring_up(source, into, told, cancelled)
+            return refresh_index(source, into, told, cancelled)
         begun.set()
         while not cancelled():
             time.sleep(0.01)
@@ -140,7 +140,7 @@ async def test_the_torch_that_ran_is_indexed_beside_the_screen_and_no_longer_tha
 
     ran = Source.find(str(tree_copy))
     monkeypatch.setattr(versions, "recorded_source", lambda *_: ran)
-    monkeypatch.setattr(session, "bring_up", bring)
+    monkeypatch.setattr(session, "refresh_index", bring)
     trace = Trace(table=Table())
     trace.meta.torch_git = "0" * 40
     async with sit(Opener(str(tree), cache), Made(trace), 80, 24) as person:

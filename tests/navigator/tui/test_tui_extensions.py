@@ -25,7 +25,7 @@ def test_a_file_of_an_extension_is_found_shown_and_edited(session: Session) -> N
     (hit, *_) = session.index.resolve(f"{path}:{line}").hits
     assert (hit.location.path, hit.location.line) == (path, int(line))
     assert session.absolute(path) == EXTENSION / "csrc" / "xpu" / "MulKernel.cpp"
-    assert "void mul_kernel" in session.shelf.document(path).lines[int(line) - 1]
+    assert "void mul_kernel" in session.documents.document(path).lines[int(line) - 1]
 
 
 def test_nothing_outside_an_extension_is_edited(session: Session) -> None:

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from indexes.model.errors import SourceError
-from navigator.tui.source.document import Document, Shelf
+from navigator.tui.source.document import Document, DocumentCache
 from navigator.tui.source.highlight import MAX_BYTES, language_of
 
 
@@ -110,15 +110,15 @@ def test_a_shelf_reads_each_file_once_and_again_when_told() -> None:
         reads.append(path)
         return "text"
 
-    shelf = Shelf(read, size=2)
-    shelf.document("a.cpp")
-    shelf.document("a.cpp")
+    documents = DocumentCache(read, size=2)
+    documents.document("a.cpp")
+    documents.document("a.cpp")
     assert reads == ["a.cpp"]
-    shelf.forget("a.cpp")
-    shelf.document("a.cpp")
-    shelf.document("b.cpp")
-    shelf.document("c.cpp")
-    shelf.document("a.cpp")
+    documents.forget("a.cpp")
+    documents.document("a.cpp")
+    documents.document("b.cpp")
+    documents.document("c.cpp")
+    documents.document("a.cpp")
     assert reads == ["a.cpp", "a.cpp", "b.cpp", "c.cpp", "a.cpp"]
 
 
@@ -129,11 +129,11 @@ def test_a_shelf_reads_a_file_once_and_says_what_it_has() -> None:
         read.append(path)
         return "int x;\n" * 2000
 
-    shelf = Shelf(file)
-    assert shelf.at_hand("x.cpp") is None
-    document = shelf.document("x.cpp")
+    documents = DocumentCache(file)
+    assert documents.cached("x.cpp") is None
+    document = documents.document("x.cpp")
     assert document.spans(1490)
-    assert shelf.at_hand("x.cpp") is shelf.document("x.cpp") is document
+    assert documents.cached("x.cpp") is documents.document("x.cpp") is document
     assert read == ["x.cpp"]
 
 
@@ -147,11 +147,11 @@ def test_who_wants_a_file_that_is_being_read_waits_for_it() -> None:
         assert may_end.wait(20)
         return "int x;"
 
-    shelf = Shelf(slow)
+    documents = DocumentCache(slow)
     with ThreadPoolExecutor() as threads:
-        threads.submit(shelf.ahead, "x.cpp")
+        threads.submit(documents.ahead, "x.cpp")
         assert begun.wait(20)
-        wanted = threads.submit(shelf.document, "x.cpp")
+        wanted = threads.submit(documents.document, "x.cpp")
         may_end.set()
         assert wanted.result().lines == ["int x;"]
     assert read == ["x.cpp"]
@@ -161,7 +161,7 @@ def test_a_file_read_ahead_in_vain_says_so_when_it_is_wanted() -> None:
     def fails(path: str) -> str:
         raise SourceError(f"no {path}")
 
-    shelf = Shelf(fails)
-    shelf.ahead("x.cpp")
+    documents = DocumentCache(fails)
+    documents.ahead("x.cpp")
     with pytest.raises(SourceError, match=r"no x\.cpp"):
-        shelf.document("x.cpp")
+        documents.document("x.cpp")

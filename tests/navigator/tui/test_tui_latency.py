@@ -13,8 +13,8 @@ async def _next_at_hand(person: Person) -> tuple[str, Answer]:
     assert session is not None
     screen.set_focus(screen.operators.list)
     following = screen.operators.list.around()[0]
-    await person.until(lambda: session.chains.at_hand(following), following)
-    answer = session.chains.at_hand(following)
+    await person.until(lambda: session.chains.cached(following), following)
+    answer = session.chains.cached(following)
     assert answer is not None
     return following, answer
 
@@ -38,7 +38,7 @@ async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
         await person.presses("colon")
         await person.types("FunctionsManual.cpp:3")
         path = "torch/csrc/autograd/FunctionsManual.cpp"
-        await person.until(lambda: session.shelf.at_hand(path), path)
+        await person.until(lambda: session.documents.cached(path), path)
         assert person.place() != f"{path}:3"
         await person.presses("enter")
         await person.is_at("FunctionsManual.cpp:3")

@@ -31,7 +31,7 @@ class _Made:
 
 def _wait_for(chains: Chains, op: str) -> Answer:
     end = monotonic() + PATIENCE
-    while (chain := chains.at_hand(op)) is None:
+    while (chain := chains.cached(op)) is None:
         assert monotonic() < end, f"no chain of {op}"
         sleep(0.01)
     return chain
@@ -66,7 +66,7 @@ def test_chains_are_made_here_where_no_process_starts(
     made = _Made(tree_index)
     chains = Chains(made, partial(answer_in_process, str(TREE), "checkout", (), cache))
     chains.ahead(["mul.Tensor"])
-    assert chains("add.Tensor") is chains("add.Tensor") is chains.at_hand("add.Tensor")
+    assert chains("add.Tensor") is chains("add.Tensor") is chains.cached("add.Tensor")
     assert made.ops == ["add.Tensor"]
     chains.close()
 

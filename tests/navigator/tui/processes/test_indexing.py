@@ -15,7 +15,7 @@ import pytest
 from indexes.model.errors import Cancelled, Progress, SourceError
 from indexes.queries.index import Index
 from indexes.source.source import Source
-from navigator.tui.processes.indexing import bring_up
+from navigator.tui.processes.indexing import refresh_index
 from navigator.tui.session import Opener
 from tests.navigator.tui.conftest import PATIENCE, Sit
 from tests.tree_marks import TREE
@@ -28,10 +28,10 @@ SCREEN = """\
 import sys
 from pathlib import Path
 from indexes.source.source import Source
-from navigator.tui.processes.indexing import bring_up
+from navigator.tui.processes.indexing import refresh_index
 if __name__ == "__main__":
-    bring_up(Source.find(sys.argv[1]), Path(sys.argv[2]), lambda now: print(now.stage, flush=True),
-             lambda: False)
+    refresh_index(Source.find(sys.argv[1]), Path(sys.argv[2]),
+                  lambda now: print(now.stage, flush=True), lambda: False)
 """
 
 
@@ -76,18 +76,18 @@ def until(so: Callable[[], bool]) -> None:
 
 def test_it_makes_the_index_and_tells_how_far_it_is(tmp_path: Path) -> None:
     source, stages = Source.find(str(TREE)), []
-    report = bring_up(source, tmp_path, lambda now: stages.append(now.stage), never)
+    report = refresh_index(source, tmp_path, lambda now: stages.append(now.stage), never)
     assert report.cold
     assert report.read > 50
     assert stages[0] == "reading"
     assert Index.as_left(source, tmp_path).summary("mul.out") is not None
-    assert not bring_up(source, tmp_path, ignored, never).cold
+    assert not refresh_index(source, tmp_path, ignored, never).cold
 
 
 def test_it_stops_when_told_to_and_leaves_nothing(tmp_path: Path) -> None:
     told: list[Progress] = []
     with pytest.raises(Cancelled, match="nothing was changed"):
-        bring_up(Source.find(str(TREE)), tmp_path, told.append, lambda: bool(told))
+        refresh_index(Source.find(str(TREE)), tmp_path, told.append, lambda: bool(told))
     assert workers_of(os.getpid()) == []
     assert list((tmp_path / "indexes").iterdir()) == []
 
@@ -95,7 +95,7 @@ def test_it_stops_when_told_to_and_leaves_nothing(tmp_path: Path) -> None:
 def test_a_read_only_cache_is_told_as_ever(tmp_path: Path) -> None:
     (tmp_path / "indexes").touch()  # no folder can be made there, whoever asks
     with pytest.raises(SourceError, match="choose another with --cache or TORCHNAV_CACHE"):
-        bring_up(Source.find(str(TREE)), tmp_path, ignored, never)
+        refresh_index(Source.find(str(TREE)), tmp_path, ignored, never)
 
 
 def test_when_it_is_killed_the_index_is_made_here(tmp_path: Path) -> None:
