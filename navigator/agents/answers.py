@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from indexes.model.answers import Card, CardLine, Chain, Hit, Hop, NameMatch, Place, Route
+from indexes.model.answers import Card, Chain, Hit, Hop, NameMatch, Place, Route
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound
 from indexes.model.impact import Impact, Step, TestCommand
@@ -189,11 +189,7 @@ def _few(notes: Sequence[str]) -> str:
 def _card_facts(card: Card | None) -> Iterator[Fact]:
     for one in card.lines if card else ():
         if one.label != "more":
-            yield _card_fact(one)
-
-
-def _card_fact(one: CardLine) -> Fact:
-    return Fact(one.label, one.text, place_text(one.location), one.note)
+            yield Fact(one.label, one.text, place_text(one.location), one.note)
 
 
 def _hit_facts(match: NameMatch) -> Iterator[Fact]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 try:
     import fcntl
@@ -79,7 +79,7 @@ def open_free(path: str, since: float | None = None) -> tuple[int, str]:
 
 
 def _open_alternative(path: str) -> tuple[int, str]:
-    for other in _alternative_names(path):
+    for other in (with_suffix(path, str(number)) for number in range(2, _TRIES)):
         try:
             descriptor = _above_standard_streams(os.open(other, _flags() | os.O_EXCL, 0o666))
         except FileExistsError:
@@ -97,10 +97,6 @@ def _above_standard_streams(descriptor: int) -> int:
         return descriptor
     os.close(descriptor)
     return high
-
-
-def _alternative_names(path: str) -> Iterator[str]:
-    return (with_suffix(path, str(number)) for number in range(2, _TRIES))
 
 
 def _flags() -> int:

@@ -162,12 +162,8 @@ def group_key(trace: Trace, by: GroupBy) -> Key:
 
 def _is_inside(trace: Trace, row: int, name: str, key: Key) -> bool:
     """Whether a row is nested in another one of its group."""
-    parent = trace.table.parent[row]
-    while parent >= 0:
-        if trace.table.kind[parent] in _TIMED and key(parent)[0] == name:
-            return True
-        parent = trace.table.parent[parent]
-    return False
+    above = (one for one in trace.table.ancestors(row) if trace.table.kind[one] in _TIMED)
+    return any(key(one)[0] == name for one in above)
 
 
 def _kernels(trace: Trace) -> list[Group]:

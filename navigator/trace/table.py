@@ -209,6 +209,11 @@ class Table:
             yield child
             waiting += list(self.children(child))[::-1]
 
+    def ancestors(self, row: int) -> Iterator[int]:
+        """The rows around a row, the nearest first."""
+        while (row := self.parent[row]) >= 0:
+            yield row
+
     def operators(self) -> Iterator[int]:
         """Operators of the program, without those run by its compiler."""
         kinds, phases = self.kind, self.phase
@@ -222,9 +227,9 @@ class Table:
 
     def enclosing_print(self, row: int) -> int:
         """The call around a row that prints a tensor, or NONE."""
-        while self.prints and row >= 0 and row not in self.prints:
-            row = self.parent[row]
-        return row if self.prints else NONE
+        if row < 0 or not self.prints:
+            return NONE
+        return next((one for one in (row, *self.ancestors(row)) if one in self.prints), NONE)
 
     def op(self, row: int) -> TraceOp:
         """The row in full. Raises IndexError for an unknown id."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, OP, PHASES, REGION
+from navigator.trace.figures.spans import kernel_spans, merged, operator_rows, row_span
+from navigator.trace.table import PHASES
 
 if TYPE_CHECKING:  # else a circular import
     from navigator.trace.trace import Trace
@@ -36,20 +37,22 @@ class Timeline:
         return tuple((name, time) for name, time in found if time)
 
 
-Span = tuple[float, float, int]
+PhaseSpan = tuple[float, float, int]
 """(start, end, phase)"""
 
 
 def timeline(trace: Trace, parts: int) -> Timeline:
     """A trace's run in this number of parts."""
-    operators, kernels = list(_operators(trace)), list(_kernels(trace))
+    phases = trace.table.phase
+    operators = [(*row_span(trace, row), phases[row]) for row in operator_rows(trace)]
+    kernels = [(*span, 0) for span in merged(kernel_spans(trace))]
     both = (*operators, *kernels)
     if not both or parts < 1:
         return Timeline(0.0, 0.0, (), ())
     start = min(span[0] for span in both)
     length = max(max(span[1] for span in both) - start, 1e-3)
     cpu = _filled(operators, start, length / parts, parts, len(PHASES))
-    device = _filled(_merged(kernels), start, length / parts, parts, 1)
+    device = _filled(kernels, start, length / parts, parts, 1)
     return Timeline(
         start - (trace.table.zero or 0.0),
         length,
@@ -58,39 +61,8 @@ def timeline(trace: Trace, parts: int) -> Timeline:
     )
 
 
-def _operators(trace: Trace) -> Iterator[Span]:
-    """Operators and Nodes not called by others."""
-    table = trace.table
-    for row, kind in enumerate(table.kind[: len(table)]):
-        if kind not in (OP, NODE, ENGINE, REGION):
-            continue
-        parent = table.parent[row]
-        if parent < 0 or table.kind[parent] in (CALL, ANNOTATION):
-            start = table.start[row]
-            yield start, start + table.duration[row], table.phase[row]
-
-
-def _kernels(trace: Trace) -> Iterator[Span]:
-    kernels = trace.table.kernels
-    for start, duration in zip(kernels.start, kernels.duration, strict=False):
-        yield start, start + duration, 0
-
-
-def _merged(spans: list[Span]) -> Iterator[Span]:
-    """The union of spans."""
-    begin = end = float("-inf")
-    for start, stop, _ in sorted(spans):
-        if start > end:
-            if end > begin:
-                yield begin, end, 0
-            begin = start
-        end = max(end, stop)
-    if end > begin:
-        yield begin, end, 0
-
-
 def _filled(
-    spans: Sequence[Span] | Iterator[Span], start: float, length: float, parts: int, phases: int
+    spans: Sequence[PhaseSpan], start: float, length: float, parts: int, phases: int
 ) -> list[list[float]]:
     filled = [[0.0] * phases for _ in range(parts)]
     edges = [start + n * length for n in range(parts + 1)]

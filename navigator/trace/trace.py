@@ -112,10 +112,8 @@ class Trace:
 
     def call_of(self, row: int) -> int | None:
         """The program's call around a row."""
-        parent = self.table.parent[row]
-        while parent >= 0 and self.table.kind[parent] != CALL:
-            parent = self.table.parent[parent]
-        return parent if parent >= 0 else None
+        kinds = self.table.kind
+        return next((one for one in self.table.ancestors(row) if kinds[one] == CALL), None)
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -147,17 +147,14 @@ def _show_cached(settings: Settings, pruned: bool) -> None:
     gone = prune(cache) if pruned else ()
     cached = list_cached(cache)
     settings.answer(
-        lambda: _cached_json(cache, cached, gone), lambda: _cached_text(cache, cached, gone)
+        lambda: {
+            "schema_version": SCHEMA_VERSION,
+            "cache": str(cache),
+            "indexes": [_index_json(one) for one in cached],
+            "removed": [_index_json(one) for one in gone],
+        },
+        lambda: _cached_text(cache, cached, gone),
     )
-
-
-def _cached_json(cache: Path, cached: Sequence[CachedIndex], gone: Sequence[CachedIndex]) -> Object:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "cache": str(cache),
-        "indexes": [_index_json(one) for one in cached],
-        "removed": [_index_json(one) for one in gone],
-    }
 
 
 def _index_json(one: CachedIndex) -> Object:

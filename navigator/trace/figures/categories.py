@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from navigator.trace.figures.blocks import Block, Ledger
@@ -58,7 +58,7 @@ class Categories:
         for row, kind in enumerate(table.kind):
             thread = table.thread[row]
             if kind == ENGINE:
-                outermost = max(self._above(row), key=self._end)
+                outermost = max(self._around(row), key=self._end)
                 self._last[thread] = max(self._last[thread], self._end(outermost))
             elif kind in (CALL, OP, ANNOTATION) and table.phase[row] != BACKWARD:
                 self._outside[thread].append(table.start[row])
@@ -90,15 +90,13 @@ class Categories:
     def _end(self, row: int) -> float:
         return self._trace.table.start[row] + self._trace.table.duration[row]
 
-    def _above(self, row: int) -> Iterator[int]:
-        while row >= 0:
-            yield row
-            row = self._trace.table.parent[row]
+    def _around(self, row: int) -> Sequence[int]:
+        return (row, *self._trace.table.ancestors(row)) if row >= 0 else ()
 
     def _operator(self, row: int) -> int:
         """The outermost operator around a row, within a Node of the autograd engine."""
         outermost = row
-        for one in self._above(row):
+        for one in self._around(row):
             kind = self._trace.table.kind[one]
             if kind in (OP, NODE):
                 outermost = one
@@ -107,7 +105,7 @@ class Categories:
         return outermost
 
     def _of_optimizer(self, row: int, until: float) -> Category:
-        steps = (one for one in self._above(row) if self._trace.table.kind[one] == ANNOTATION)
+        steps = (one for one in self._around(row) if self._trace.table.kind[one] == ANNOTATION)
         step = next(steps, row)
         return "temporary" if until <= self._end(step) else "optimizer state"
 
@@ -137,7 +135,7 @@ class Categories:
     def _is_within_model(self, row: int) -> bool:
         """Whether it was allocated in a module or by an operator with a Node."""
         table = self._trace.table
-        return table.module[row] >= 0 or any(one in table.reverse for one in self._above(row))
+        return table.module[row] >= 0 or any(one in table.reverse for one in self._around(row))
 
     # ------------------------------------------------------------------ what Python knew
 

@@ -66,7 +66,8 @@ def collectives(trace: Trace) -> list[Collective]:
     rows.sort(key=table.start.__getitem__)
     work = _joined(trace, rows, spans)
     joined, known = {one for found in work.values() for one in found}, frozenset(spans)
-    alone = [one for one in spans if one not in joined and known.isdisjoint(_above(trace, one))]
+    above = trace.table.ancestors
+    alone = [one for one in spans if one not in joined and known.isdisjoint(above(one))]
     rows = sorted([*rows, *alone], key=table.start.__getitem__)
     return [_collective(trace, row, work.get(row, [])) for row in rows]
 
@@ -118,7 +119,7 @@ def _cause(trace: Trace, row: int) -> tuple[str, int]:
     table = trace.table
     if table.origin[row] == BY_ENGINE and table.kind[table.parent[row]] == ENGINE:
         return _hook(trace, table.parent[row]), table.parent[row]
-    above = list(_above(trace, row))
+    above = list(trace.table.ancestors(row))
     regions = [one for one in above if _asks(trace, one)]
     if regions:
         names = (_of_operator(trace, one) for one in regions)
@@ -133,13 +134,6 @@ def _hook(trace: Trace, engine: int) -> str:
     """A C++ hook of a Node that the engine runs: for leaves, DDP's reducer."""
     node = _name(trace, engine)
     return f"{'DDP: reducer, ' if node.endswith(_ACCUMULATE) else ''}hook of {node}"
-
-
-def _above(trace: Trace, row: int) -> Iterator[int]:
-    parent = trace.table.parent[row]
-    while parent >= 0:
-        yield parent
-        parent = trace.table.parent[parent]
 
 
 def _asks(trace: Trace, row: int) -> bool:
@@ -182,7 +176,7 @@ def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[i
     known, work = frozenset(rows), defaultdict[int, list[int]](list)
     unmatched: list[int] = []
     for span in spans:
-        over = next((one for one in _above(trace, span) if one in known), NONE)
+        over = next((one for one in trace.table.ancestors(span) if one in known), NONE)
         (unmatched if over < 0 else work[over]).append(span)
     waiting = {row: _sizes(trace, row) for row in rows if row not in work}
     in_order = len(waiting) == len(unmatched)

@@ -199,9 +199,8 @@ def _of_cpu(trace: Trace) -> Iterator[Gap]:
 def _between(trace: Trace, gap: Span, following: int) -> Gap:
     """The Python time in a gap: of an open call, or of the program before the next operator."""
     table = trace.table
-    row = table.parent[following] if following >= 0 else NONE
-    while row >= 0 and table.start[row] > gap[0]:
-        row = table.parent[row]
+    above = table.ancestors(following) if following >= 0 else ()
+    row = next((one for one in above if table.start[one] <= gap[0]), NONE)
     if row >= 0:
         return Gap(*gap, "CPU", CALLED, _label(trace, row), row)
     if following < 0:

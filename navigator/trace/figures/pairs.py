@@ -30,12 +30,8 @@ def pairs_of(trace: Trace, row: int) -> list[Pair]:
     """The operators of a row whose Nodes ran: the row itself, those below it or, in a backward
     pass, the operator whose gradient is computed."""
     forward = trace.op(row).forward_id
-    rows = [forward] if forward is not None else [row, *_below(trace, row)]
+    rows = [forward] if forward is not None else [row, *islice(trace.table.descendants(row), _MOST)]
     return [pair for one in rows if (pair := _pair(trace, one)) is not None]
-
-
-def _below(trace: Trace, row: int) -> Iterator[int]:
-    return islice(trace.table.descendants(row), _MOST)
 
 
 def _pair(trace: Trace, row: int) -> Pair | None:

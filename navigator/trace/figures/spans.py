@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, OP, REGION
-from navigator.trace.trace import Trace
+
+if TYPE_CHECKING:  # else a circular import
+    from navigator.trace.trace import Trace
 
 Span = tuple[float, float]
 

@@ -14,6 +14,7 @@ from indexes.model.errors import TorchnavError, UsageError
 from navigator.trace.columns import NONE
 from navigator.trace.figures.collectives import arrivals
 from navigator.trace.figures.idle import is_collective
+from navigator.trace.figures.spans import length, merged
 from navigator.trace.model import BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import local_file
 from navigator.trace.readers import read_trace
@@ -126,13 +127,9 @@ def _device_use(work: list[_Work]) -> tuple[float, float, float, float]:
     return compute, _union(collectives), _union(both) - compute, _union(work)
 
 
-def _union(spans: Iterable[_Work]) -> float:
+def _union(work: Iterable[_Work]) -> float:
     """The length of the union of spans."""
-    total, until = 0.0, float("-inf")
-    for one in sorted(spans, key=lambda one: one.start):
-        total += max(one.end - max(one.start, until), 0.0)
-        until = max(until, one.end)
-    return total
+    return length(merged((one.start, one.end) for one in work))
 
 
 def _span(work: list[_Work]) -> float:

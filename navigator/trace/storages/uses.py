@@ -78,7 +78,7 @@ class Storages:
         later = [use for use in self.uses(storage) if table.start[use.row] >= ended]
         found: set[int] = set()
         for at, use in enumerate(later):
-            if use.argument == NONE or found.intersection(self._ancestors(use.row)):
+            if use.argument == NONE or found.intersection(self._trace.table.ancestors(use.row)):
                 continue
             after = use.after if use.after is not None else self._seen_after(use, later[at + 1 :])
             if after is None and self._may_write(use):
@@ -86,10 +86,6 @@ class Storages:
             if after is not None and after > use.state.version:
                 found.add(use.row)
                 yield Written(use, use.state.version, after)
-
-    def _ancestors(self, row: int) -> Iterator[int]:
-        while (row := self._trace.table.parent[row]) >= 0:
-            yield row
 
     def _seen_after(self, use: Use, later: list[Use]) -> int | None:
         """The version seen by the next operator, for an argument that was not returned."""

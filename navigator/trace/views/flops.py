@@ -104,10 +104,8 @@ class _Gathered:
     def _note_unknown(self, row: int) -> None:
         """Counts the outermost of nested calls."""
         name = self._table.name_of(row)
-        above = self._table.parent[row]
-        while above >= 0 and above not in self._unknown:
-            above = self._table.parent[above]
-        if above < 0 and self._table.kind[row] == OP and has_formula(name):
+        has_work = self._table.kind[row] == OP and has_formula(name)
+        if has_work and not any(one in self._unknown for one in self._table.ancestors(row)):
             self._unknown[row] = name
 
     def _add(self, calls: _Calls, row: int) -> None:
@@ -118,10 +116,8 @@ class _Gathered:
                 calls.kernels.add(table.kernels.name[kernel])
         calls.count += 1
         calls.time += time or table.duration[row]
-        above = table.parent[row]
-        while above >= 0:
-            self._unknown.pop(above, None)
-            above = table.parent[above]
+        for one in table.ancestors(row):
+            self._unknown.pop(one, None)
 
     def _calls_of(self, row: int) -> _Calls | None:
         """The group of a call; None without known work."""

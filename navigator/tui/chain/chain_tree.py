@@ -259,7 +259,7 @@ class ChainTree(LineList):
         op = operator_below(hop)
         shown = self._shown_above(hop, op) if op else hop.again
         if shown is not None:
-            return self._go(shown)
+            return isinstance(shown, int) and self.select(shown)
         if op:
             self.post_message(self.Wanted(hop, op))
         return bool(op)
@@ -268,9 +268,6 @@ class ChainTree(LineList):
         if self.chain and op == self.chain.op.full_name:
             return next((one.id for one in self.chain.hops if one.role == "schema"), None)
         return self._outline.operator_above(hop, op) if self._outline else None
-
-    def _go(self, key: Key) -> bool:
-        return isinstance(key, int) and self.select(key)
 
     def action_into(self) -> None:
         """Open a folded node; from an open hop go to its source."""

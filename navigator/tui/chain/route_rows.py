@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexes.model.answers import Chain, Hop, Route, Way
@@ -75,15 +75,11 @@ def condition(route: Route) -> str:
 
 def _steps(route: Route, hops: Mapping[tuple[str, str, int], Hop], first: int) -> Iterator[Hop]:
     ways = [*route.via, Way(route.symbol, route.location)]
-    for number, way in enumerate(_once(ways)):
+    for number, way in enumerate(dict.fromkeys(ways)):
         is_last = way.symbol == route.symbol and way.location == route.location
         known = hops.get(_key(way.symbol, way.location)) or _unlisted_step(way, route)
         step = replace(known, id=first + number, parent=None, folded={}, again=None)
         yield _last(step, route) if is_last else step
-
-
-def _once(ways: Iterable[Way]) -> list[Way]:
-    return list(dict.fromkeys(ways))
 
 
 def _key(symbol: str, location: Location | None) -> tuple[str, str, int]:

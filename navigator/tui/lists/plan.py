@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.model import ChangeStep, Neighbour, Plan, TestRun
+from indexes.queries.changes.model import ChangeStep, Neighbour, Plan
 from indexes.queries.gaps.kinds import KINDS
 from navigator.progress import Progress
 from navigator.text.changes import plan_markdown
@@ -112,7 +112,7 @@ class PlanPane(CommandsPane):
             runs = [run for run in plan.tests if run.tier == tier]
             if runs:
                 yield PlaceRow(title)
-            yield from (self._command(run.command, _file(run), run.why) for run in runs)
+            yield from (self._command(run.command, Location(run.path, 1), run.why) for run in runs)
 
     def _others(self, plan: Plan) -> Iterator[PlaceRow]:
         if plan.commands:
@@ -186,10 +186,6 @@ def _shown(code: Iterable[str]) -> list[str]:
     lines = [visible(line) for line in code]
     more = [f"… {len(lines) - _LINES} more lines: m copies all"] if len(lines) > _LINES else []
     return [*lines[:_LINES], *more]
-
-
-def _file(run: TestRun) -> Location:
-    return Location(run.path, 1)
 
 
 def _at(where: Location) -> Location:

@@ -191,10 +191,7 @@ class TraceRows:
 
     def reveal(self, row: int) -> None:
         """Open all ancestors of a row."""
-        parent = self._trace.table.parent[row]
-        while parent >= 0:
-            self._open.add(parent)
-            parent = self._trace.table.parent[parent]
+        self._open.update(self._trace.table.ancestors(row))
         self.refresh()
         if self.at(row) is None and self._folded:
             self._folded.clear()
