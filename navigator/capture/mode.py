@@ -77,6 +77,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             self.annotations = max(
                 self.annotations + (step or 0), 0
             )  # one may have begun before us
+            recorder.modes.wait()
             return func(*args, **(kwargs or {}))
         frame = sys._getframe(1)
         if recorder.awaits_device:
@@ -84,6 +85,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         stack = recorder.stacks.of(frame)
         output = None
         self.busy = number = recorder.next_number()
+        recorder.modes.wait()
         start = time_ns()
         kind_number = self.slot.begin((func, stack, recorder.paths.path), start)
         try:
@@ -111,6 +113,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         stack, path = recorder.stacks.of(frame), recorder.paths.path
         kind = _Unseen(None, module, name), stack, path
         self.busy = number = recorder.next_number()
+        recorder.modes.wait()
         start = time_ns()
         kind_number = self.slot.begin(kind, start)
         marker = Marker(f"{MARK}{number}") if recorder.marking else nullcontext()

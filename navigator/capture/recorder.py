@@ -27,7 +27,7 @@ from .mode import BetweenCalls
 from .modules import ModuleHooks, ModulePaths, torch_folder
 from .profiler import Profiler, places_in
 from .rows.event_columns import Seen
-from .rows.windows import Closed, Windows
+from .rows.windows import NO_WINDOW, Closed, Windows
 from .running import RunningCalls
 from .session import Session, end_without_destructors
 from .thread_modes import ThreadModes
@@ -160,9 +160,13 @@ class Recorder(Session):
 
     def pause(self) -> None:
         super().pause()
-        if self._is_here() and _in_main_thread() and self._can_close(None):
-            self._paused = self.marking
-            self._close_window()
+        if self._is_here() and _in_main_thread():
+            self.modes.hold()
+            self._paused = self.marking and self._can_close(None)
+            if self._paused:
+                self._close_window()
+            else:
+                self.modes.release()
 
     def is_open(self) -> bool:
         return self.marking
@@ -172,9 +176,11 @@ class Recorder(Session):
         if self._paused:  # else the next call would be outside of windows
             self._paused = False
             self._open_window()
+            self.modes.release()
 
     def abandon(self) -> None:
         self.running.leave()
+        self.modes.let_go()
         self.active = False
         if self.marking:
             self.marking = False
@@ -220,10 +226,7 @@ class Recorder(Session):
         self._all_threads = True
         if not self.marking:
             return
-        if _in_main_thread() and self._can_close(frame):
-            self._close_window()
-            self._open_window()
-        else:
+        if not (_in_main_thread() and self._restart(frame)):
             self.due = time_ns()
             self.note(
                 "a thread was started where the profiler could not be restarted: its first "
@@ -242,10 +245,7 @@ class Recorder(Session):
         if not self.marking:
             if not torch._C._autograd._profiler_enabled():  # else it would end the program's own
                 self._open_window()
-        elif self._can_close(frame):
-            self._close_window()
-            self._open_window()
-        elif len(self._log) > _CALLS_AT_MOST:
+        elif not self._restart(frame) and len(self._log) > _CALLS_AT_MOST:
             self.note(
                 "there was no safe moment to restart the profiler: from here on only "
                 "the outermost calls are recorded"
@@ -256,20 +256,22 @@ class Recorder(Session):
 
     def step_aside(self) -> None:
         """Called before the program starts a profiler."""
-        if self.marking:
-            self._close_window()
-            self._aside_ns = time_ns()
+        with self.modes.held():
+            if self.marking:
+                self._close_window()
+                self._aside_ns = time_ns()
         self.due = self.full_at = _NEVER
 
     def step_back(self, result: Any) -> None:
         """Called when the program's profiler has ended. Operators still open in it do not affect
         our windows, which are of the other kind."""
-        self._write_aside(result)
-        if self.active and not self.marking and not self._stopped:
-            if _in_main_thread():
-                self._open_window()
-            else:
-                self.due = time_ns()
+        with self.modes.held():
+            self._write_aside(result)
+            if self.active and not self.marking and not self._stopped:
+                if _in_main_thread():
+                    self._open_window()
+                else:
+                    self.due = time_ns()
 
     def _write_aside(self, result: Any) -> None:
         """Write what ran while the program used a profiler, from its result."""
@@ -286,6 +288,15 @@ class Recorder(Session):
             return None
         return Seen(result, since, places_in(result) if self.elsewhere else None)
 
+    def _restart(self, frame: FrameType | None, device: str = "") -> bool:
+        """Close the window and open another; False where that is not safe, seen from ``frame``."""
+        with self.modes.held():
+            if not self._can_close(frame):
+                return False
+            self._close_window()
+            self._open_window(device)
+            return True
+
     def _can_close(self, frame: FrameType | None) -> bool:
         """Whether no operator can be open in the profiler, judging from ``frame``."""
         if self._last_window or self.modes.are_busy:
@@ -295,10 +306,8 @@ class Recorder(Session):
     def expect_device(self, call: tuple[Any, Any, Any], frame: FrameType) -> None:
         """Called before a call: the profiler has to know a device before its first use."""
         device = named_device(*call)
-        may = self.marking and _in_main_thread() and self._can_close(frame)
-        if may and (device or accelerator_in_use()):
-            self._close_window()
-            self._open_window(device)
+        if self.marking and _in_main_thread() and (device or accelerator_in_use()):
+            self._restart(frame, device)
 
     def _note_device(self) -> None:
         """Report a device that the profiler was not started with."""
@@ -314,6 +323,9 @@ class Recorder(Session):
             self._end()
         if not self.active:
             return
+        if len(self._log):
+            with self._writing():
+                self._windows.write_aside(None, time_ns(), self.limits, NO_WINDOW)
         self._accelerator = bool(device) or accelerator_in_use()
         self.awaits_device = not self._accelerator and is_built_for_devices()
         self._tree = self._needs_tree()

@@ -30,6 +30,40 @@ class ThreadModes:
         self._here = threading.local()
         self._hidden = HiddenMode()
         self._compiled_code = CompiledCode(self._leave, self._resume)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let all calls begin: at first, and after a fork in the child, whose threads would wait
+        for one that it does not have."""
+        self._on_hold = False
+        """Whether calls that begin wait. They first say that they have begun, then look here; who
+        closes a window puts them on hold, then looks whether one has begun."""
+        self._hold = threading.RLock()
+
+    def hold(self) -> None:
+        """Let no other thread begin a call: no window would see it."""
+        self._hold.acquire()
+        self._on_hold = True
+
+    def release(self) -> None:
+        """Let the calls that wait begin."""
+        self._on_hold = False
+        self._hold.release()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The same for a block."""
+        self.hold()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def wait(self) -> None:
+        """Return when calls may begin; at once in the thread that holds the others."""
+        if self._on_hold:
+            with self._hold:
+                pass
 
     def follow(self) -> Iterator[Undo]:
         """Hook the functions that bypass function modes."""

@@ -30,6 +30,9 @@ _UNSEEN = (
     "what ran meanwhile has its outermost calls here and no operators; the compiled recorder "
     "sees both"
 )
+NO_WINDOW = (
+    "the profiler could not be started at once from another thread or within a backward pass"
+)
 
 
 class Closed(NamedTuple):
@@ -93,14 +96,16 @@ class Windows:
         self._file.write([*lines, *self._defined()])
         self._file.write_unlimited([last])
 
-    def write_aside(self, seen: Seen | None, since_ns: int, limits: Limits) -> None:
-        """Write what ran while the program used a profiler, from its result."""
+    def write_aside(
+        self, seen: Seen | None, since_ns: int, limits: Limits, why: str = _ASIDE
+    ) -> None:
+        """Write what ran while no window was open, from the result of the program's profiler."""
         self.write_waiting()
         aside = self._log.aside(seen, limits)
         last = self._ended(since_ns, time_ns(), last_call=aside.last_call)
         self._file.write([*aside.lines, *self._defined(), last])
-        problem = _SEEN if aside.seen else _UNSEEN
-        self._report_once(problem, f"{_ASIDE}: {problem}")
+        problem = f"{why}: {_SEEN if aside.seen else _UNSEEN}"
+        self._report_once(problem, problem)
 
     def _ended(self, start_ns: int, end_ns: int, **more: Any) -> bytes:
         self.count += 1

@@ -131,3 +131,50 @@ def test_a_write_to_an_attribute_that_runs_an_operator_has_its_line(tmp_path: Pa
     calls = {op.name for op in trace.ops() if op.kind == "call"}
     assert "torch.Tensor.data.__set__" in calls
     assert not {"torch.Tensor.shape.__get__", "torch.Tensor.grad.__set__"} & calls
+
+
+def test_threads_that_call_while_a_window_restarts_lose_nothing(tmp_path: Path) -> None:
+    """A third of their calls was in no window, and stood nowhere."""
+    program = """\
+import threading, torch
+x = torch.ones(3)
+def work():
+    for _ in range(3000):
+        x.neg()
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+while any(thread.is_alive() for thread in threads):
+    x.abs()
+"""
+    done = run(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "trace.json").read_bytes().count(b'"torchnav_window"') > 2
+    trace = read_trace(tmp_path / "trace.json")
+    found = Counter((op.kind, op.name) for op in trace.ops())
+    assert found["op", "aten::neg"] == found["call", "torch.Tensor.neg"] == 6000
+
+
+def test_calls_in_no_window_stand_without_operators(tmp_path: Path) -> None:
+    """A profiler that ends in another thread leaves none until the main thread's next call."""
+    program = """\
+import threading, torch
+x = torch.ones(3)
+def work():
+    with torch.profiler.profile():
+        x.mul(2)
+    for _ in range(5):
+        x.add(1)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+x.sub(1)
+x.div(1)
+"""
+    done = run(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    trace = read_trace(tmp_path / "trace.json")
+    calls = Counter(op.name for op in trace.ops() if op.kind == "call")
+    assert (calls["torch.Tensor.add"], calls["torch.Tensor.sub"]) == (5, 1)
+    assert any("no operators" in problem for problem in trace.meta.problems)
+    assert any(op.name == "aten::div" for op in trace.ops())
