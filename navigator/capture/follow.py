@@ -149,18 +149,21 @@ def follow_parameters(modes: ThreadModes) -> Undo:
 
 
 def follow_process_groups(modes: ThreadModes) -> Iterator[Undo]:
-    """Record calls of C++ process groups, which bypass function modes: collectives begun by
-    ``barrier`` or DDP's constructor would have no line."""
+    """Record calls of C++ process groups and of DDP's reducer, which bypass function modes:
+    collectives begun by ``barrier`` or DDP's constructor would have no line."""
     module = getattr(torch._C, "_distributed_c10d", None)
     if module is None:
         return
-    group, public = module.ProcessGroup, torch.distributed
+    group, reducer, public = module.ProcessGroup, module.Reducer, torch.distributed
     for name, value in [*vars(group).items()]:
         if _returns_work(value):
             yield _followed(modes, group, name, f"{public.__name__}.{group.__name__}")
     for name, value in [*vars(public).items()]:
         if value is vars(module).get(name) and f"{name}(process_group: " in str(value.__doc__):
             yield _followed(modes, public, name, public.__name__)
+    for name, value in [*vars(reducer).items()]:
+        if callable(value) and f"{name}(self: " in str(value.__doc__):
+            yield _followed(modes, reducer, name, f"{public.__name__}.{reducer.__name__}")
 
 
 def _returns_work(function: Any) -> bool:

@@ -65,6 +65,14 @@ def test_the_cause_is_what_asked(parallel: Trace) -> None:
     assert barrier[1].endswith("program.py:10")
 
 
+def test_what_ddp_asks_of_its_reducer_has_a_line(parallel: Trace) -> None:
+    """It makes and fills buckets in C++, in the constructor and before a forward pass."""
+    ops = [op for op in parallel.ops() if op.kind == "op"]
+    main = next(op.thread for op in ops if op.user)
+    assert [op.name for op in ops if op.user is None and op.thread == main] == []
+    assert any(op.name == "torch.distributed.Reducer.__init__" for op in parallel.ops())
+
+
 def test_an_error_of_a_process_group_is_as_without_us(tmp_path: Path) -> None:
     alone, recorded = (run(tmp_path, WRONG, record=record) for record in (False, True))
     assert recorded.returncode == alone.returncode == 1
