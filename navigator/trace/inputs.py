@@ -85,6 +85,8 @@ def _array(text: bytes) -> list[Any]:
 
 
 def _input(kind: Any, dims: Any, strides: Any, value: Any) -> Input:
+    if kind is None and not dims and value is None:  # as in profiles of early 2021
+        return Input("any")
     name = kind if isinstance(kind, str) else ""
     text = value if isinstance(value, str) else ""
     if name in _SCALAR_LISTS:

@@ -49,6 +49,7 @@ _NO_KEYS = (
 )
 _LEVELS = 64
 """Maximum nesting of operators to follow; real ones have ten at most."""
+_NONE_FITS = "all overloads: none takes these inputs"
 
 Overload = tuple[tuple[str, ...], str]
 """The possible full names of an operator, and the rule."""
@@ -180,7 +181,7 @@ class Linker:
     ) -> OpLink:
         reasons: list[str] = []
         node = self._node_of(op)
-        schema = self._schema(op, candidates, reasons)
+        schema = self._schema(op, candidates, rule, reasons)
         rows = self._kernels.of(schema.full_name) if schema else {}
         devices = self._trace.device_types()
         has_device = ran is not None and self._trace.table.place[ran.id] >= 0
@@ -194,7 +195,7 @@ class Linker:
             reasons.append(node.reason)
         return OpLink(
             full_name=schema.full_name if schema else "",
-            candidates=candidates if len(candidates) > 1 else (),
+            candidates=candidates if len(candidates) > 1 or rule == _NONE_FITS else (),
             overload_rule=rule,
             schema=schema,
             keys=keys,
@@ -210,7 +211,7 @@ class Linker:
         if op.id in self._narrowed:
             return self._narrowed[op.id]
         names, rule = self._fitting(op)
-        if len(names) > 1 and op.name.startswith("aten::"):
+        if len(names) > 1 and rule != _NONE_FITS and op.name.startswith("aten::"):
             names, rules = self._evidence.narrowed(names, self._context(op, levels))
             rule = "; ".join(("the only overload left", *rules)) if len(names) == 1 else rule
             self._narrowed[op.id] = names, rule
@@ -257,17 +258,21 @@ class Linker:
             name = f"{base}.{op.overload}" if op.overload else base
             return (name,), "the profiler recorded the overload"
         fitting = self._overloads.fitting(base, op.inputs)
+        rule = "the only overload that takes these inputs" if op.inputs else ""
+        if not fitting:
+            fitting, rule = self._overloads.fitting(base, ()), _NONE_FITS
         names = tuple(f"{base}.{overload}" if overload else base for overload in fitting)
-        return names, "the only overload that takes these inputs" if op.inputs else ""
+        return names, rule
 
     def _schema(
-        self, op: TraceOp, candidates: tuple[str, ...], reasons: list[str]
+        self, op: TraceOp, candidates: tuple[str, ...], rule: str, reasons: list[str]
     ) -> OperatorSummary | None:
-        if len(candidates) == 1 and candidates[0] in self._summaries:
-            return self._summaries[candidates[0]]
+        one = candidates[0] if len(candidates) == 1 and rule != _NONE_FITS else ""
+        if one in self._summaries:
+            return self._summaries[one]
         is_function = op.kind == "region" and self._code.methods("forward", op.name)
         if op.kind in ("op", "region") and not is_function:
-            reasons.append(self._no_schema(op, candidates))
+            reasons.append(self._no_schema(op, candidates, rule))
         return None
 
     def _forward(self, op: TraceOp, reasons: list[str]) -> KernelRow | None:
@@ -279,18 +284,18 @@ class Linker:
             reasons.append(one_of_several(op.name, found))
         return None
 
-    def _no_schema(self, op: TraceOp, candidates: tuple[str, ...]) -> str:
+    def _no_schema(self, op: TraceOp, candidates: tuple[str, ...], rule: str) -> str:
         if op.kind != "op" and op.name.startswith(GENERATED):
             return "not an operator: torch.library's autograd.Function around a custom operator"
         if op.kind != "op":
             return "not an operator: a timed region of the program or of torch"
+        version = self.schemas.info.version
+        if candidates and rule == _NONE_FITS:
+            place = "native_functions.yaml" if op.name.startswith("aten::") else "TORCH_LIBRARY"
+            return f"its inputs fit no overload in the {place} of {version}"
         if len(candidates) > 1:
             why = "" if op.inputs else " (the trace has no inputs: record_shapes=True)"
             return f"ambiguous: one of {', '.join(candidates)}{why}"
-        version = self.schemas.info.version
-        if not candidates and op.name.removeprefix("aten::") in self._overloads:
-            place = "native_functions.yaml" if op.name.startswith("aten::") else "TORCH_LIBRARY"
-            return f"its inputs fit no overload in the {place} of {version}"
         if not op.name.startswith("aten::"):
             return (
                 f"{op.name} is registered elsewhere: it is in no TORCH_LIBRARY block and no "
@@ -298,7 +303,10 @@ class Linker:
             )
         if candidates:
             return f"{candidates[0]} is not in the native_functions.yaml of {version}"
-        return f"{op.name} is not in the native_functions.yaml of {version}: registered elsewhere"
+        return (
+            f"{op.name} is not in the native_functions.yaml of {version}: it is of another version "
+            "of PyTorch, or registered elsewhere"
+        )
 
     @property
     def _not_recorded(self) -> str:

@@ -32,9 +32,9 @@ DeviceWork = Literal["kernel", "memcpy", "memset"]
 class Input:
     """An argument of an operator as recorded by the profiler."""
 
-    kind: Literal["tensor", "tensors", "scalar", "scalars", "list", "other"]
+    kind: Literal["tensor", "tensors", "scalar", "scalars", "list", "other", "any"]
     """``list``: of unknown content. ``other``: None, or a value that the profiler does not
-    record."""
+    record. ``any``: of unknown type, and without sizes."""
     dtype: str = ""
     """A tensor's dtype: ``float32``."""
     shape: tuple[int, ...] = ()

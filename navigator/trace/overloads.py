@@ -133,6 +133,8 @@ def _accepts(argument: Argument, value: Input) -> bool:
     kind = argument.type.rstrip("?")
     base = argument.base_type
     is_list = "[" in kind
+    if value.kind == "any":
+        return True
     if value.kind == "list":
         return is_list
     if value.kind == "tensor":

@@ -302,7 +302,8 @@ class Table:
         )
         start = self.start[row]
         taken = iter([self._state(number, start) for number in inputs])
-        counts = (_TENSORS.get(one.kind, len(one.elements)) for one in self.inputs_of(row))
+        recorded = self.inputs_of(row)
+        counts = (1 if one.kind == "tensor" else len(one.elements) for one in recorded)
         end = start + self.duration[row]
         return (
             tuple(tuple(islice(taken, count)) for count in counts),
@@ -318,7 +319,6 @@ class Table:
 
 States = tuple[tuple[TensorState | None, ...], ...]
 """Each argument's tensors, several for a list; None for arguments without a storage."""
-_TENSORS = {"tensor": 1, "scalar": 0, "scalars": 0, "list": 0, "other": 0}
 _NO_STACK = Stack((), -1)
 
 

@@ -55,7 +55,7 @@ class Places:
             return NONE
         if above >= 0 and table.kind[above] != CALL and table.has_tensors(above):
             inputs = table.inputs_of(above)
-            if not any(one.kind == "other" for one in inputs):
+            if not any(one.kind in ("other", "any") for one in inputs):
                 return self._device(self._one_place(above))
         made = next((one.value for one in table.inputs_of(row) if one.kind == "scalars"), None)
         while row >= 0 and table.next_sibling[row] < 0 and table.kind[row] == OP:

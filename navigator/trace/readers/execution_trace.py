@@ -17,7 +17,8 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:\s*"1\.')
 _USER_SCOPE = 7
-_TENSOR = re.compile(r"Tensor\((?P<type>[^)]*)\)")
+_TENSOR = re.compile(r"Tensor\((?P<type>[^()]*)\)")
+_UNDEFINED = "Tensor(nullptr"
 _NEXT_NODE = re.compile(
     rb'\}\s*,\s*(?=\{\s*(?:"id"\s*:|"name"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"id"\s*:))'
 )
@@ -153,7 +154,7 @@ def _kind(kind: str) -> str:
         return tensor["type"]
     if kind.startswith(("GenericList", "Tuple")):
         return "TensorList" if "Tensor" in kind else "ScalarList"
-    return kind
+    return "None" if kind.startswith(_UNDEFINED) else kind
 
 
 def _text(value: object) -> str:

@@ -130,12 +130,16 @@ def test_a_factory_ran_for_the_layout_that_it_was_asked_for(
 def test_inputs_that_fit_no_overload_of_a_librarys_operator(
     tree_index: Index, tmp_path: Path
 ) -> None:
-    """It is known, as another version had it: that is not said to be in no TORCH_LIBRARY."""
+    """It is known, as another version had it: that is not said to be in no TORCH_LIBRARY, and what
+    has its name there is shown."""
     schemas = ((one.full_name, one.schema) for one in tree_index.operators())
     name = next(name for name, schema in schemas if "::" in name and "(Tensor " in schema)
     event = op(name, 1.0, 2.0, **tensors(values=["1"] * 2))
     _, row = linked(tmp_path, tree_index, event)[f"/{name}"]
     assert row["reason"].startswith("its inputs fit no overload in the TORCH_LIBRARY")
+    assert (row["status"], row["schema"]) == ("candidates", None)
+    assert name in row["candidates"]
+    assert row["shared"]["schema_path"]
 
 
 SIN = op("aten::sin", 1.0, 2.0, **tensors([2, 3]))

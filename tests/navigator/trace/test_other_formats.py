@@ -125,6 +125,16 @@ def test_attributes_of_a_strange_kind_do_no_harm(tmp_path: Path) -> None:
     assert [(op.name, op.thread) for op in read_trace(file).ops()] == [("aten::add", 4)]
 
 
+def test_an_undefined_tensor_is_none(tmp_path: Path) -> None:
+    """A convolution without bias seemed to be given one of an odd type."""
+    types = ["Tensor(float)", "Tensor(nullptr (uninitialized))", "Int"]
+    node = {"id": 1, "name": "aten::add", "ctrl_deps": 0, "attrs": []}
+    node["inputs"] = {"values": [[], [], 3], "shapes": [[2], [], []], "types": types}
+    file = tmp_path / "undefined.json"
+    file.write_text(json.dumps({"schema": "1.1.1", "nodes": [node]}))
+    assert [[*map(str, op.inputs)] for op in read_trace(file).ops()] == [["float32[2]", "-", "3"]]
+
+
 def test_a_log_of_the_compiler_gives_each_operator_its_line(folder: Path) -> None:
     trace = read_trace(folder / "logs")
     lines = PROGRAM.splitlines()

@@ -48,6 +48,21 @@ def test_a_list_of_2021_is_one_of_whatever_kind_but_no_tensor() -> None:
     assert fitting("eq", "float", "GenericList") == ()
 
 
+def test_sizes_without_types_fit_by_number_and_by_what_has_sizes() -> None:
+    """Kineto's first profiles, of early 2021, have sizes and an empty list of types: a scalar has
+    none, nor does a tensor without dimensions. Nothing fitted."""
+
+    def sized(name: str, *sizes: object) -> tuple[str, ...]:
+        inputs = parse_inputs(b"[]", json.dumps(sizes).encode(), b"", b"")
+        return Overloads(map(parse_schema, SCHEMAS)).fitting(name, inputs)
+
+    assert sized("eq", [2], []) == ("Scalar", "Tensor")
+    assert sized("eq", [2], [2]) == ("Tensor",)
+    assert sized("view", [2], [2]) == ()
+    assert sized("sum", [2, 3], [], []) == ("dim_IntList", "dim_DimnameList")
+    assert sized("cat", [[2], [3]], []) == ("",)
+
+
 def test_a_number_is_no_name_of_a_dimension_and_no_list() -> None:
     assert fitting("select", "float", "Scalar", "Scalar") == ("int",)
     assert fitting("view", "float", "Scalar") == ("dtype",)
