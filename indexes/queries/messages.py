@@ -206,11 +206,11 @@ def _beginning(found: Iterable[_Found]) -> list[_Found]:
 def _is_alike(one: _Found, text: str) -> bool:
     """Whether a message has other words than the text, or is the lesser part of a sentence of it:
     several words stand before it, or behind it."""
-    is_part = " " in text[: one.spans[0][0]].strip() or _GOES_ON.match(text, one.spans[-1][1])
+    is_part = " " in text[: one.spans[0][0]].strip() or _GOES_ON.match(text, one.spans[-1][1] - 2)
     return not one.fits or bool(is_part and 2 * one.covered < letters(text))
 
 
-_GOES_ON = regex(r" ?\w+ [a-z]+ [a-z]+ ")
+_GOES_ON = regex(r"\w?\w \w+ [a-z]+ [a-z]+ ")
 
 
 def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:

@@ -38,6 +38,7 @@ _SET = (
     rb"\b\w+\s*==\s*[\"']%s[\"']",
 )
 """How methods set an attribute, and how ``__getattr__`` asks for one."""
+_DERIVED = regex(r"\bclass \w+\(([\w.]+)\):")
 _PASSED_ON = regex(r"return getattr\(self\.(\w+), \w+\)")
 """``__getattr__`` that asks another object."""
 
@@ -158,8 +159,16 @@ class Names:
             return found
         if replaced := module.scope.replaced:
             made = self.resolve(module, replaced)
+            made = self._class_in(made) if made and made.kind == "function" else made
             return self._of_instance(made, name) if made else None
         return self._lazily(module, name)
+
+    def _class_in(self, function: Found) -> Found | None:
+        """The class from which the one in a function derives."""
+        home = self.module(module_of(function))
+        body = home.source(function.line, function.end_line) if home else ""
+        derived = _DERIVED.search(body)
+        return self.resolve(home, derived[1]) if home and derived else None
 
     def in_scope(self, module: Module, name: str) -> Found | None:
         """A name that a module binds, or takes over from another."""

@@ -32,7 +32,7 @@ _TENSOR_IMPL = "c10::TensorImpl"
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definitions of a symbol whose scope ends as it was written."""
     for symbol in query.symbols:
-        fitting = _best_fitting(_fitting(symbol, index), query.raw)
+        fitting = _best_fitting(_fitting(symbol, index), symbol, query.raw)
         bound = list(_bound(symbol, index))
         if fitting or bound:
             several = len({_outer(one) for one in fitting}) > 1
@@ -46,10 +46,11 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return next(filter(None, otherwise), None)
 
 
-def _best_fitting(found: list[Definition], name: str) -> list[Definition]:
+def _best_fitting(found: list[Definition], symbol: str, name: str) -> list[Definition]:
     """Definitions, those first that have the most of the parameters and the arguments of templates
     that a name is written with: ``torch::jit::load(std::string const&, c10::Device)``."""
     words = {one for one in _TYPE.findall(readable(name).text) if not one.islower()}
+    words.difference_update(symbol.split("::"))
     if not words or len(found) < 2:
         return found
     return sorted(found, key=lambda one: -len(words.intersection(_TYPE.findall(one.parameters))))
@@ -306,7 +307,7 @@ def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameM
 
 def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A name that no source of the tree defines, but that is spelled as a library's kernels are."""
-    answer = index.kernel_name(query.raw.strip())
+    answer = index.kernel_name(query.raw.strip(" .…\n"))
     if answer.source or answer.launcher or not answer.library:
         return None
     note = f"a device kernel of {answer.library}: {answer.rule}; {answer.reason}"

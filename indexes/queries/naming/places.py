@@ -10,12 +10,14 @@ from pathlib import PurePosixPath
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.files import module_name
+from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.pasted import pasted
 from indexes.queries.places import at
 from indexes.queries.python_names.finding import find_in_modules
+from indexes.queries.python_names.members import find_in_classes
 from indexes.readers.python.blocks import Head, Text
 
 
@@ -24,23 +26,30 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     of the only one; of a frame of Python the function that it names."""
     named = query.base if query.kind == "place" else query.raw.strip()
     frames = pasted(query.raw).places if query.kind == "place" else ()
-    if match := next((_in_frame(*one, index) for one in frames if one[2]), None):
-        return match
-    found = _match(named, files_named(named, index), query, index)
-    return found or next((_moved(*one, index) for one in frames if one[2]), None)
+    looks = (look(*one, index) for look in (_in_frame, _moved) for one in frames if one[2])
+    return next(filter(None, looks), None) or _match(named, files_named(named, index), query, index)
 
 
 def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
-    """The functions of modules that are named as that of a frame, whose file is not here."""
-    answer = find_in_modules(function, index) if "/torch/" in f"/{path}" else None
-    places = (*answer.places, *answer.others) if answer else ()
-    hits = (
-        Hit("function", one.name, one.location)
-        for one in places
-        if one.name == f"{module_name(one.location.path)}.{function}"
-    )
-    note = f"{path} is not here; this function has the name"
+    """The functions of modules, else the methods, that are named as that of a frame, whose file is
+    not here or does not have it."""
+    is_ours = "/torch/" in f"/{path}" and path.endswith(".py")
+    if not is_ours or any(
+        function == one.name for p in files_named(path, index) for one in _heads(p, index)
+    ):
+        return None
+    answer = find_in_modules(function, index)
+    tops = [
+        one for one in _all(answer) if one.name == f"{module_name(one.location.path)}.{function}"
+    ]
+    found = tops or _all(find_in_classes(function, "", index))
+    hits = (Hit(one.kind, one.name, one.location) for one in found)
+    note = f"{path} does not have it here; this function has the name"
     return match_of("place", path, hits, note, "by rule")
+
+
+def _all(answer: PythonAnswer | None) -> tuple[PythonPlace, ...]:
+    return (*answer.places, *answer.others) if answer else ()
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:

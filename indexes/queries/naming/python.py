@@ -54,7 +54,9 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definition of a name, with the operators that it passes its call on to."""
     for path in query.paths or (query.base,):
         answer = python_names.find(path, index)
-        if answer and answer.places:  # a generated binding alone is its operator
+        if (
+            answer and answer.places and not _is_called(answer, query)
+        ):  # a generated binding alone is its operator
             return _match(answer, replace(query, base=path.rpartition(".")[2]), index)
     return None
 
@@ -172,9 +174,14 @@ def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def find_public(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """What a bare name is in ``torch`` itself, or in a module of which the documentation has it."""
     answer = python_names.find(query.base, index)
-    if answer is None or not (answer.places and _is_public(answer.name, index)):
+    if answer is None or not answer.places or _is_called(answer, query):
         return None
-    return _match(answer, query, index)
+    return _match(answer, query, index) if _is_public(answer.name, index) else None
+
+
+def _is_called(answer: PythonAnswer, query: NameQuery) -> bool:
+    """Whether a text calls what a module is, which can't be: ``out = func(*args)``."""
+    return answer.kind == "module" and f"{query.base}(" in query.raw
 
 
 def find_of_tensor(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -145,7 +145,8 @@ def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None
     if not query.base or (package and not index.source.holds(package)):
         return None
     found = resolve(query.base, index)
-    is_local = found.confidence == "ambiguous" and query.base.partition("(")[0].isidentifier()
+    callee = query.base.partition("(")[0]
+    is_local = found.confidence == "ambiguous" and callee.isidentifier() and callee.islower()
     return None if is_local or found.kind == "none" else found
 
 
@@ -198,7 +199,7 @@ def _find_yaml_field(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``device_check``, a field that entries of native_functions.yaml have, where torchgen reads
     it."""
     known = "SELECT 1 FROM ops WHERE instr(substr(data,1,instr(data,'}')),?) LIMIT 1"
-    if not index.facts.store.query(known, (f'"{query.base}":',)):
+    if "(" in query.raw or not index.facts.store.query(known, (f'"{query.base}":',)):
         return None
     found = python.find(replace(query, paths=(f"{_ENTRY}.{query.base}",)), index)
     note = f"a field of native_functions.yaml: torchnav explain {query.base}"

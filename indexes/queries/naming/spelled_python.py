@@ -246,7 +246,7 @@ def builtin_call(raw: str, name: str) -> NameQuery | None:
 
 
 _KEYWORD = regex(
-    r"\s*(?:@\w|(?:import|from|with|return|raise|assert|if|while|for|def|class|del|async)\s)"
+    r"\s*(?:@\w|(?:import|from|with|return|raise|assert|if|while|for|def|class|del|async|except)\s)"
 )
 
 
@@ -257,14 +257,16 @@ def statement(raw: str, name: str) -> NameQuery | None:
     if "\n" in text or not _KEYWORD.match(text):
         return None
     try:
-        (found,) = blocks.parse(f"{text} pass" if text.endswith(":") else _decorated(text)).body
+        (found,) = blocks.parse(_completed(text)).body
     except (SyntaxError, ValueError):
         return None
     return NameQuery(raw, "statement", _subject(found))
 
 
-def _decorated(text: str) -> str:
-    return f"{text}\ndef f(): pass" if text.startswith("@") else text
+def _completed(text: str) -> str:
+    text = f"{text} pass" if text.endswith(":") else text
+    before, after = "try: pass\n" * text.startswith("except "), "\ndef f(): pass" * (text[0] == "@")
+    return f"{before}{text}{after}"
 
 
 def _subject(node: ast.stmt) -> str:
@@ -281,7 +283,7 @@ def _subject(node: ast.stmt) -> str:
             return _unless_builtin(value)
         case ast.Assert(value) | ast.If(value) | ast.While(value):
             return _unless_builtin(value)
-        case ast.FunctionDef(decorator_list=[value]):
+        case ast.Try(handlers=[ast.ExceptHandler(value)]) | ast.FunctionDef(decorator_list=[value]):
             return _unless_builtin(value)
     return ""
 

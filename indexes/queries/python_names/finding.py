@@ -21,17 +21,6 @@ from indexes.readers.python.blocks import Text
 from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
-_AS = {
-    "F": "torch.nn.functional",
-    "dist": "torch.distributed",
-    "mp": "torch.multiprocessing",
-    "dcp": "torch.distributed.checkpoint",
-    "pytree": "torch.utils._pytree",
-    "fx_pytree": "torch.fx._pytree",
-    "tnn": "torch.nn",
-    "aten": "torch.ops.aten",
-}
-"""Under which names PyTorch's own code and documentation import modules."""
 _MOST = 12
 """So many definitions of a bare name are told apart."""
 
@@ -84,7 +73,7 @@ class Finder:
         first, _, rest = name.partition(".")
         if first in PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
-        for start in filter(None, (f"torch.{first}", _AS.get(first))):
+        for start in filter(None, (f"torch.{first}", self._imported(first))):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
                 if not _is_only_declared(answer):
@@ -113,6 +102,10 @@ class Finder:
             yield PythonPlace("assigned", found.name, found.assigned)
         for one in found.made_from:
             yield PythonPlace(one.kind, one.name, one.location)
+
+    def _imported(self, name: str) -> str:
+        """The module that PyTorch's own code imports under a name: ``F``, ``dist``, ``fwAD``."""
+        return StoredPython(self._index.facts.store).imported_as(name)
 
     # -------------------------------------------------------------------- bare names
 

@@ -49,7 +49,8 @@ class Scope:
     attributes: dict[str, Binding] = field(default_factory=dict)
     """What is set on a name from outside: ``Tensor.item``."""
     replaced: str = ""
-    """The class whose instance takes the module's place: ``sys.modules[__name__] = X(...)``."""
+    """The class whose instance takes the module's place: ``sys.modules[__name__] = X(...)``; or
+    the function that makes it one: ``install_config_module(sys.modules[__name__])``."""
 
     def public(self) -> tuple[str, ...] | None:
         """The names in ``__all__``, as far as they are written out; None where there is none."""
@@ -123,6 +124,8 @@ class _Reader:
             self.read(node.body, sure)
         elif isinstance(node, ast.Expr):
             self._extended(node.value, sure)
+            if isinstance(node.value, ast.Call) and any(map(_is_own_module, node.value.args)):
+                self._scope.replaced = dotted(node.value.func)
 
     def _try(self, node: ast.Try, sure: int) -> None:
         self.read([*node.body, *node.orelse], max(sure, LIKELY))

@@ -94,6 +94,16 @@ FILES = {
         "namespace at::native {\nvoid index() {\n"
         '  CUDA_KERNEL_ASSERT(-n <= i && i < n && "halves out of bounds");\n}\n}\n'
     ),
+    "torch/deep/config.py": (
+        "import sys\nfrom torch.deep.config_module import install\n\nhalves = 2\n"
+        "install(sys.modules[__name__])\n"
+    ),
+    "torch/deep/config_module.py": (
+        "class ConfigModule:\n    def patch(self):\n        pass\n\n\n"
+        "def install(module):\n    class Installed(ConfigModule):\n        pass\n\n"
+        "    module.__class__ = Installed\n"
+    ),
+    "torch/deep/user.py": "import torch.deep.refusals as ref\nimport torch.optim as func\n",
     "torch/deep/refusals.py": (
         'def one(x):\n    raise RuntimeError("Expected halved argument")\n\n\n'
         'def two(x):\n    raise ValueError(f"Halving the tensor {x} by {x} is not supported")\n\n\n'
@@ -220,6 +230,17 @@ ASSERTED = 'Assertion `i >= -n && i < n && "halves out of bounds"` failed.'
         ("sc.Layer(3)", "class torch/deep/layer.py:1"),
         ("@torch.deep.export(1)\ndef f(x):\n    return x", EXPORT),
         ("halver.wait", "attribute torch/_C/__init__.pyi:6"),
+        ("torch.deep.config.patch(halves=3)", "method torch/deep/config_module.py:2"),
+        ("ref.two(x)", "function torch/deep/refusals.py:5"),
+        ("except Refused as e:", "class torch/frames.py:11"),
+        (
+            '  File "/x/site-packages/torch/deep/layer.py", line 1, in unrelated',
+            "method torch/optim.py:8",
+        ),
+        (
+            '  File "/x/site-packages/torch/gone.py", line 1, in two',
+            "function torch/deep/refusals.py:5",
+        ),
         (f"Halving the tensor 'a' by 3 is not supported. {PAGE}", "error torch/deep/refusals.py:6"),
         (f"/x/Halve.cu:9: operator(): block: [0,0,0], thread: [1,0,0] {ASSERTED}", HALVES),
         ("Trying to halve the tensor a second time, but all is gone", "error torch/frames.py:30"),
@@ -278,8 +299,25 @@ def test_a_message_that_is_the_lesser_part_of_a_sentence_is_not_sure(held: Index
     assert "no line says all of this" in match.note
 
 
+def test_a_message_with_a_value_behind_it_is_sure(held: Index) -> None:
+    match = held.resolve(
+        "ValueError: Halving the tensor 'a' by 3 is not supported. It is a view now."
+    )
+    assert match.confidence == "exact"
+
+
 def test_an_exception_with_its_module_is_no_other_of_that_name(held: Index) -> None:
     assert len(held.resolve("torch.frames.Refused: no words").hits) == 1
+
+
+def test_a_module_is_not_what_a_line_calls(held: Index) -> None:
+    assert held.resolve("optim").kind == "python"
+    assert held.resolve("out = optim(1)").kind != "python"
+
+
+def test_a_kernel_of_a_library_is_known_by_a_name_that_a_table_cut(held: Index) -> None:
+    match = held.resolve("ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_st...")
+    assert "a device kernel of cuBLAS" in match.note
 
 
 def test_a_namespace_tells_how_much_it_holds(held: Index) -> None:
