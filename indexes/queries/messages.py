@@ -16,7 +16,7 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.message_match import Match, covered, letters, may_say
-from indexes.queries.pasted import Pasted, all_pasted, dispatch_name
+from indexes.queries.pasted import NOT_IMPLEMENTED, Pasted, all_pasted, part_of
 from indexes.readers.messages import DISPATCH, HOLE, MAYBE, SHORTEST, VARIABLES, plain
 from indexes.store.index_file import Store
 
@@ -96,7 +96,7 @@ class Messages:
         asked = asked._replace(text=_bare(asked.text))
         if len(asked.text) < SHORTEST and letters(asked.text) < _WORD:
             return ()
-        name = dispatch_name(asked.text)
+        name = part_of(asked.text, NOT_IMPLEMENTED)
         if name and (dispatched := self._dispatched(name)):
             return _raised_from(dispatched, asked)
         if asked.raised_from:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from re import Match
+from re import Match, Pattern
 from typing import NamedTuple
 
 from indexes.model.lines import LINE
@@ -36,13 +36,13 @@ _PLACE = regex(
     rf"(?:\", line |:)({LINE})(?:,?:? in (\w+))?",
     MULTILINE,
 )
-_NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
+NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
 _ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
 """What c10 says of an assertion."""
-_FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
+FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """What C's ``assert`` and CUDA's say."""
-_KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
+KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """How CUDA names the kernel in which one failed."""
 _RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
 """How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
@@ -51,7 +51,7 @@ _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """How the C++ stack behind it names operators."""
 ON_STACK = "on the C++ stack"
 """How answers call such operators."""
-_WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
+WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
 """What the checks of cuBLAS, cuSPARSE and cuSOLVER say of their argument, which is a call."""
 Places = tuple[tuple[str, int, str], ...]
 """Files and lines, with the function where that is named."""
@@ -132,26 +132,7 @@ def asserted(text: str) -> tuple[str, str, int] | None:
     return (found[1].strip(), found[2], int(found[3])) if found else None
 
 
-def failed_condition(text: str) -> str:
-    """The condition of an assertion that failed, as C and kernels on a device write it; empty for
-    another message."""
-    found = _FAILED.search(text)
-    return found[1] if found else ""
-
-
-def failing_kernel(text: str) -> str:
-    """The kernel in which an assertion failed, as CUDA names it; empty where no text does."""
-    found = _KERNEL.search(text)
-    return found[1] if found else ""
-
-
-def called_when(text: str) -> str:
-    """The function that failed, as the checks of libraries name it; empty for another message."""
-    found = _WHEN_CALLING.search(text)
-    return found[1] if found else ""
-
-
-def dispatch_name(text: str) -> str:
-    """The name in the message of a macro that dispatches dtypes; empty for another message."""
-    found = _NOT_IMPLEMENTED.search(text)
+def part_of(text: str, form: Pattern[str]) -> str:
+    """What a message says in a form, as ``FAILED``; empty where it does not."""
+    found = form.search(text)
     return found[1] if found else ""

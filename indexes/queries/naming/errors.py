@@ -3,12 +3,11 @@ dtypes that a macro does cover, the operators that get there."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
-
-import msgspec
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
@@ -23,14 +22,15 @@ from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import code_lines
 from indexes.queries.pasted import (
+    FAILED,
+    KERNEL,
+    NOT_IMPLEMENTED,
     ON_STACK,
+    WHEN_CALLING,
     Pasted,
     asserted,
-    called_when,
-    dispatch_name,
-    failed_condition,
-    failing_kernel,
     operators_on_stack,
+    part_of,
     pasted,
     raised_in,
 )
@@ -50,7 +50,7 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The lines that can say ``query.raw``, then the operators that reach the first of them."""
     if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
         return match
-    condition = failed_condition(query.raw)
+    condition = part_of(query.raw, FAILED)
     if condition and (match := _failed(condition, query.raw, index)):
         return match
     if match := _raised_from(query.raw, index):
@@ -60,20 +60,11 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return _raised_elsewhere(query.raw, index)
     if found[0].kind.endswith(_FOR_ALL):
         condition = max(found[0].values, key=len, default="")
-        if match := _checks(condition, index):
+        if match := _match_checks(condition, _checking(condition, index)):
             return match
-    if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
+    if found[0].kind != DISPATCH and (name := part_of(query.raw, NOT_IMPLEMENTED)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
-
-
-class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
-    """A reason for which Dynamo breaks a graph, as its registry has it."""
-
-    kind: str
-
-
-_BREAKS = dict[str, list[_Break]]
 
 
 def find_at_place(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -89,10 +80,8 @@ def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     number, text = asked[1].upper(), index.source.text(_GRAPH_BREAKS)
     try:
-        kinds = [one.kind for one in msgspec.json.decode(text, type=_BREAKS).get(number, ())]
-    except msgspec.MsgspecError:
-        return None
-    if not kinds:
+        kinds = [one["Gb_type"] for one in json.loads(text)[number]]
+    except (LookupError, TypeError, ValueError):
         return None
     where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
     said = (_breaking(kind, index) for kind in kinds)  # the last name that it was given first
@@ -187,26 +176,24 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
         "" if lines else "no assertion of this file has that condition; the line is the pasted one"
     )
     where = Location(paths[0], min(lines or [line], key=lambda one: abs(one - line)))
-    places = _around(index, where)
-    name = places[0].name if places else where.path
-    hit = Hit("error", name, where, f"asserts {condition}".strip(), _first(places))
-    hits = (hit, *operator_hits(index, _operators(places)))
+    hit = _check_hit(condition, where, index)
+    hits = (hit, *operator_hits(index, _operators(_around(index, where))))
     sure: Confidence = "exact" if lines else "ambiguous"
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
 
 def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
-    """The assertions of a condition: those in the kernel or in a file that the text names, where
-    there are any."""
-    said = re.search(r"\"[^\"]+\"", condition)  # which changes less than the condition
-    match = _checks(condition, index) or (_checks(said[0], index) if said else None)
-    hits = match.hits if match else ()
-    if kernel := failing_kernel(text):
+    """The assertions of a condition, or of the text in it, which changes less: those in the kernel
+    or in a file that the text names, where there are any."""
+    said = re.search(r"\"[^\"]+\"", condition)
+    hits = _checking(condition, index) or (_checking(said[0], index) if said else [])
+    if kernel := part_of(text, KERNEL):
         own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
-        return _match_checks(condition, own) or _of_kernel(condition, kernel, index) or match
-    named = [path for path, *_ in pasted(text).places]
-    own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]
-    return _match_checks(condition, own) or match
+        other = None if own else _of_kernel(condition, kernel, index)
+    else:
+        named, other = [path for path, *_ in pasted(text).places], None
+        own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]
+    return other or _match_checks(condition, own or hits)
 
 
 def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | None:
@@ -218,22 +205,17 @@ def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | Non
     return replace(match, confidence="by rule", note=note) if match else None
 
 
-def _checks(condition: str, index: IndexedTree) -> NameMatch | None:
-    """The checks without a text of their own, of which only the condition is told."""
-    found = _places_checking(condition, index)
-    return _match_checks(condition, [_check_hit(condition, where, index) for where in found])
-
-
 def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
     return match_of("error", condition, hits, _note(len(hits)))
 
 
-def _places_checking(condition: str, index: IndexedTree) -> list[Location]:
+def _checking(condition: str, index: IndexedTree) -> list[Hit]:
     """The lines of a tree on which a macro checks a condition, however that is broken into
     lines."""
     longest = max(re.findall(r"\w+", condition), key=len, default="")
     paths = index.facts.paths("cpp") if longest else ()
-    return [place for place, *_ in code_lines(paths, _asserting(condition), [longest], index)]
+    found = code_lines(paths, _asserting(condition), [longest], index)
+    return [_check_hit(condition, place, index) for place, *_ in found]
 
 
 def _asserting(condition: str) -> str:
@@ -244,7 +226,7 @@ def _asserting(condition: str) -> str:
 def _check_hit(condition: str, where: Location, index: IndexedTree) -> Hit:
     places = _around(index, where)
     name = places[0].name if places else where.path
-    return Hit("error", name, where, f"checks {condition}", _first(places))
+    return Hit("error", name, where, f"checks {condition}".strip(), _first(places))
 
 
 def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> NameMatch:
@@ -339,7 +321,7 @@ def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:
 
 def _calling(index: IndexedTree, text: str) -> list[Hit]:
     """The functions that call what a library refused."""
-    refused = called_when(text)
+    refused = part_of(text, WHEN_CALLING)
     called = callers_outside(index.facts, refused) if refused else ()
     return [
         Hit("caller", one.definition.qualified, place, f"calls {refused}") for one, place in called

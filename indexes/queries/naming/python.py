@@ -21,7 +21,13 @@ from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
-from indexes.queries.python_names.finding import PACKAGES, finder_of, is_private, together
+from indexes.queries.python_names.finding import (
+    PACKAGES,
+    finder_of,
+    is_private,
+    together,
+    with_another,
+)
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
@@ -117,9 +123,7 @@ def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAn
     if python is None or other is None:
         return python or other
     is_hidden = other.kind == "bound" and is_private(python.name.rpartition(".")[0])
-    first, last = (other, python) if is_hidden else (python, other)
-    others = (*first.others, *last.places, *last.others)
-    return replace(first, others=others, confidence="ambiguous")
+    return with_another(other, python) if is_hidden else with_another(python, other)
 
 
 def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:

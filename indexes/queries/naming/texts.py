@@ -47,15 +47,14 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
     """``torchrun``, for which an entry point of the package stands."""
-    command = re.compile(rf"[\"']?{re.escape(name)}[\"']?[ ]*=[ ]*[\"']?([\w.]+):(\w+)")
-    for path in ("setup.py", "pyproject.toml"):
-        text = index.source.text(path)
-        if found := command.search(text) if name.isidentifier() else None:
-            meant = python_names.find(f"{found[1]}.{found[2]}", index)
-            hits = [Hit("text", name, _place(path, text, found), found[0].strip("\"'"))]
-            hits[:0] = [Hit(o.kind, o.name, o.location) for o in (meant.places if meant else ())]
-            note = f"the command that runs {found[1]}.{found[2]}"
-            return NameMatch("variable", name, hits=tuple(hits), note=note)
+    command = rf"[\"']?{name}[\"']?[ ]*=[ ]*[\"']?([\w.]+):(\w+)"
+    paths = ("setup.py", "pyproject.toml") if name.isidentifier() else ()
+    for place, found, _ in code_lines(paths, command, [name], index):
+        meant = python_names.find(f"{found[1]}.{found[2]}", index)
+        hits = [Hit(o.kind, o.name, o.location) for o in (meant.places if meant else ())]
+        hits.append(Hit("text", name, place, found[0].strip("\"'")))
+        note = f"the command that runs {found[1]}.{found[2]}"
+        return NameMatch("variable", name, hits=tuple(hits), note=note)
     return None
 
 
@@ -211,12 +210,9 @@ def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
         (_SET, "set by the build", files),
         (_BUILT, "asked for by the build", [*files, *programs]),
     ):
-        word = re.compile(pattern.replace("%s", name))
-        texts = [(path, index.source.text(path)) for path in paths]
-        found = [(path, text, one) for path, text in texts for one in word.finditer(text)]
-        for path, text, one in found:
-            line = " ".join(one[0].split())
-            yield Hit("variable", name, _place(path, text, one), f"{said}: {line}")
+        found = [*code_lines(paths, pattern.replace("%s", name), [name], index)]
+        for place, one, _ in found:
+            yield Hit("variable", name, place, f"{said}: {' '.join(one[0].split())}")
         if found:
             return
 
@@ -279,7 +275,3 @@ def _lines(
 def _code(index: IndexedTree) -> Iterator[str]:
     yield from index.facts.paths("python")
     yield from index.facts.paths("cpp")
-
-
-def _place(path: str, text: str, found: re.Match[str]) -> Location:
-    return Location(path, text.count("\n", 0, found.start()) + 1)

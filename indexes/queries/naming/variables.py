@@ -4,7 +4,6 @@ bound under that name, the method of ``at::Context`` that it calls, and who else
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
@@ -55,13 +54,10 @@ def _getters(flag: Hit, index: IndexedTree) -> list[str]:
 def _bound_to(names: Iterable[str], index: IndexedTree) -> Iterator[Definition]:
     """The C functions in tables of methods under some names."""
     listed = "|".join(names)
-    entry = re.compile(rf'"(?:{listed})",\s*(?:castPyCFunctionWithKeywords\()?(\w+)'.encode())
-    for path in index.facts.paths("cpp", "torch/csrc/%"):
-        data = index.source.read(path)
-        if b"PyMethodDef" in data:
-            for found in entry.finditer(data):
-                named = index.facts.named(found[1].decode())
-                yield from (known.definition for known in named)
+    entry = rf'"(?:{listed})",\s*(?:castPyCFunctionWithKeywords\()?(\w+)'
+    paths = index.facts.paths("cpp", "torch/csrc/%")
+    for _, found, _ in code_lines(paths, entry, ["PyMethodDef"], index):
+        yield from (known.definition for known in index.facts.named(found[1]))
 
 
 def _body(definition: Definition, index: IndexedTree) -> str:
@@ -71,13 +67,9 @@ def _body(definition: Definition, index: IndexedTree) -> str:
 
 def _calls(methods: Sequence[str], index: IndexedTree) -> Iterator[Hit]:
     """The lines of kernels that call methods; the index does not keep calls of so plain ones."""
-    word = re.compile(rf"({'|'.join(methods)})\(".encode())
-    for path in index.facts.paths("cpp", "aten/%"):
-        data = index.source.read(path)
-        for found in word.finditer(data):
-            if data[found.start() - 1 : found.start()] in (b".", b">"):
-                line = data.count(b"\n", 0, found.start()) + 1
-                yield Hit("read", f"{found[1].decode()}()", Location(path, line))
+    word = rf"(?<=[.>])({'|'.join(methods)})\("
+    for place, found, _ in code_lines(index.facts.paths("cpp", "aten/%"), word, methods, index):
+        yield Hit("read", f"{found[1]}()", place)
 
 
 _MOST = 200

@@ -79,7 +79,7 @@ class Finder:
                 if not _is_only_declared(answer):
                     return answer
                 public = self._bare(first, rest)
-                return _with_another(public, answer) if public else self._unlisted(name, answer)
+                return with_another(public, answer) if public else self._unlisted(name, answer)
         return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
@@ -223,10 +223,10 @@ def _is_only_declared(answer: PythonAnswer) -> bool:
     )
 
 
-def _with_another(answer: PythonAnswer, other: PythonAnswer) -> PythonAnswer:
+def with_another(answer: PythonAnswer, other: PythonAnswer) -> PythonAnswer:
     """An answer, and another thing that the name can mean."""
-    told = tuple(PythonPlace(other.kind, other.name, place.location) for place in other.places)
-    return replace(answer, others=(*answer.others, *told), confidence="ambiguous")
+    others = (*answer.others, *other.places, *other.others)
+    return replace(answer, others=others, confidence="ambiguous")
 
 
 _LAID_OUT = regex(r"(@[^/]+/(?:src/|python/)?)(\w+)(?:/__init__)?\.py")
