@@ -102,8 +102,8 @@ class CompiledRecorder(Session):
         memory = self._native.start(self._base_ns, *describe, self._memory, tail, *limits)
         if self._memory and not memory:
             self.note(
-                "memory is not recorded: this process was forked beside threads that run "
-                "operators, and the allocator may wait for them for ever"
+                "memory is not recorded: the parent had threads that ran operators when it "
+                "forked, and the allocator may wait for them forever"
             )
         if tail >= 0:
             os.close(tail)
@@ -125,8 +125,8 @@ class CompiledRecorder(Session):
         self._native.step_aside()
         if not self._stepped_aside:
             self.note(
-                "the program ran a profiler of its own, to which alone the allocators report: "
-                "memory that was taken or given back meanwhile is missing"
+                "allocators reported only to the profiler that the program ran itself: "
+                "memory that was allocated or freed meanwhile is missing"
             )
         self._stepped_aside = True
 

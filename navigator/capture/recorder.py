@@ -314,8 +314,8 @@ class Recorder(Session):
         self.awaits_device = False
         self.due = 0
         self.note(
-            "the profiler could not be told of a device before the program used it: what the "
-            "device did first is missing"
+            "a device was used before the profiler could be started for it: its first work is "
+            "missing"
         )
 
     def _open_window(self, device: str = "") -> None:
@@ -411,8 +411,8 @@ class Recorder(Session):
     def _after_unfinished(self, count: int) -> None:
         """Windows change kind after unfinished operators, which a third one might touch."""
         self.note(
-            f"{count} operators were running when a window closed; what they called "
-            "after that stands without them"
+            f"{count} operators were running when a window closed; their later calls are not "
+            "below them"
         )
         self._all_threads = not self._all_threads
         self._last_window = True

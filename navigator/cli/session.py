@@ -80,7 +80,7 @@ class Settings:
         index = self._up_to_date()
         self.terminal.link_places(index)
         if index.report.damaged:
-            say(f"torchnav: {index.report.damaged}; it was made anew")
+            say(f"torchnav: {index.report.damaged}; it was rebuilt")
         for line in _warnings(index.problems()):
             say(f"torchnav: {line}")
         return index

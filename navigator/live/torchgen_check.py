@@ -38,7 +38,7 @@ class TreeFinder:
         if top in ("torchgen", "tools"):
             return PathFinder.find_spec(name, path if rest else [self._root])
         if top in ("torch", "functorch", "caffe2"):
-            raise ImportError(f"{name} is not asked")
+            raise ImportError(f"{name} must not be imported")
         return None
 
 

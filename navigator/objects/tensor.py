@@ -242,9 +242,7 @@ class _Inspector:
             return self._part("AutogradMeta", 0, "AutogradMeta")
         address = self._memory.pointer(self._tensor._cdata, "TensorImpl", "autograd_meta_")
         if not address:
-            return self._part(
-                "AutogradMeta", 0, "AutogradMeta", "autograd_meta_ is null: there is none"
-            )
+            return self._part("AutogradMeta", 0, "AutogradMeta", "autograd_meta_ is null")
         return self._part("AutogradMeta", address, self._class_at(address, "AutogradMeta"))
 
     def _storage(self) -> Part:

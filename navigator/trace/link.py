@@ -315,7 +315,7 @@ class Linker:
         if not meta.definitions:
             return "this trace does not say what the program defines (torchnav trace records it)"
         if not meta.complete:
-            return "the recording ended before it said so"
+            return "the recording ended before its definition was written"
         return "no file here of the recorded program defines it"
 
     @property

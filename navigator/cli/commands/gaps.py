@@ -37,7 +37,7 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 )
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
 @click.option(
-    "--confidence", type=_CONFIDENCES, help="Only gaps that are wanted with this certainty."
+    "--confidence", type=_CONFIDENCES, help="Only gaps with this certainty of being wanted."
 )
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")

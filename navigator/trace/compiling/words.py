@@ -19,7 +19,7 @@ def compiled_words(table: Table, row: int, linker: Linker) -> Iterator[str]:
     if not is_from_log(table, row):
         yield f"runs {_of_graph(graph)}" + (f", kernel {kernel.name}" if kernel else "")
     elif row == graph.row:
-        yield f"generated code: {graph.path or 'not told'}"
+        yield f"generated code: {graph.path or 'not recorded'}"
     elif kernel is not None and row != kernel.row:
         yield f"computed by {kernel.name} of {_of_graph(graph)}"
         yield from _inductor(linker, table, row)

@@ -32,15 +32,15 @@ the forward pass for the backward pass, or by a module. ``gradient``: made in a 
 outlives it. ``autograd``: made in a backward pass and freed by its end. ``input``: passed to a
 module, made outside of any and without a Node."""
 
-_TOLD: tuple[Category, ...] = ("input", "gradient", "optimizer state", "parameter")
+_FROM_PYTHON: tuple[Category, ...] = ("input", "gradient", "optimizer state", "parameter")
 """Categories known from Python; later ones override earlier ones."""
 
 RULES = (
-    "temporary: given back by the operator or optimizer step that took it",
+    "temporary: freed by the operator or optimizer step that allocated it",
     "gradient: outlives the backward pass that made it; autograd: does not",
     "activation: made in a module, or kept for a backward pass",
     "optimizer state: outlives the step, or is what the optimizer holds",
-    "parameter, input: as the recorder was told; unknown: none of these",
+    "parameter, input: as recorded from Python; unknown: none of these",
 )
 
 
@@ -151,7 +151,7 @@ class Categories:
         allocations = self._trace.table.allocations
         for block in ledger.blocks:
             blocks[allocations.address[ledger.moments[block.taken]]].append(block)
-        for category in _TOLD:
+        for category in _FROM_PYTHON:
             for moment, name, addresses in self._trace.table.storages:
                 for one in addresses if name == category else ():
                     found = self._at(ledger, blocks.get(one, []), moment)

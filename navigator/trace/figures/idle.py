@@ -22,7 +22,7 @@ from navigator.trace.table import ANNOTATION, CALL
 from navigator.trace.trace import Trace
 
 COLLECTIVE = "waits for a collective"
-SYNCHRONISED = "the CPU waited for the device, then launched anew"
+SYNCHRONISED = "the CPU waited for the device, then launched again"
 LAUNCH = "the CPU had not launched yet"
 LATENCY = "launched, not yet started"
 QUEUED = "launched before, waits on the device"

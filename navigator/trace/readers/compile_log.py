@@ -141,7 +141,7 @@ def _break(one: Compilation, _header: dict[str, Any], payload: list[str]) -> Non
 
 
 def _recompile(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
-    found = (f"compiled anew, guard of {line.strip()}" for line in payload if line.strip())
+    found = (f"recompiled, guard of {line.strip()}" for line in payload if line.strip())
     one.notes += [Note(text, one.frame, "recompile") for text in found]
 
 

@@ -128,7 +128,7 @@ def _sureness(kernel: Kernel) -> str:
         return ""
     if "." in kernel.name:
         return " (operator by its name)"
-    return " (operators by their line)" if kernel.frames else " (operators not told)"
+    return " (operators by their line)" if kernel.frames else " (operators unknown)"
 
 
 def _place(kind: str) -> str:

@@ -205,7 +205,7 @@ class TraceScreen(Screen[None]):
         else:
             self._is_leaving = True
             program.stop() if self._breaks == 2 else program.kill()
-            say(self, "the program was told to end; ctrl+c again kills it")
+            say(self, "the program was asked to end; ctrl+c again kills it")
 
     def on_output_log_ended(self, message: OutputLog.Ended) -> None:
         if message.status == 0 and not (self.has_class("-tall") or message.log.has_focus_within):

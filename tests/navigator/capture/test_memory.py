@@ -87,7 +87,7 @@ def test_sums_are_the_totals_in_every_thread(library: str, tmp_path: Path) -> No
 def test_the_programs_own_profiler_has_the_allocators(library: str, tmp_path: Path) -> None:
     trace = recorded(tmp_path, library, "profile")
     (told,) = (one for one in trace.meta.problems if "memory" in one)
-    assert told.endswith("memory that was taken or given back meanwhile is missing")
+    assert told.endswith("memory that was allocated or freed meanwhile is missing")
     adds = [op for op in trace.ops() if op.label == "aten::addmm"]
     having = [bool(trace.allocations_of(op.id)) for op in adds]
     assert having == [True] * 4 + [False] * 4 + [True] * 2

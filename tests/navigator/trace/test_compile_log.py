@@ -45,7 +45,7 @@ def test_a_graph_break_and_a_second_compilation_have_their_reasons(trace: Trace)
     assert broken.label == "graph break: Data-dependent branching"
     assert broken.user is not None
     assert broken.user.line == 8
-    (anew,) = named(trace, "compiled anew")
+    (anew,) = named(trace, "recompiled")
     assert "tensor 'x' size mismatch at index 0. expected 8, actual 9" in anew.label
     assert trace.op(anew.parent or 0).label == "compile step [0/1]"
 
