@@ -35,8 +35,8 @@ _MADE = regex(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
 _NOWHERE = Location("", 0)
 _LAMBDA = regex(r"\{[^{}]*\}")
 
-Macros = Callable[[Sequence[str]], Iterable[tuple[str, MacroFact]]]
-"""All macros of some names in the tree, each with its file."""
+Macros = Callable[[str], Iterable[tuple[str, MacroFact]]]
+"""All macros of a name in the tree, each with its file."""
 Lines = Callable[[str], Sequence[str]]
 """The lines of a file."""
 
@@ -45,30 +45,11 @@ class Dtypes:
     """Reads the dtype dispatches of functions. Answers are kept while it lives."""
 
     def __init__(self, macros: Macros, lines: Lines) -> None:
-        self._read = macros
-        self._known: dict[str, list[tuple[str, MacroFact]]] = {}
-        self._macros = cache(self._macros_named)
+        self._macros = cache(lambda name: list(macros(name)))
         self._lines = lines
         self._covered = lru_cache(4096)(self._expanded)
         self._files_of = cache(self._find_files)
         self._switching: dict[str, bool] = {}
-
-    def know(self, names: Iterable[str]) -> None:
-        """Asks for the macros of names, that will be asked for one by one, at once."""
-        new = [name for name in dict.fromkeys(names) if name not in self._known]
-        if new:
-            found: dict[str, list[tuple[str, MacroFact]]] = {name: [] for name in new}
-            for path, macro in self._read(new):
-                found[macro.name].append((path, macro))
-            self._known.update(found)
-
-    def _macros_named(self, name: str) -> Sequence[tuple[str, MacroFact]]:
-        """The macros of one name; those of the words in them are asked for next."""
-        self.know((name,))
-        found = self._known[name]
-        if found:
-            self.know(word for _, macro in found for word in _WORD.findall(macro.body))
-        return found
 
     def of(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
         """The dispatches in the body of ``definition``, in the order they stand."""
@@ -111,7 +92,6 @@ class Dtypes:
     def _in_text(self, text: str, first: int, where: Location) -> Iterator[DtypeDispatch]:
         lexed = lex(text)
         clean = lexed.clean
-        self.know(_CALLED.findall(clean))
         for found in _CALLED.finditer(clean):
             name = found[1]
             ended = close(clean, found.end() - 1) if self.dispatches(name) else -1

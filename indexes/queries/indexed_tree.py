@@ -146,7 +146,7 @@ class IndexedTree:
         """Reads which dtypes a function is made for."""
         from indexes.linking.dtypes import Dtypes
 
-        return Dtypes(lambda names: self.facts.store.macros(*names), self.lines)
+        return Dtypes(self.facts.store.macros, self.lines)
 
     @cached_property
     def dispatch(self) -> Dispatch:

@@ -332,21 +332,16 @@ class Store:
         sql = "SELECT DISTINCT file FROM registrations WHERE target BETWEEN ? AND ?"
         return self.column(sql, numbers_of(file))
 
-    def macros(self, *names: str) -> Iterator[tuple[str, MacroFact]]:
-        """(path, macro) of every macro, or of those with some names."""
-        wanted, where, given = "macros m", "", names
-        if len(names) == 1:
-            where = " WHERE m.name=?"
-        elif names:  # one statement, however many there are
-            wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
-            given = (dumps(names),)
-        for path, name, parameters, *rest in self.query(
+    def macros(self, name: str = "") -> Iterator[tuple[str, MacroFact]]:
+        """(path, macro) of every macro, or of those of a name."""
+        sql = (
             "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
-            f" FROM {wanted} JOIN files f ON f.id=m.file{where}",
-            given,
-        ):
+            " FROM macros m JOIN files f ON f.id=m.file"
+        )
+        rows = self.query(f"{sql} WHERE m.name=?", (name,)) if name else self.query(sql)
+        for path, named, parameters, *rest in rows:
             taken = None if parameters is None else [p for p in parameters.split(FIELD) if p]
-            yield path, MacroFact(name, taken, *rest)
+            yield path, MacroFact(named, taken, *rest)
 
 
 def put_in_place(made: Path, index: str) -> None:

@@ -57,6 +57,7 @@ class Lookup(Bodies, Operators):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
+        self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.messages_in = lru_cache(1024)(self._messages_in)
 
     @cached_property
@@ -129,7 +130,7 @@ class Lookup(Bodies, Operators):
         sql = "SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"
         return frozenset(self.store.column(sql))
 
-    def stub_uses(self, stub: str) -> Sequence[StubUse]:
+    def _stub_uses(self, stub: str) -> Sequence[StubUse]:
         """Lines about the stubs whose last component is ``stub``."""
         return self._uses("u.stub=?", stub) if stub in self._stubs else ()
 

@@ -148,6 +148,5 @@ class ChainWalk:
         if not known:
             return ()
         names = [call.name for call in self.facts.calls(known)]
-        self.index.dtypes.know(names)
         dispatches = any(map(self.index.dtypes.dispatches, names))
         return self.index.dtypes.of(definition) if dispatches else ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from indexes.linking.dtypes import Dtypes
 from indexes.model.files import MacroFact
 from indexes.model.vocabulary import DtypeDispatch
@@ -34,8 +32,8 @@ def dispatches(text: str, name: str = "run") -> list[DtypeDispatch]:
     files = {"Types.h": HEADER, "Kernel.cpp": text}
     facts = {path: read_cpp(source.encode(), f"aten/{path}")[0] for path, source in files.items()}
 
-    def macros(wanted: Sequence[str]) -> list[tuple[str, MacroFact]]:
-        return [(p, m) for p, f in facts.items() for m in f.macros if m.name in wanted]
+    def macros(wanted: str) -> list[tuple[str, MacroFact]]:
+        return [(p, m) for p, f in facts.items() for m in f.macros if m.name == wanted]
 
     reader = Dtypes(macros, lambda path: files[path].split("\n"))
     from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
