@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
@@ -32,17 +32,21 @@ class Page(Generic[Row]):
 
 
 def page(
-    rows: Iterable[Row], limit: int = LIMIT, cursor: str = "", room: int = PAGE_SIZE
-) -> Page[Row]:
-    """Rows starting at a cursor, at most ``limit`` and at most ``room`` characters. Of a sequence,
-    only those rows are evaluated.
+    rows: Iterable[Any],
+    limit: int = LIMIT,
+    cursor: str = "",
+    room: int = PAGE_SIZE,
+    answer: Callable[[Any], Any] = lambda row: row,
+) -> Page[Any]:
+    """Rows starting at a cursor, at most ``limit`` and at most ``room`` characters, each of them
+    turned into a row of the answer by ``answer``.
 
     Raises:
         UsageError: The cursor is invalid.
     """
-    every = rows if isinstance(rows, Sequence) else list(rows)
+    every = list(rows)
     start = _start(cursor, len(every))
-    found = list(every[start : start + max(1, limit)])
+    found = [answer(row) for row in every[start : start + max(1, limit)]]
     del found[_fitting(found, room) :]
     end = start + len(found)
     left = len(every) - end

@@ -19,7 +19,7 @@ from indexes.queries.index import Index
 from navigator import __version__
 from navigator.agents.answers import Answers, Direction
 from navigator.agents.model import Chained, Dispatched, Located, Tested, Traced, Used
-from navigator.agents.pages import LIMIT, compact, page, shown
+from navigator.agents.pages import LIMIT, compact, shown
 from navigator.agents.traces import Traces
 from navigator.cli.session import Settings
 from navigator.text.clean import clean, printable
@@ -144,7 +144,7 @@ def _add_trace(server: MCPServer, opened: OpenedIndex) -> None:
         """What a recorded run did, each operator with the user's line and its kernel."""
 
         def ask(index: Index) -> Traced:
-            return Traced(file, page(traces.lines(Path(file), query, index), limit, cursor))
+            return Traced(file, traces.page(Path(file), query, index, limit, cursor))
 
         return _answered(opened, ask)
 

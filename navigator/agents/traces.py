@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, overload
 
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from navigator.agents.pages import place_text
+from navigator.agents.pages import LIMIT, Page, page, place_text
 from navigator.trace.columns import Interned
 from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
@@ -29,9 +28,11 @@ class Traces:
     def __init__(self) -> None:
         self._held: tuple[_Stamp, Index, Linker, Trace] | None = None
 
-    def lines(self, file: Path, query: str, index: Index) -> Sequence[str] | Iterator[str]:
-        """About a trace: a summary if ``query`` is empty, the error that ended the run for ``why``,
-        a view by its name, or the calls of an operator, which are linked when they are shown.
+    def page(
+        self, file: Path, query: str, index: Index, limit: int = LIMIT, cursor: str = ""
+    ) -> Page[str]:
+        """Lines about a trace: a summary if ``query`` is empty, the error that ended the run for
+        ``why``, a view by its name, or the calls of an operator.
 
         Raises:
             BadTrace: The file cannot be read.
@@ -39,15 +40,15 @@ class Traces:
         """
         trace, linker = self._opened(file, index)
         if not query:
-            return summary_lines(trace)
+            return page(summary_lines(trace), limit, cursor)
         if query == "why":
-            return str(explain_trace(trace, linker)).split("\n")
+            return page(str(explain_trace(trace, linker)).split("\n"), limit, cursor)
         if query in VIEWS:
-            return view_lines(VIEWS[query](trace, lambda: linker))
+            return page(view_lines(VIEWS[query](trace, lambda: linker)), limit, cursor)
         rows = _rows_of(trace, query)
         if not rows:
             raise NotFound(f"no call of {query} in {file.name}", (*VIEWS, "why"))
-        return _Calls(trace, linker, rows)
+        return page(rows, limit, cursor, answer=lambda row: _call_line(trace, linker, row))
 
     def _opened(self, file: Path, index: Index) -> tuple[Trace, Linker]:
         """The trace of a file; read again if the file or the index changed."""
@@ -87,28 +88,9 @@ def _numbers(names: Interned[tuple[str, str | None]], query: str) -> Iterator[in
             yield number
 
 
-class _Calls(Sequence[str]):
-    """Lines about calls, each made when it is read."""
-
-    def __init__(self, trace: Trace, linker: Linker, rows: list[int]) -> None:
-        self._trace, self._linker, self._rows = trace, linker, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: Any) -> str | list[str]:
-        rows = self._rows[at]
-        return [*map(self._line, rows)] if isinstance(rows, list) else self._line(rows)
-
-    def _line(self, row: int) -> str:
-        op = self._trace.op(row)
-        kernel = self._linker.link(op).kernel
-        where = place_text(kernel.definitions[0].location) if kernel and kernel.definitions else ""
-        inputs = ", ".join(map(str, op.inputs))
-        return f"{op.id} {op.label}({inputs}) {op.duration_us:.1f} us {place_text(op.user)} {where}"
+def _call_line(trace: Trace, linker: Linker, row: int) -> str:
+    op = trace.op(row)
+    kernel = linker.link(op).kernel
+    where = place_text(kernel.definitions[0].location) if kernel and kernel.definitions else ""
+    inputs = ", ".join(map(str, op.inputs))
+    return f"{op.id} {op.label}({inputs}) {op.duration_us:.1f} us {place_text(op.user)} {where}"

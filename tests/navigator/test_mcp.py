@@ -260,7 +260,7 @@ def test_calls_are_linked_a_page_at_a_time(
         return link(self, op)
 
     monkeypatch.setattr(Linker, "link", linking)
-    first = page(Traces().lines(loop, "aten::add", tree_index), 3)
+    first = Traces().page(loop, "aten::add", tree_index, 3)
     assert (len(first.rows), first.left, first.cursor) == (3, 297, "3")
     assert linked == [0, 1, 2]
     assert all("aten::add" in line for line in first.rows)
@@ -278,13 +278,13 @@ def test_a_trace_is_read_again_when_its_file_changes(
     monkeypatch.setattr("navigator.agents.traces.read_trace", reading)
     traces = Traces()
     for query in ("", "aten::add", "operator"):
-        assert page(traces.lines(loop, query, tree_index)).rows
+        assert traces.page(loop, query, tree_index).rows
     assert read == [loop]
     loop.write_text(LOOP % (EVENT % (0, 0)))
-    assert len([*traces.lines(loop, "aten::add", tree_index)]) == 1
+    assert len(traces.page(loop, "aten::add", tree_index).rows) == 1
     assert read == [loop, loop]
     with pytest.raises(NotFound, match="no call of aten::mul"):
-        traces.lines(loop, "aten::mul", tree_index)
+        traces.page(loop, "aten::mul", tree_index)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
