@@ -10,8 +10,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Loads ``trace``, ``inspect``, ``graph`` and the hook of ``%load_ext navigator`` when they are
-    first used."""
+    """Loads ``trace``, ``inspect``, ``graph`` and IPython's hook when they are first used."""
     if name == "trace":
         import importlib
 

@@ -1,5 +1,4 @@
-"""Progress of a change: ticked steps, commands and their results, kept in the cache folder by tree
-and change."""
+"""Progress of a change (ticked steps, commands' results), kept in the cache folder."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ class Progress:
 
 
 def results(cache: Path, tree: str) -> list[Ran]:
-    """Results of commands run from the screen for any change of a tree, each with its day, latest
-    last."""
+    """Results of commands run for a tree's changes, each with its day, latest last."""
     found = [
         (one.days.get(command, ""), command, status)
         for one in map(Progress.read, sorted(listed(_folder(cache, tree), "*.json")))

@@ -52,8 +52,7 @@ def configured_python(path: Path) -> str:
 
 
 def configured_links(path: Path, default: str) -> str:
-    """The URL format of places in a terminal, ``vscode://file/{path}:{line}``; empty for ``off``.
-    Raises SourceError as above."""
+    """The URL format of places, ``vscode://file/{path}:{line}``; empty for ``off``."""
     named = _table(path).get("links", default) if os.path.exists(path) else default
     if not isinstance(named, str):
         raise SourceError(f"{path}: links must be an address with {{path}}, or off")

@@ -55,7 +55,7 @@ class Answers:
     # ------------------------------------------------------------------------- names
 
     def locate(self, name: str, limit: int = LIMIT, cursor: str = "") -> Located:
-        """What a name in any spelling means, where it stands, and of an operator its card."""
+        """What a name in any spelling means, its places, and the card of an operator."""
         match = self._index.resolve(name)
         card = self._index.card(match.overloads[0]) if match.overloads else None
         python = self._index.python(match.text) if match.kind == "python" else None

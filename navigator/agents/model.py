@@ -80,8 +80,7 @@ class Chained:
     op: str
     signature: str
     ways: Page[Way]
-    """The usual route of each device first. Only on the first page; a dispatch key shows its own
-    routes."""
+    """The usual route of each device first; only on the first page."""
     steps: Page[ChainStep]
     unresolved: str
     """What could not be resolved, and why."""

@@ -14,8 +14,7 @@ from navigator.text.clean import printable
 Row = TypeVar("Row")
 
 PAGE_SIZE = 4_000
-"""Characters of the rows of a page as ``compact`` writes them; a whole answer stays below 2,000
-tokens."""
+"""Characters of a page's rows, as ``compact`` writes them: 2,000 tokens with the rest."""
 LIMIT = 40
 """Default number of rows in a page."""
 

@@ -59,8 +59,7 @@ def library_path(folder: str, torch: Torch) -> str:
 
 
 def build(folder: str, torch: Torch, wait: bool = True) -> str:
-    """Build the library if it is missing; without ``wait``, give up if another process is building
-    it."""
+    """Build the library if missing; without ``wait``, not while another process builds it."""
     path = library_path(folder, torch)
     if os.path.exists(path):
         return path

@@ -98,16 +98,15 @@ class Stacks:
 
     @staticmethod
     def user_index(kinds: list[int]) -> int:
-        """Index of the user's frame: the innermost of the user's files, else of a library, else the
-        outermost frame."""
+        """Index of the innermost frame of the user, else of a library, else the outermost."""
         for kind in (_USER, _LIBRARY):
             if kind in kinds:
                 return kinds.index(kind)
         return max(len(kinds) - 1, 0)
 
     def classify(self, path: str) -> int:
-        """0 for hidden frames, 1 for torch and code it generates, 2 for the standard library, 3 for
-        the user."""
+        """0 for hidden, 1 for torch and what it generates, 2 for the standard library, 3 for
+        user."""
         if path.startswith((self._our_folder, "<frozen")):
             return _HIDDEN
         generated = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")  # Inductor sets it

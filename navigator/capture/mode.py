@@ -162,8 +162,7 @@ put_over = _push_mode
 
 
 def put_under(mode: CallMode) -> None:
-    """Make it the outermost mode of this thread, so that the program's modes still end innermost
-    first."""
+    """Make it the outermost mode of this thread, below those of the program."""
     others = _take_all()
     _push_mode(mode)
     for other in others:

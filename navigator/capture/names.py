@@ -104,8 +104,7 @@ def _flags() -> int:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether this process gets the file, until it and its forks have closed it; true if the file
-    system has no locks."""
+    """Whether this process gets the file, until it and its forks close it; true without locks."""
     if fcntl is None:
         return True
     try:

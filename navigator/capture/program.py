@@ -179,8 +179,7 @@ def _build(options: argparse.Namespace, file: TraceFile) -> str:
 
 
 def _begin(options: argparse.Namespace) -> str:
-    """Start building the compiled recorder if it would be the default. Returns a message about
-    that."""
+    """Start building the compiled recorder if it would be the default; returns a message."""
     import torch
 
     from .build import Torch, begin_to_build
@@ -319,8 +318,7 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
 @contextmanager
 def _faulthandler_enabled() -> Iterator[None]:
-    """If torch crashes the process, as a build for another machine does, Python reports the
-    location."""
+    """If a torch built for another machine crashes the process, Python says where."""
     enabled = faulthandler.is_enabled()
     if not enabled:
         faulthandler.enable(file=2, all_threads=False)

@@ -40,8 +40,7 @@ _NEVER = sys.maxsize
 _RETRY_NS = 2_000_000
 """Seconds to wait after a boundary at which the window could not close."""
 _CALLS_IN_WINDOW = 1_000
-"""Calls after which a window should close: the profiler keeps several kilobytes per event, and gets
-slower with memory."""
+"""Calls after which a window should close: the profiler gets slower with memory."""
 _CALLS_IN_FIRST = 400
 """The same for the first window, which is written with its costly tree of events."""
 _CALLS_AT_MOST = 400_000
@@ -89,8 +88,7 @@ class Recorder(Session):
         self._between_calls = BetweenCalls(self._put_or_take)
         self._base_ns = 0
         self.elsewhere = options.memory
-        """Whether operators may use tensors that are not strided or not on the CPU, which only a
-        window's tree shows."""
+        """Whether tensors may be off the CPU or not strided, which only a tree shows."""
         self.notes_wrapped = options.memory
         self._tree = True
         """Whether the open window has a tree."""

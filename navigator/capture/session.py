@@ -57,8 +57,7 @@ class Session:
         self._counted: weakref.ref[Any] | None = None
         """The optimizer or profiler that ends steps: the first to do so."""
         self.active = False
-        """Whether calls are recorded: only during the requested part, until the file can't be
-        written."""
+        """Whether calls are recorded: in the requested part, while the file works."""
 
     def note(self, problem: str) -> None:
         """Record a problem for readers of the trace."""
@@ -99,8 +98,7 @@ class Session:
             self._announcer.start()
 
     def is_open(self) -> bool:
-        """Whether a forked child could not be recorded, because something is open that it can't
-        end."""
+        """Whether a fork can't be recorded, since something is open that it can't end."""
         return False
 
     def abandon(self) -> None:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 class ThreadModes:
-    """Enters and leaves modes: at start and end, around backward passes and around compiled
-    code."""
+    """Enters and leaves modes, also around backward passes and compiled code."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -148,8 +148,7 @@ def _open_screen(settings: Settings) -> int:
 
 
 _OBJECTS = 20_000
-"""Threshold of the garbage collector, instead of 700: answers have many objects but few cycles, and
-would take a seventh longer."""
+"""The garbage collector's threshold, instead of 700: answers have few cycles."""
 
 
 def run() -> NoReturn:

@@ -1,5 +1,4 @@
-"""What commands share: options, the source, the opened index, error messages, and the repair of
-closed streams at startup."""
+"""What commands share: options, the source, the index, error messages, open streams."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ class Settings:
         return Source.find(self.tree, self.cache, self.extensions())
 
     def extensions(self) -> list[tuple[str, str]]:
-        """Folders of extensions with their names, from the config file, then from the command
-        line."""
+        """Folders of extensions with names, from the config file and the command line."""
         from indexes.source.source import config_path
 
         named = [(folder, "") for folder in self.extension_folders]
@@ -361,8 +359,7 @@ pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
 def reopen_closed_streams() -> None:
-    """Reopens streams that the caller has closed: a closed stdout refuses output, a closed stderr
-    discards it."""
+    """Reopens closed streams: stdout then refuses output, stderr discards it."""
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -377,8 +374,7 @@ def reopen_closed_streams() -> None:
 
 
 def write_page(settings: Settings, where: str, text: str) -> None:
-    """Writes Markdown into a file, or to stdout for ``-``. Raises UsageError if it can't be
-    written."""
+    """Writes Markdown into a file, or to stdout for ``-``. Raises UsageError on errors."""
     if where == "-":
         settings.terminal.write(text.splitlines())
         return

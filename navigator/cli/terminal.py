@@ -142,8 +142,7 @@ class Terminal:
 
 
 def _on_disk(index: Index, path: str) -> str:
-    """The file for a path in an answer, which may lack its first folders; empty if ambiguous or
-    missing."""
+    """The file for a path in an answer, which may lack folders; empty if not found."""
     if os.path.isabs(path):
         return path if os.path.exists(path) else ""
     if "/" not in path and path.endswith(".py"):  # perhaps of the user's program

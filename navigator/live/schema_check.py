@@ -22,8 +22,7 @@ _TIMEOUT = 60.0
 
 
 def plan_operator(index: Index, schema: str, formulas: Sequence[str] = ()) -> NewOperator:
-    """The plan for an operator with this schema, with the fullest draft that the tree's own
-    torchgen accepts."""
+    """The plan for a schema, with the fullest draft that the tree's torchgen accepts."""
     plan = Planner(index).plan(schema, formulas)
     return checked(plan, index.source) if plan.drafts else plan
 

@@ -102,8 +102,7 @@ def _parse(gen: Any, path: str, tags: str) -> None:
 
 
 def _declare(gen: Any, parsed: Any) -> None:
-    """Declares each kernel, if this torchgen can: a type without a C++ counterpart is an error
-    there."""
+    """Declares each kernel, if possible, which rejects types without a C++ counterpart."""
     package = gen.__name__.rpartition(".")[0]
     signature_of = getattr(import_module(f"{package}.api.types"), "kernel_signature", None)
     indices = getattr(parsed, "backend_indices", {}).values()

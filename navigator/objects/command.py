@@ -147,8 +147,7 @@ def _variables_of(error: BaseException) -> dict[str, Any]:
 def _loss(
     script: str, name: str, lines: Lines, arguments: list[str]
 ) -> tuple[Any, Mapping[str, Any]]:
-    """The requested tensor, or the first one whose ``backward`` the program calls, and the
-    variables there."""
+    """The requested tensor, or that of the first ``backward``, and the variables there."""
     import torch
 
     from navigator.objects.graph import Backward

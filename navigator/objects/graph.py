@@ -272,8 +272,7 @@ _OWN = __file__.rpartition("/")[0] + "/"
 
 
 def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The tensors among the program's variables, and the parameters of its modules:
-    ``model.0.weight``."""
+    """The tensors among variables, and modules' parameters: ``model.0.weight``."""
     found: dict[str, torch.Tensor] = {}
     for name, value in names.items():
         if isinstance(value, torch.nn.Module):

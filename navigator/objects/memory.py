@@ -189,8 +189,7 @@ class _Symbol(ctypes.Structure):
 
 
 def dynamic_class(address: int) -> str:
-    """The class of the object at an address, ``c10::TensorImpl``, from its vtable; empty if that
-    has no symbol."""
+    """The class of an object, ``c10::TensorImpl``, from its vtable's symbol, or empty."""
     (table,) = struct.unpack("=Q", ctypes.string_at(address, _WORD))
     symbol = _Symbol()
     if not ctypes.CDLL(None).dladdr(ctypes.c_void_p(table), ctypes.byref(symbol)):

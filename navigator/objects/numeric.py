@@ -77,8 +77,7 @@ def _direction(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _step(tensor: torch.Tensor) -> float:
-    """The cube root of the precision, which balances truncation and rounding, scaled to the
-    variable."""
+    """The cube root of the precision, scaled: it balances truncation and rounding."""
     size: float = max(1.0, tensor.detach().norm().item())
     precision: float = torch.finfo(tensor.dtype).eps
     step: float = precision ** (1 / 3) * size

@@ -1,5 +1,4 @@
-"""The elements of its storage that a tensor covers, its memory formats, and the tensors that share
-the storage."""
+"""A tensor's storage: covered elements, memory formats, and other tensors that share it."""
 
 from __future__ import annotations
 

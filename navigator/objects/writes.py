@@ -26,8 +26,7 @@ class FailedCall:
 
 
 class Writes(Lines):
-    """Records writes, the lines that made nodes, the roots of backward passes, and the last call
-    that raised."""
+    """Records writes, nodes' lines, the roots of backward passes, and the last failed call."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -48,8 +48,7 @@ def page(source: SourceInfo, title: str, body: Iterable[str], depth: int = 0) ->
 
 
 def linked_source(source: SourceInfo) -> SourceInfo:
-    """The source with an abbreviated commit for links, which GitHub resolves; full hashes would
-    take a tenth of the site."""
+    """The source with an abbreviated commit, since full hashes make pages a tenth larger."""
     return replace(source, commit=source.commit and source.commit[:12])
 
 

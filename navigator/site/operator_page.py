@@ -48,8 +48,7 @@ def _route(source: SourceInfo, route: Route) -> str:
 
 
 def _excerpts(index: Index, source: SourceInfo, routes: Sequence[Route]) -> Iterator[str]:
-    """The first lines of the computing function on each device's usual route; devices that share it
-    are grouped."""
+    """The first lines of what computes on each device's usual route, each once."""
     usual: dict[str, Route] = {}
     for route in routes:
         usual.setdefault(route.device, route)

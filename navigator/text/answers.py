@@ -151,8 +151,7 @@ _TWO_LINES = ("CPU", "CUDA", "MPS")
 
 
 class CardRow(NamedTuple):
-    """A row of a card: its line, None for the schema, and its parts, which are printed side by
-    side."""
+    """A row of a card: its line, None for the schema, and its parts, side by side."""
 
     line: CardLine | None
     text: str

@@ -13,8 +13,7 @@ from navigator.text.clean import clean
 
 
 def chain_lines(chain: Chain) -> Iterator[str]:
-    """A chain as an indented tree, with counts of omitted steps and, at the end, what could not be
-    resolved."""
+    """A chain as an indented tree, with counts of omitted steps and what is unresolved."""
     yield clean(chain.op.full_name)
     yield from wrap(chain.op.schema, "  ")
     facts = [chain.op.kind, *(f"tag {tag}" for tag in chain.op.tags)]

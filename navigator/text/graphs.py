@@ -19,8 +19,7 @@ _MOST_WAYS = 20
 
 
 def graph_lines(graph: LinkedGraph) -> Iterator[str]:
-    """Each node once, below the first node that leads to it, indented at branches; then the
-    execution order."""
+    """Each node once, below the first that leads to it; then the execution order."""
     seen: set[int] = set()
     waiting = [(0, 0, "")]
     while waiting:
@@ -92,8 +91,7 @@ def _order_lines(graph: LinkedGraph) -> Iterator[str]:
 
 
 def chains(graph: Sequence[GraphNode], variable: str) -> list[tuple[tuple[int, int], ...]]:
-    """The paths from the loss to a variable, as far as the limit: the node and edge index of each
-    step."""
+    """Paths from the loss to a variable, not all: each step as node and edge index."""
     leading = _leading(graph, variable)
     found: list[tuple[tuple[int, int], ...]] = []
     waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(0, ())] if 0 in leading else []

@@ -1,5 +1,4 @@
-"""The draft of a pull request as Markdown: its text in the tree's form, then notes for the
-author."""
+"""The draft of a pull request as Markdown: its text in the tree's form, then notes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A dispatch table as plain text, with neighbouring keys of equal kernel and reason in one entry;
-and one dispatch key."""
+"""A dispatch table as plain text, keys with the same kernel together; and one key."""
 
 from __future__ import annotations
 

@@ -107,8 +107,7 @@ class LaunchTable:
         self.numbers: dict[int, int] = {}
         """Correlation -> number of the call."""
         self.kernels: dict[int, str] = {}
-        """Number of the call -> name of the kernel that it launches, if recorded even for captured
-        launches."""
+        """Call -> name of the kernel that it launches, if recorded, as by HIP."""
 
     def __len__(self) -> int:
         return len(self.correlation)
@@ -127,8 +126,7 @@ class LaunchTable:
 
 
 def work_launched(call: str) -> DeviceWork | None:
-    """What a runtime call puts on a device or into a captured graph, by its name; None for calls
-    that query, wait or allocate."""
+    """What a runtime call launches or captures, by its name; None for other calls."""
     if "Memcpy" in call:
         return "memcpy"
     if "Memset" in call:
@@ -180,7 +178,7 @@ class AllocationTable:
     def append(
         self, start: float, size: int, place: str, address: int, total: int, reserved: int = 0
     ) -> int:
-        """``size`` is negative for memory that is given back."""
+        """``size`` is negative for a release."""
         self.place.append(self.places.number(place))
         self.op.append(NONE)
         self.start.append(start)

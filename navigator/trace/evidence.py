@@ -5,7 +5,7 @@ Each rule follows from PyTorch's mechanisms and only removes candidates:
 * the Node that the call made is recorded by the overloads of one derivative formula;
 * a kernel that calls an operator on every way through it leaves that call in the trace, below
   its own: so do the kernels that torchgen makes for ``out`` overloads, and those of named tensors;
-* what a kernel or a formula calls, it calls by the overload that stands in its source.
+* a kernel or a formula calls the overload that its source names.
 """
 
 from __future__ import annotations
@@ -150,8 +150,7 @@ class Evidence:
         return helper is not None and self._always_lacks(helper, below, deeper - 1)
 
     def _find_unsure_lines(self, body: Known) -> frozenset[int] | None:
-        """Lines of a body where calls may be skipped without a branch in the index; None if that
-        may be anywhere."""
+        """Lines where calls may be skipped without a known branch; None if anywhere."""
         place = body.definition.location
         if body.definition.macro:
             return None

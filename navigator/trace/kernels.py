@@ -14,8 +14,7 @@ from navigator.trace.program_code import RULE, ProgramCode
 
 
 class Kernels:
-    """The kernels of operators in a trace: from the tree, from the torch that recorded it, and from
-    the program."""
+    """Kernels of operators: from the tree, the torch that ran, and the program."""
 
     def __init__(self, index: Index, schemas: Index, code: ProgramCode) -> None:
         self._index = index

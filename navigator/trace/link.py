@@ -359,8 +359,7 @@ class Linker:
 
     @cached_property
     def _summaries(self) -> dict[str, OperatorSummary]:
-        """Operators of the torch that ran; also the tree's for operators without a YAML entry,
-        which C++ may define."""
+        """Operators of the torch that ran, and the tree's without a YAML entry."""
         known = {op.full_name: op for op in self.schemas.operators()}
         entries = {str(op.full_name) for op in self.index.library_operators()}
         others = (op for op in self.index.operators() if op.full_name in entries)

@@ -93,8 +93,7 @@ class Table:
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
         self.forward_threads: dict[int, int] = {}
-        """Row of a Node, or of the engine around it -> the profiler's number of its forward
-        thread."""
+        """Row of a Node or the engine -> the profiler's number of its forward thread."""
         self.prints: set[int] = set()
         """Calls that print a tensor, which runs many operators."""
         self.compilations: dict[int, str] = {}
@@ -220,8 +219,7 @@ class Table:
         return (row for row in range(len(self)) if kinds[row] == OP and phases[row] != COMPILE)
 
     def compiler_rows(self) -> list[int]:
-        """The rows of compilations, except helper threads, which have no number; older versions
-        record none."""
+        """The rows of compilations, without unnumbered helper threads if possible."""
         numbered = [row for row, number in self.compilations.items() if number]
         return numbered or list(self.compilations)
 
@@ -290,8 +288,7 @@ class Table:
         return self._parsed(number) if number >= 0 else ()
 
     def states_of(self, row: int) -> tuple[States, States]:
-        """The storages of a row's inputs at its start, by argument, and of its results at its end;
-        empty if not recorded."""
+        """The storages of a row's inputs at its start and of its results at its end."""
         at = self.tensors[row]
         if at < 0:
             return (), ()

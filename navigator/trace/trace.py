@@ -73,8 +73,7 @@ class Trace:
         return ("cpu", *sorted(kinds - {"cpu", ""}))
 
     def learn_devices(self, kinds: Iterable[str]) -> None:
-        """Add device types that something in the trace ran on: rows without a recorded device may
-        have run there."""
+        """Add device types: rows without a recorded device may have run there."""
         for kind in kinds:
             self.table.places.number(kind)
             self.table.default_place = ""

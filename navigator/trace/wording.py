@@ -4,8 +4,7 @@ from __future__ import annotations
 
 
 def duration(microseconds: float) -> str:
-    """``12.3us``, ``4.56ms``, ``7.89s``: at most four significant digits; negative values have a
-    minus."""
+    """``12.3us``, ``4.56ms``, ``7.89s``: at most four significant digits."""
     if microseconds < 0:
         return f"-{duration(-microseconds)}"
     for limit, divisor, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms")):

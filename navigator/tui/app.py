@@ -287,8 +287,7 @@ def run(
 
 
 def run_app(app: TorchnavApp) -> int:
-    """Run an application; returns the exit code. Prints one line about a bug and writes details to
-    a file."""
+    """Run an application; returns the exit code. Details of a bug go into a file."""
     details = io.StringIO()
     app.error_console = Console(file=details, markup=False, highlight=False, width=120)
     status = app.run()

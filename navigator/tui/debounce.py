@@ -1,5 +1,4 @@
-"""Delays: actions postponed while keys repeat, and an Enter that waits for the answer to the typed
-text."""
+"""Delays: for actions while keys repeat, and for Enter until the answer is there."""
 
 from __future__ import annotations
 

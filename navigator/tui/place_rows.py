@@ -1,5 +1,4 @@
-"""Rows for places in source: search results, definitions, members, functions, and meanings of typed
-names."""
+"""Rows for places in source: search results, definitions, members, meanings of names."""
 
 from __future__ import annotations
 
@@ -74,8 +73,7 @@ def of_definition(one: Definition) -> PlaceRow:
 
 
 def of_slots(op: str, slots: Sequence[DispatchSlot]) -> PlaceRow:
-    """The kernel for some dispatch keys, or the line that registers it; the last key has the
-    highest priority."""
+    """The kernel of dispatch keys, or its registration; the last key has priority."""
     slot = slots[-1]
     location = slot.definition or slot.registration
     if location is None:

@@ -48,7 +48,8 @@ class StartApp(App[Start]):
     """Asks for the source; returns None if the user leaves.
 
     Parameters:
-        reason: check: Raises TorchnavError for a choice that gives none.
+        reason: Why the named tree can't be used; empty without one.
+        check: Raises TorchnavError for an invalid choice.
     """
 
     TITLE = "torchnav"
@@ -114,7 +115,7 @@ def ask_for_source(reason: str, cache: Path | None) -> str | None:
     """The tree that the user names or fetches; None if they leave.
 
     Parameters:
-        reason: Why the tree that was named is none; empty where none was.
+        reason: Why the named tree can't be used; empty without one.
 
     Raises:
         TorchnavError: It cannot be fetched.

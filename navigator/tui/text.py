@@ -42,8 +42,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def _first_cells(text: str, width: int) -> str:
-    """The longest prefix that fits into this many cells: wide characters take two, combining marks
-    none."""
+    """The longest prefix that fits: wide characters take two cells, marks none."""
     if text.isascii():
         return text[:width]
     taken = 0

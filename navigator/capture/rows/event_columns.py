@@ -19,8 +19,7 @@ class Seen(NamedTuple):
     since_ns: int
     """Events that began earlier are skipped."""
     places: dict[str, list[int]] | None
-    """As ``Window.places``; None if only strided CPU tensors are known, so that no inputs are
-    needed."""
+    """As ``Window.places``; None if all tensors are strided on the CPU: no inputs needed."""
 
 
 def columns_seen(profile: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:

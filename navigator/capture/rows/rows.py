@@ -91,8 +91,7 @@ class Kinds:
 
 
 def _lacks_strides(inputs: bytes) -> bool:
-    """Whether a tensor is not strided: torch records no strides for it, and for a nested one no
-    sizes either."""
+    """Whether a tensor is not strided: its strides, or also its sizes, are not recorded."""
     try:
         fields = json.loads(b"{%b}" % inputs.rstrip(b", "))
     except ValueError:
@@ -132,8 +131,7 @@ def columns_of(
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """The data in pieces of whole events: many small objects at once would trigger the program's
-    garbage collector."""
+    """The data in pieces of whole events, to spare the program's garbage collector."""
     at = 0
     while at < len(data):
         end = data.find(_END, at + _PIECE)

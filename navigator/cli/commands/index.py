@@ -66,8 +66,7 @@ def index(
 def _bring_up(
     settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None
 ) -> _Result:
-    """Brings the index up to date, starting from a shared one if given, and exports it ``into`` a
-    file if given."""
+    """Refreshes the index, starting from a shared one if given, and exports it if asked."""
     source = settings.source()
     cache = str(settings.cache or cache_folder())
     started = time.perf_counter()

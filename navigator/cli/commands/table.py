@@ -67,8 +67,7 @@ def table(
 
 
 def _switches_from_with(settings: Settings) -> str:
-    """The switches in ``--with``, whose other values are extensions: words that are no folder. They
-    are removed there."""
+    """Removes the switches from ``--with``, the words that are no folder, and returns them."""
     known = {"all", *MEANINGS}
     named = tuple(
         one

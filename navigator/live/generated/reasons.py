@@ -38,8 +38,7 @@ def reason(path: str, line: int) -> tuple[str, str]:
 
 
 def _growing(path: str, inner: list[ast.AST], statement: ast.stmt) -> list[str]:
-    """The conditions for adding to the returned text or list; none if something is added
-    unconditionally."""
+    """The conditions for adding to the result; none if something is always added."""
     value = statement.value if isinstance(statement, ast.Return) else None
     functions = [one for one in inner if isinstance(one, ast.FunctionDef)]
     if not isinstance(value, ast.Name) or not functions:

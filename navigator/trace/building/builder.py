@@ -78,8 +78,7 @@ class Builder:
     # ---------------------------------------------------------------------- feeding
 
     def add(self, row: int, external: int = 0, forward_thread: int = 0) -> None:
-        """Add a row of the table to the open window. The kind of an operator (OP) is derived from
-        its name and place."""
+        """Add a row to the window. An operator's kind (OP) follows from its name and place."""
         self._rows.append(row)
         self._external.append(external)
         if forward_thread:

@@ -67,8 +67,7 @@ class Places:
         return NONE
 
     def _may_be_fake(self, row: int) -> bool:
-        """Whether a ``__torch_dispatch__`` runs around a row: tensors that seem to be on the CPU
-        may then be fake."""
+        """Whether a ``__torch_dispatch__`` runs around a row: CPU tensors may be fake."""
         while row >= 0 and self.table.name_of(row) not in PYTHON_KEYS:
             row = self.table.parent[row]
         return row >= 0

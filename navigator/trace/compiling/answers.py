@@ -64,8 +64,7 @@ def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
 
 
 def compiler_places(index: Index, full_name: str) -> Object | None:
-    """Inductor's lowering of an operator, and its decompositions; None if the tree does not have
-    the operator."""
+    """Inductor's lowering and the decompositions of an operator; None if it is unknown."""
     try:
         around = index.surroundings(full_name)
     except TorchnavError:

@@ -46,8 +46,7 @@ def graph_of(table: Table, row: int) -> Graph | None:
 
 
 def is_from_log(table: Table, row: int) -> bool:
-    """Whether a row comes from the compiler's log (a graph, a kernel, an operator) and did not
-    run."""
+    """Whether a row is from the compiler's log (graph, kernel, operator): it did not run."""
     for _ in range(3):  # operator, kernel, graph
         if row in table.graphs:
             return True

@@ -62,8 +62,7 @@ class Graph:
         return "backward" in self.name
 
     def fed_by(self, kernel: Kernel) -> Kernel | None:
-        """The kernel whose input ``kernel`` copies into the required layout; None if ``kernel``
-        computes operators."""
+        """The kernel whose input ``kernel`` only copies into its layout; None for others."""
         computes = any(node.name in (kernel.nodes or ()) for node in self.nodes)
         return None if computes or kernel.frames else self.kernels.get(kernel.feeds)
 

@@ -69,8 +69,7 @@ def ledgers(trace: Trace) -> list[Ledger]:
 
 
 def _apart(trace: Trace, moments: list[int]) -> tuple[list[int], list[int]]:
-    """The allocator's events, and those of memory mapped past it (shared between processes), which
-    have no total."""
+    """The allocator's events, and those of shared memory, which have no total."""
     table = trace.table.allocations
     held, allocated, mapped = 0, [], []
     recorded = any(table.total[number] for number in moments)

@@ -1,5 +1,4 @@
-"""The collectives of a rank: size, the region that asked for each, and times; and the skew between
-ranks at each collective."""
+"""Collectives of a rank: size, time, the region that asked; and skew between ranks."""
 
 from __future__ import annotations
 
@@ -244,8 +243,7 @@ def arrivals(trace: Trace) -> Iterator[Arrival]:
 
 
 def skews(ranks: Mapping[int, Sequence[Arrival]]) -> list[Skew]:
-    """Collectives called by several ranks, the largest wait first. Differences between the clocks
-    of hosts are included."""
+    """Collectives of several ranks, longest wait first; hosts' clocks may differ."""
     together: defaultdict[tuple[str, int], dict[int, Arrival]] = defaultdict(dict)
     for rank, arrived in ranks.items():
         for one in arrived:

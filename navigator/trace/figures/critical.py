@@ -219,8 +219,7 @@ class _Walk:
         return None
 
     def _starter(self, at: _Position) -> _Position | None:
-        """For a thread that was idle or is new: the thread that was busy then and gave it its
-        work."""
+        """For a thread that was idle or is new: the busy thread that gave it its work."""
         if at.moment >= self._switched or not self._is_worker(at.thread):
             return None
         others = [thread for thread in self._threads if thread != at.thread]

@@ -33,8 +33,7 @@ OTHERWISE = "the program's own code"
 
 
 class Gap(NamedTuple):
-    """Time in which a device, or the CPU, computes nothing. Times as in the trace's columns, in
-    microseconds."""
+    """Time in which a device or the CPU is idle. Times as in the columns, in microseconds."""
 
     start: float
     end: float

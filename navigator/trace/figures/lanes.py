@@ -1,5 +1,4 @@
-"""A run as lanes over time: phases, threads with nested calls, streams, idle time, critical
-path."""
+"""A run as lanes over time: phases, threads, streams, idle time, the critical path."""
 
 from __future__ import annotations
 

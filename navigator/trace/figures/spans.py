@@ -45,8 +45,7 @@ def gaps(busy: Sequence[Span], within: Span) -> list[Span]:
 
 
 def shares(parts: Sequence[Span], span: Span) -> Iterator[tuple[int, Span]]:
-    """Indexes of the parts that a span overlaps, with the overlap. Parts are disjoint and by
-    time."""
+    """Indexes of the parts that a span overlaps, with the overlap, for disjoint parts."""
     number = max(bisect_right(parts, (span[0], float("inf"))) - 1, 0)
     while number < len(parts) and parts[number][0] < span[1]:
         start, end = max(parts[number][0], span[0]), min(parts[number][1], span[1])

@@ -95,8 +95,7 @@ class DeviceWaits:
 
 
 _Span = tuple[float, float, int]
-"""(start, minus the end, row or _FIRST_LAUNCH minus the number of a launch): outer spans sort
-before inner ones."""
+"""(start, -end, row or ``_FIRST_LAUNCH`` - launch): outer spans sort first."""
 _FIRST_LAUNCH = -2
 
 

@@ -46,8 +46,7 @@ class StoredReductions:
         """File names for each trace, without the suffix."""
 
     def complete(self, files: Sequence[str], read: Callable[[Sequence[str]], Results]) -> Results:
-        """The rank of each file, in order, without its totals: from the cache, or else from
-        ``read``."""
+        """The rank of each file, without totals, from the cache or else ``read``."""
         stored = {file: self._stored_rank(file) for file in files}
         rest = read([file for file in files if stored[file] is None])
         for file in files:
@@ -162,8 +161,7 @@ class StoredReductions:
 
 
 def _nth(place: int, ranks: int) -> pl.Expr:
-    """The n-th of all ranks' sorted times; ranks without the name count as zeros, which come
-    first."""
+    """The n-th of the ranks' sorted times; ranks without the name are zeros, first."""
     import polars as pl
 
     at = place - ranks + pl.col("ranks").cast(pl.Int64)

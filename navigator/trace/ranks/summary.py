@@ -33,8 +33,7 @@ class Spread:
 
     @property
     def imbalance(self) -> float | None:
-        """The slowest rank's time relative to the median; None if most ranks do not have the
-        name."""
+        """The slowest rank relative to the median; None if most ranks lack the name."""
         return self.max_us / self.median_us if self.median_us else None
 
 

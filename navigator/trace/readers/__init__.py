@@ -20,8 +20,7 @@ class Format(Protocol):
     """The functions of a format's module."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file may have this format, by the first bytes of its unpacked content; for a
-        folder, by its path."""
+        """Whether the file may have this format, by its first unpacked bytes or path."""
 
     def read(self, path: Path, watch: Watch) -> Trace:
         """The trace. Raises a one-line BadTrace for another file."""

@@ -229,8 +229,7 @@ def graph_name(lines: Sequence[str]) -> str:
 
 
 def kernels_of_code(lines: Sequence[str]) -> dict[str, Kernel]:
-    """The kernel calls by handle, ``cpp_fused_add_0:1``; numbered here if the module does not do
-    so."""
+    """Kernel calls by handle, ``cpp_fused_add_0:1``; numbered here if need be."""
     numbered = {
         handle: replace(kernel, name=handle.rpartition(":")[0])
         for handle, kernel in _kernels(lines, _HANDLE, lambda _handle: True)
@@ -263,8 +262,7 @@ def _join(kernels: Mapping[str, Kernel], calls: Sequence[str]) -> None:
 def _kernels(
     lines: Sequence[str], pattern: re.Pattern[str], is_kernel: Callable[[str], bool]
 ) -> Iterator[tuple[str, Kernel]]:
-    """Matches of a pattern in the lines, with the nodes in the comments before each or before its
-    definition."""
+    """Matches of a pattern, with the nodes in comments before each or its definition."""
     defined: dict[str, tuple[str, ...]] = {}
     fragment: list[str] = []
     for line in lines:

@@ -1,5 +1,4 @@
-"""Rows for results of torch.compile: compilations, graphs, kernels and their operators,
-messages."""
+"""Rows for results of torch.compile: compilations, graphs, kernels, operators, messages."""
 
 from __future__ import annotations
 
@@ -53,8 +52,7 @@ class CompilationRows:
                 self._add_graph(graph, top)
 
     def _add_graph(self, graph: Graph, top: int) -> None:
-        """A graph: each node under its kernel, then nodes without a kernel or with several possible
-        ones."""
+        """A graph: each node under its kernel, then nodes without a certain one."""
         self.has_graph = True
         backward = graph.is_backward
         parent = self._row(f"graph {graph.name or 'of Inductor'}", graph.frame, top, backward)
@@ -138,8 +136,7 @@ def _place(kind: str) -> str:
 
 
 class CompileEvents:
-    """Adds a row for each compilation around everything that ran in it, and rows for its results
-    before that."""
+    """Adds a row for each compilation around what ran in it, with its results first."""
 
     def __init__(self, table: Table, builder: Builder) -> None:
         self.log = CompileLog()

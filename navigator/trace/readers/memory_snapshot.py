@@ -154,8 +154,7 @@ def _function(name: str) -> str:
 
 
 def _users(frames: Frames) -> int:
-    """The innermost Python frame outside of torch, else any Python frame, else the Node, else the
-    kernel."""
+    """The innermost Python frame outside of torch, else any, else the Node, else the kernel."""
     python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
     users = [at for at in python if "/torch/" not in frames[at][0]]
     nodes = [at for at, (path, _, _) in enumerate(frames) if not path.startswith(_KERNEL)]

@@ -122,8 +122,7 @@ class _Export:
         return self._table.threads.number((process, str(whole & _LOW)))
 
     def _rows(self, table: str, columns: str) -> Iterator[Values]:
-        """The columns of a table, None for columns missing in this version; empty if the table is
-        missing."""
+        """The columns of a table, None for missing columns; empty for a missing table."""
         if table not in self._tables:
             return
         known = {str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({table})")}

@@ -251,8 +251,7 @@ class ChainTree(LineList):
             super().clicked(index, times)
 
     def _has_more(self, hop: Hop) -> bool:
-        """Whether a hop has more below it than is shown: a chain to request, or to go to if shown
-        elsewhere."""
+        """Whether a hop has a chain to request, or to go to if it is shown elsewhere."""
         outline = self._outline
         if outline is None or outline.has_below(hop.id):
             return False
@@ -278,8 +277,7 @@ class ChainTree(LineList):
             self.action_choose()
 
     def action_out(self) -> None:
-        """Fold an open node, else go to its parent; from the first ones, to where the chain was
-        chosen."""
+        """Fold a node, else go to its parent, else to where the chain was chosen."""
         row, outline = self.rows[self.cursor] if self.rows else None, self._outline
         above: list[Key] = list(outline.above(row.key)) if row and outline else []
         if row and row.step and row.is_open and outline and outline.has_below(row.key):

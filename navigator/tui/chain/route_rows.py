@@ -26,8 +26,7 @@ class Ran:
     """Paths and lines of the device kernels that it launched, and of their launches."""
 
     def route(self, routes: Sequence[Route]) -> Route | None:
-        """The route that the call took, by the kernels it launched or else the operators it called;
-        None if these don't tell."""
+        """The route that the call took, by launched kernels or else called operators."""
         candidates = [one for one in routes if one.device == self.device and one.kind != "none"]
         ways = [one for one in candidates if self._operators_of(one) <= self.operators]
         reached = [one for one in ways if self._launched(one)]

@@ -48,8 +48,7 @@ class StepDetail(Widget):
     def show_line(
         self, lines: Sequence[str], routes: Sequence[Route], ran: Route | None = None
     ) -> None:
-        """Show the details of a card line: the routes of a device, one of which may have run, or
-        these lines."""
+        """Show the details of a card line: a device's routes, or these lines."""
         self._step, self._lines, self._routes, self._ran = None, lines, routes, ran
         self.refresh(layout=True)
 

@@ -1,5 +1,4 @@
-"""The plan for changing an operator, a file or a function, and for adding an operator, beside the
-source."""
+"""The plan for changing an operator, file or function, and for adding an operator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Uses of a place, effects of changing it, and effects of uncommitted work, with the path to each
-operator."""
+"""Uses of a place, and effects of changes with the path to each operator."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ _LINES = 9
 
 
 class PlanPane(CommandsPane):
-    """Steps in order: Space ticks one, ``e`` opens it in the editor, ``!`` runs its command. Ticks
-    are saved."""
+    """Steps in order: Space ticks one, ``e`` edits it, ``!`` runs its command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,x", "tick", "Tick", id="plan.tick", priority=True),

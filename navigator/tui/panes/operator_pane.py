@@ -192,8 +192,7 @@ class OperatorPane(MainPane):
     def _ask_meaning(
         self, session: Session, text: str, fitting: Sequence[OperatorSummary] = ()
     ) -> None:
-        """Show what a name means if no operator matches, or only ``fitting`` ones by their
-        letters."""
+        """Show what a name means that no operator matches, or only by letters."""
         if any(map(_TERM.match, text.split())):
             self._show_meaning(
                 text, Named([], f"no operator matches {text}{_near_keys(session, text)}")
@@ -235,8 +234,7 @@ class OperatorPane(MainPane):
         self._open_entered()
 
     def _follow_place(self, row: PlaceRow, note: str = "") -> None:
-        """Show a row's operator, or else its source; for an error message, the line that raises
-        it."""
+        """Show a row's operator, or else its source or the line that raises it."""
         if row.op is not None and row.kind not in _SAID:
             self._chain.follow(row.op)
         else:

@@ -128,8 +128,7 @@ class Workspace(Container):
         return self.source.view.name_under_cursor()
 
     def subject(self) -> str:
-        """The subject of ``c`` and ``I``: in the source the cursor's line, else the operator; or
-        empty."""
+        """The subject of ``c`` and ``I``: the cursor's line in source, else the operator."""
         here = self.here()
         if here is not None and here.path is not None and (self.is_in_source or not here.op):
             return f"{here.path}:{here.line}"

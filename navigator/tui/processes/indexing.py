@@ -1,5 +1,4 @@
-"""Refreshes the index in a separate process: it takes seconds of all cores, and would block the
-keys in a thread."""
+"""Refreshes the index in a separate process, since a thread would block the keys."""
 
 from __future__ import annotations
 

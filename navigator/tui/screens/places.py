@@ -51,8 +51,7 @@ class PlacesWorkspace(Workspace):
         await self.action_open()
 
     async def action_open(self) -> None:
-        """Go to the place in the browser, or from the source to the cursor's line. For a gap, open
-        the plan."""
+        """Go to the place in the browser, or open the plan of a gap."""
         if self.change():
             await self.run_action("app.list('contribute')")
             return

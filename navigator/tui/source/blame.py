@@ -29,8 +29,7 @@ def _text(change: Change | None) -> str:
 
 
 def note_at(notes: Sequence[str], blamed: range, row: int, *, is_first: bool) -> str:
-    """The note of a row. Authors are shown on the first of a run of lines, and on the first visible
-    one."""
+    """A row's note; authors are noted on the first of a run of lines or of the screen."""
     if not blamed:
         return notes[row] if row < len(notes) else ""
     if row + 1 not in blamed:

@@ -59,8 +59,7 @@ class LaneView(LineList):
     # ------------------------------------------------------------------------- what is shown
 
     def show(self, lanes: Sequence[Lane], zero: float) -> None:
-        """Show a run; ``zero`` is the start of the time scale. Keeps the section on screen if lanes
-        have grown."""
+        """Show a run, from ``zero`` on; the section on screen stays if lanes have grown."""
         was_whole, old = self._window == self._whole, self.item
         self._lanes, self._zero = lanes, zero
         start = min((lane.items[0].start for lane in lanes), default=0.0)

@@ -267,8 +267,7 @@ class TracePane(MainPane):
             )
 
     def _ask(self, question: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Request a view's rows. For a growing trace, repeat only after nine times the time of the
-        last answer."""
+        """Request a view's rows; while a trace grows, a tenth of the time at most."""
         began, self._rest_until = monotonic(), inf
 
         def answered(found: T) -> None:

@@ -304,8 +304,7 @@ _MOST_USES = 30
 
 
 def tensor_rows(trace: Trace, found: Sequence[RecordedTensor]) -> Iterator[PlaceRow]:
-    """Each tensor, then its members at their declarations and the calls that used its storage at
-    the program's lines."""
+    """Each tensor with its members at their declarations, and its storage's uses."""
     for one in found:
         members = [_member_row(member) for member in one.members if member.value]
         unknown = [_member_row(member, 2) for member in one.members if not member.value]

@@ -25,8 +25,7 @@ _EDITS = {
 
 
 class EarlyKeys:
-    """Buffers keys typed before a screen's first input exists, as a terminal does. Such screens
-    have one as ``early_keys``."""
+    """Buffers keys until the first input exists; screens have it as ``early_keys``."""
 
     def __init__(self) -> None:
         self._keys: list[events.Key] | None = []
@@ -105,8 +104,7 @@ class FilterInput(Input):
             await self.run_action(action)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Of several pasted lines, such as a traceback, takes the error's line; Textual would take
-        the first."""
+        """Of several pasted lines, takes the error's line instead of the first one."""
         if "\n" in event.text.strip():
             from indexes.queries.pasted import pasted
 
