@@ -1,1 +1,1 @@
-"""What torchnav costs beside other tools on the same tree: ``python -m benchmarks TREE``."""
+"""Costs of torchnav compared with other tools on the same tree: ``python -m benchmarks TREE``."""

@@ -1,9 +1,9 @@
-"""One table of everything that torchnav promises about its cost.
+"""One table of all figures that torchnav promises about its cost.
 
     python -m benchmarks /path/to/pytorch [--runs 3] [--only warm,screen]
 
-Each figure is the median of runs in turns with those of its baseline. Needs ripgrep and
-Universal Ctags; a module whose tools are not there is left out, and says so.
+Each figure is a median; runs alternate with those of the baseline. Needs ripgrep and Universal
+Ctags; modules whose tools are missing are skipped with a message.
 """
 
 from __future__ import annotations

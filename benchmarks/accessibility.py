@@ -1,10 +1,10 @@
-"""What axe finds on a site that ``torchnav export site`` made, in headless Chromium: the rules of
-WCAG 2.2 A and AA and axe's best practice, dark and light, as wide as a phone and as a desk.
+"""Accessibility of a site made by ``torchnav export site``: axe in headless Chromium with the rules
+of WCAG 2.2 A and AA and best practice, dark and light, in phone and desktop width.
 
     python -m benchmarks.accessibility SITE [--pages 100] [--seed S]
 
-All pages but those of operators are read, and of those as many as are asked for. It needs Chromium
-and ``pip install playwright axe-playwright-python``.
+Checks ``--pages`` pages of operators and all other pages. Needs Chromium and ``pip install
+playwright axe-playwright-python``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WIDER = "document.documentElement.scrollWidth > document.documentElement.client
 
 
 def pages(site: Path, operators: int, seed: int) -> Iterator[Path]:
-    """The pages that are read."""
+    """The pages to check."""
     found = sorted(site.rglob("*.html"))
     chosen = [one for one in found if one.parent.name == "op"]
     yield from (one for one in found if one.parent.name != "op")
@@ -32,7 +32,7 @@ def pages(site: Path, operators: int, seed: int) -> Iterator[Path]:
 
 
 def findings(browser: Any, axe: Any, read: Sequence[Path]) -> Iterator[tuple[str, str, str]]:
-    """A rule, where it is broken and by which element; ``wider`` is a page that scrolls aside."""
+    """Each violated rule, its page and element; ``wider`` is a page that scrolls sideways."""
     for scheme in ("light", "dark"):
         for width, height in _SIZES:
             size = {"width": width, "height": height}
@@ -48,7 +48,7 @@ def findings(browser: Any, axe: Any, read: Sequence[Path]) -> Iterator[tuple[str
 
 
 def main() -> int:
-    """1 where a rule is broken."""
+    """Returns 1 if a rule is violated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
     parser.add_argument("--pages", type=int, default=100)

@@ -1,12 +1,12 @@
-"""What ``affected`` says of real commits, and of edits of one back end's kernels.
+"""Quality of ``affected`` on real commits, and on edits of one backend's kernels.
 
     python -m benchmarks.affected_commits history /path/to/scratch/clone [--commits 40] [--seed 1]
     python -m benchmarks.affected_commits edits /path/to/pytorch [--edits 30] [--seed 1]
 
-``history`` checks out the parent of each commit drawn, takes over its sources without its tests,
-and asks: are the operators of its title among the first five, are its tests named? The clone is
-changed: give it one of its own. ``edits`` takes kernels of one back end, and counts the operators
-that are named if one changes, by whether they have a kernel for its keys.
+``history`` checks out the parent of each sampled commit, applies its sources without its tests, and
+checks whether the title's operators are among the first five, and whether its tests are found. It
+changes the clone, so give it one of its own. ``edits`` takes kernels of one backend and counts the
+operators reported for an edit, by whether they have a kernel for its keys.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _ENGLISH = frozenset(
     " remove repeat"
     " return set size sort split stack sum t take test to type unsafe view where zero zeros".split()
 )
-"""Names of operators that titles use as words."""
+"""Names of operators that titles use as ordinary words."""
 _OTHER = ("/jit/", "quantiz", "distributed", "/onnx/", "/_internal/", "/fx/", "caffe2")
-"""Parts of paths of what has no operators, nor a page or a class of the library."""
+"""Parts of paths of files without operators, pages or classes of the library."""
 _LOGGED = "--format=%x00%H%x01%s"
 _FIRST = 5
 _MOST_FILES = 15
-"""A commit that touches more files is no single change."""
+"""Commits with more files are no single change."""
 
 
 class Commit(NamedTuple):
@@ -63,7 +63,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
-    """Commits that change sources and tests, drawn by seed, the oldest first."""
+    """Sampled commits that change sources and tests, oldest first."""
     log = _git(
         root,
         "log",
@@ -93,7 +93,7 @@ def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
 
 
 def _operators_named(title: str, index: Index) -> set[str]:
-    """The operators whose names stand in a title."""
+    """The operators named in a title."""
     words = set(re.findall(r"[a-z_][a-z0-9_]{2,}", title)) - _ENGLISH
     return {word.strip("_") for word in words if index.facts.overloads(word)}
 
@@ -147,8 +147,8 @@ _BACKENDS = ("Sparse", "MPS", "Quantized", "Nested", "CUDA", "Mkldnn", "XPU")
 
 
 def edits(root: Path, count: int, seed: int) -> Iterator[str]:
-    """Kernels of one back end, and the operators named if one changes: how many have a kernel for
-    one of its keys, a composite one, or none of the two."""
+    """Kernels of one backend, and the operators reported for an edit: counts of those with a kernel
+    for one of its keys, a composite one, or neither."""
     index = Index.open(Source.find(str(root)))
     registered: dict[str, set[str]] = {}
     keys: dict[Definition, set[str]] = {}

@@ -1,10 +1,10 @@
-"""What recording costs, as a ratio to the untraced program and beside torch.profiler.
+"""Overhead of recording, relative to the untraced program, and of torch.profiler.
 
     python -m benchmarks TREE --only capture_overhead
 
-Two steps are measured, in one process and in turns, in CPU time of the main thread: a
-transformer's training step of operators of a few microseconds, and one of milliseconds. Writing
-what was recorded, which happens when a window closes, is included, and is a line of its own too.
+Measures two steps alternately in one process, in CPU time of the main thread: a transformer's
+training step with operators of a few microseconds, and one with operators of milliseconds. Writing,
+which happens when a window closes, is included and also listed separately.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def seconds(step: Callable[[], None], count: int) -> float:
 
 
 def recorded(step: Callable[[], None], count: int, native: object = None) -> tuple[float, float]:
-    """Seconds of a step while recording, and of writing it."""
+    """Seconds of a step while recording, and of writing."""
     with tempfile.TemporaryDirectory() as folder:
         file = TraceFile(os.path.join(folder, "trace.json"))
         recorder = (
@@ -110,7 +110,7 @@ def profiled(step: Callable[[], None], count: int) -> tuple[float, float]:
 
 
 def library() -> object:
-    """The compiled recorder; None where it cannot be built."""
+    """The compiled recorder; None if it can't be built."""
     try:
         return load(
             build(os.path.join(tempfile.gettempdir(), "torchnav-benchmark"), Torch.of(torch))
@@ -121,7 +121,7 @@ def library() -> object:
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """Both recorders and torch.profiler, beside the program without them."""
+    """Both recorders and torch.profiler, relative to the plain program."""
     torch.set_num_threads(1)
     native = library()
     sizes = (("small", "~5 us", 160, 32, 14.0, 3.0), ("large", "ms", 1024, 256, 1.1, 1.1))
@@ -143,7 +143,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 def _beside(
     name: str, bar: float | None, run: Callable[[], tuple[float, float]], plain: Callable[[], float]
 ) -> Comparison:
-    """A step recorded, and the writing after it, beside the step alone."""
+    """A recorded step, and the writing after it, relative to the plain step."""
 
     def ours() -> Cost:
         taken, after = run()

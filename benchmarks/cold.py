@@ -1,4 +1,4 @@
-"""A cold index of everything, beside Universal Ctags over the C++ files."""
+"""A cold index of everything, compared with Universal Ctags on the C++ files."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ _ALL = ("ctags", "--languages=C++,Python", "--langmap=C++:+.cu.cuh.mm", "--kinds
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """CPU, wall and memory of building the index, what each part of that takes, and what finding
-    its links again costs."""
+    """CPU, wall time and memory of an index build, its parts, and the cost of linking again."""
     yield Comparison(
         (
             Figure("cold index, CPU", 10.0, "cpu"),
@@ -72,8 +71,8 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 
 
 def parts(bench: Bench) -> dict[str, float]:
-    """CPU of the parts of one build, each in seconds. What all processes read is measured in one,
-    file by file, without handing it on."""
+    """CPU seconds of the parts of one build. Reading, normally spread over processes, is measured
+    in one, without passing results on."""
     gc.disable()  # as a build does
     source = Source.find(str(bench.tree))
     taken = {

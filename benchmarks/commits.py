@@ -1,4 +1,4 @@
-"""Real commits of a history: reading them, going to their parents, and comparing lists of files.
+"""Reads commits of a history, checks out their parents, and compares lists of files.
 
 A pull request to PyTorch lands as one commit, so a commit stands for one.
 """
@@ -24,23 +24,23 @@ TESTS = (
     "torch/testing/_internal/",
     "torch/testing/_core.py",
 )
-"""OpInfos and common tests stand in ``torch.testing``."""
+"""OpInfos and common tests are in ``torch.testing``."""
 MOST_FILES = 15
-"""A commit that touches more is no single change."""
+"""Larger commits are no single change."""
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What a commit did to one file."""
+    """The change of one file in a commit."""
 
     path: str
     status: str
-    """``A``, ``M`` or ``D``, by git."""
+    """Git's status: ``A``, ``M`` or ``D``."""
     removed: tuple[str, ...]
     added: tuple[str, ...]
     hunks: tuple[tuple[int, str], ...]
-    """The first line before, and what git takes for the heading of the function."""
+    """The first old line, and the heading of the function according to git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +54,28 @@ class Commit:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The files of it that are no tests."""
+        """Its files other than tests."""
         return tuple(p for p in self.paths if p.startswith(SOURCES) and not p.startswith(TESTS))
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The files of it that are tests, or what tests are made of."""
+        """Its tests and their helpers."""
         return tuple(path for path in self.paths if path.startswith(TESTS))
 
 
 def git(root: Path, *arguments: str) -> str:
-    """What git prints. Raises CalledProcessError where it fails."""
+    """The output of git. Raises CalledProcessError on failure."""
     command = ["git", "-c", "advice.detachedHead=false", *arguments]
     done = subprocess.run(command, cwd=root, check=True, capture_output=True)
     return done.stdout.decode("utf-8", "replace")
 
 
 def commits(root: Path, since: str, until: str = "", most: int = MOST_FILES) -> list[Commit]:
-    """The commits that are one change of sources, of at most so many files, the newest first.
+    """Commits that are a single change of sources, newest first.
 
     Days begin at midnight: a day alone would mean the time of now on it, and each run draws from
-    other commits."""
+    other commits.
+    """
     days = {"since": since, "until": until}
     range_ = [f"--{word}={day}T00:00:00Z" for word, day in days.items() if day]
     log = git(
@@ -102,7 +103,7 @@ def _is_undone(title: str) -> bool:
 
 
 def diff(root: Path, commit: Commit) -> list[FileDiff]:
-    """What a commit did, file by file; headings by git's own rules for Python and C++."""
+    """The changes of a commit by file; headings by git's rules for Python and C++."""
     text = git(root, "show", "--format=", "--no-renames", "--unified=0", commit.name)
     return [_file_diff(part) for part in re.split(r"(?m)^diff --git ", text)[1:]]
 
@@ -123,22 +124,22 @@ def _file_diff(part: str) -> FileDiff:
 
 
 def go_to_parent(scratch: Path, commit: Commit) -> None:
-    """Checks out the tree that the commit was made from. ``scratch`` is a clone of its own."""
+    """Checks out the parent of a commit. ``scratch`` is a clone for this purpose."""
     git(scratch, "checkout", "-q", "-f", f"{commit.name}~1")
     git(scratch, "clean", "-qfd")
 
 
 class Parents:
-    """The indexes of the trees that commits were made from, each begun as a copy of the last."""
+    """The indexes of commits' parents, each started as a copy of the last one."""
 
     def __init__(self, scratch: Path, keep: Path) -> None:
-        """``scratch`` is a clone of its own; the indexes are put into ``keep``."""
+        """``scratch`` is a clone for this purpose; indexes are stored in ``keep``."""
         self._scratch, self._keep = scratch, keep
         self._last: Path | None = None
 
     @contextmanager
     def of(self, commit: Commit) -> Iterator[Index]:
-        """The index of one of them, whose tree is checked out."""
+        """The index of a parent, which is checked out."""
         go_to_parent(self._scratch, commit)
         cache = self._keep / commit.name
         if self._last and not cache.exists():
@@ -153,7 +154,7 @@ class Parents:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """A list of planned files held against what was touched."""
+    """A list of planned files compared with the changed ones."""
 
     named: tuple[str, ...]
     missed: tuple[str, ...]
@@ -161,7 +162,7 @@ class Hits:
 
 
 def compared(planned: Iterable[str], touched: Iterable[str]) -> Hits:
-    """Which of the files that were touched are among those planned."""
+    """The changed files that are among the planned ones."""
     names = set(planned)
     wanted = tuple(touched)
     return Hits(

@@ -1,4 +1,4 @@
-"""The dispatch paths that ``torchnav table --when`` tells, held against C++ stacks of real calls.
+"""The dispatch paths of ``torchnav table --when``, compared with C++ stacks of real calls.
 
     python -m benchmarks.dispatch_paths [--tree /path/to/pytorch] [--ops 60] [--seed 1]
 
@@ -77,7 +77,7 @@ class Call:
 
 
 class Stacks(TorchDispatchMode):  # type: ignore[misc]
-    """Takes the C++ stack of every call."""
+    """Records the C++ stack of every call."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,14 +98,14 @@ def _keys(tensor: torch.Tensor) -> set[str]:
 
 
 def samples(count: int, seed: int) -> Iterator[Any]:
-    """OpInfos, drawn."""
+    """Sampled OpInfos."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     yield from random.Random(seed).sample(op_db, min(count, len(op_db)))
 
 
 def run(info: Any, switch: str) -> list[Call]:
-    """The calls of one sample while a switch is on; none where it cannot run."""
+    """The calls of one sample while a switch is on; none if it cannot run."""
     grad = switch == "requires_grad"
     if grad and not info.supports_autograd:
         return []
@@ -118,14 +118,14 @@ def run(info: Any, switch: str) -> list[Call]:
 
 
 def symbolized(calls: list[Call]) -> None:
-    """Gives every call the names of its frames, the innermost first."""
+    """Adds the names of frames to every call, innermost first."""
     traces = torch._C._profiler.symbolize_tracebacks([call.stack for call in calls])
     for call, trace in zip(calls, traces, strict=True):
         call.frames, call.stack = [frame["name"] for frame in trace], None
 
 
 def observed(call: Call) -> tuple[tuple[str, ...], str]:
-    """The kernels above Python in order, or why the call is left out."""
+    """The kernels above Python in order, or why the call is skipped."""
     start = next((at for at, name in enumerate(call.frames) if _FALLBACK in name), None)
     if start is None:
         return (), "not through the dispatcher"
@@ -184,7 +184,7 @@ def _text(index: Index, one: Definition) -> str:
 
 
 def measure(index: Index, switch: str, calls: list[Call]) -> tuple[Counter[str], list[str]]:
-    """How many calls agree, differ or are left out, and those that differ."""
+    """Counts of calls that agree, differ or are skipped, and those that differ."""
     counts: Counter[str] = Counter()
     misses = []
     for call in calls:

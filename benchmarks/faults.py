@@ -1,11 +1,11 @@
-"""Faults at random points: after each the index is whole, nothing stays behind, nobody sees a
-traceback.
+"""Injects faults at random points: the index must stay whole, no files may be left, no traceback
+may appear.
 
     python -m benchmarks.faults [--each 500] [--seed S] [--seconds S] [--only kills,disk]
 
-Works on copies of tests/tree: builds, refreshes and imports that are killed, get a signal (TERM,
-INT, HUP) or find the disk full, a cache that is only read, no memory or no processes; eight
-builders and readers at once; clocks that are wrong; streams that are closed or full.
+Works on copies of tests/tree: builds, refreshes and imports are killed or get a signal (TERM, INT,
+HUP); full disks, read-only caches, no memory, no processes; eight builders and readers at once;
+wrong clocks; closed or full streams.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OURS = re.compile(r"Traceback(.|\n)*File \".*/(navigator|indexes)/|Exception ign
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of one kind of fault."""
+    """The result of one kind of fault."""
 
     name: str
     count: int = 0
@@ -65,7 +65,7 @@ class Bench:
     def start(
         self, *words: str, prepare: Callable[[], None] | None = None, python: tuple[str, ...] = ()
     ) -> subprocess.Popen[str]:
-        """A command of torchnav on the tree."""
+        """Start a torchnav command on the tree."""
         given = ["--tree", str(self.tree), "--cache", str(self.cache)]
         return subprocess.Popen(
             [sys.executable, *python, "-m", "navigator", *given, *words],
@@ -79,18 +79,18 @@ class Bench:
     def run(
         self, *words: str, prepare: Callable[[], None] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """The same, to its end."""
+        """Run a torchnav command on the tree."""
         process = self.start(*words, prepare=prepare)
         out, err = process.communicate(timeout=_PATIENCE_S)
         return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     def edit(self) -> None:
-        """The tree changes, so that there is something to do."""
+        """Change the tree, so that a refresh has work to do."""
         with (self.tree / EDITED).open("a") as file:
             file.write(f"// {self.chance.random()}\n")
 
     def choice(self) -> tuple[str, ...]:
-        """A command that writes: a cold build, a refresh, a build anew, an import."""
+        """A command that writes: a cold build, a refresh, a rebuild, an import."""
         number = self.chance.randrange(4)
         if number == 0:
             shutil.rmtree(self.cache, ignore_errors=True)
@@ -103,7 +103,7 @@ class Bench:
         )[number]
 
     def damaged(self) -> Iterator[str]:
-        """What SQLite says of the index as it is, of a copy: a journal beside it stays."""
+        """SQLite's verdict on a copy of the index: its journal must stay."""
         for path in self.indexes():
             for part in path.parent.glob(f"{path.name}*"):
                 if part.is_file():
@@ -113,11 +113,11 @@ class Bench:
                     yield f"{path.name} is damaged: {said}"
 
     def indexes(self) -> list[Path]:
-        """The index, where there is one."""
+        """The index, if there is one."""
         return list((self.cache / "indexes").glob("*.db"))
 
     def wrong(self) -> Iterator[str]:
-        """What is not as it should be: after a refresh the rows are those of a build anew."""
+        """Problems: after a refresh, the rows must be those of a new build."""
         refreshed = self.rows_after("index")
         if refreshed != self.rows_after("index", "--force"):
             yield "the refreshed index is not that of a build anew"
@@ -132,12 +132,12 @@ class Bench:
         return {one.name for one in self.cache.rglob("*") if one.is_file()}
 
     def rows_after(self, *words: str) -> object:
-        """What the index holds after a command that nothing disturbs."""
+        """The rows of the index after an undisturbed command."""
         self.run(*words)
         return [contents(path) for path in self.indexes()]
 
     def answers_as_before(self) -> Iterator[str]:
-        """Whether an operator's chain is still the one of the start."""
+        """Whether an operator's chain is unchanged since the start."""
         shutil.copyfile(TREE / EDITED, self.tree / EDITED)
         done = self.run("op", "add.Tensor", "--json")
         if done.stdout != self.wanted:
@@ -145,7 +145,7 @@ class Bench:
 
 
 def kills(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
-    """Killed at random points."""
+    """Kills at random points."""
     yield _ended(bench, each, until, "kills while an index is written", (signal.SIGKILL,))
 
 
@@ -176,7 +176,7 @@ def _ended(
 
 
 def disk(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
-    """Files that can grow no further, at random sizes."""
+    """File size limits at random sizes."""
     outcome = Outcome("disk full at random sizes")
     largest = max(one.stat().st_size for one in (bench.cache / "indexes").glob("*.db"))
     while outcome.count < each and time.monotonic() < until:
@@ -230,7 +230,7 @@ def crowds(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
 
 
 def clocks(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
-    """Files of another time: of the future, of long ago, of the very moment."""
+    """Files with times in the future, long ago, or right now."""
     outcome = Outcome("wrong clocks")
     while outcome.count < max(each // 10, 1) and time.monotonic() < until:
         bench.edit()
@@ -248,7 +248,7 @@ def clocks(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
 
 
 def read_only(bench: Bench, _each: int, _until: float) -> Iterator[Outcome]:
-    """A cache of another user: for root nothing is only read, so a mode of it can't be tested."""
+    """A cache of another user, by permissions: modes do not restrict root."""
     outcome = Outcome("a cache that can't be written")
     if os.geteuid() == 0:
         outcome.name += " (not as root)"
@@ -267,7 +267,7 @@ def read_only(bench: Bench, _each: int, _until: float) -> Iterator[Outcome]:
 
 
 def traced(bench: Bench, each: int, until: float) -> Iterator[Outcome]:
-    """A program that is recorded, killed at random points: its trace is read or there is none."""
+    """Kills a recorded program at random points: its trace must be readable or missing."""
     outcome = Outcome("kills while a program is traced")
     program, file = bench.folder / "program.py", bench.folder / "trace.json"
     program.write_text("import torch\nx = torch.ones(3)\nfor _ in range(2000):\n    x = x + 1\n")
@@ -316,7 +316,7 @@ def _note(
 
 
 def outcomes(only: list[str], each: int, seed: int, seconds: float) -> Iterator[Outcome]:
-    """What came of each kind of fault, each within its share of the seconds."""
+    """The result of each kind of fault, with equal shares of the time."""
     for name in only:
         with tempfile.TemporaryDirectory(prefix="torchnav-faults") as folder:
             bench = Bench(Path(folder), seed)
@@ -324,7 +324,7 @@ def outcomes(only: list[str], each: int, seed: int, seconds: float) -> Iterator[
 
 
 def main() -> int:
-    """The command line; 1 where something was wrong."""
+    """The command line; returns 1 on problems."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--each", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)

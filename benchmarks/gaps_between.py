@@ -1,4 +1,4 @@
-"""Gaps of one version of PyTorch held against what a later version has.
+"""Gaps of one version of PyTorch, compared with the contents of a later version.
 
     python benchmarks/gaps_between.py OLD NEW [LATEST] [--cache FOLDER]
 
@@ -30,7 +30,7 @@ from indexes.source.source import Source
 
 
 class Version:
-    """What one version of PyTorch has, by the names of operators."""
+    """The contents of a version of PyTorch, by names of operators."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -46,7 +46,7 @@ class Version:
         }
 
     def composite(self) -> set[str]:
-        """The operators whose functional overload one kernel serves on every back end."""
+        """Operators whose functional overload has one kernel for every backend."""
         return {
             _base(self.tree.natives[op].name)
             for op, native in self.tree.natives.items()
@@ -54,8 +54,8 @@ class Version:
         }
 
     def registered(self, *kinds: str) -> set[str]:
-        """The operators for which Python registers something of some kinds, what hands them back
-        to eager mode left out."""
+        """Operators with Python registrations of some kinds, without those that return to eager
+        mode."""
         marks = ",".join("?" * len(kinds))
         sql = f"SELECT DISTINCT target,detail FROM python WHERE kind IN ({marks})"
         rows = self.tree.store.query(sql, kinds)
@@ -63,7 +63,7 @@ class Version:
         return {_base(target.partition(".")[0]) for target in targets}
 
     def of_kind(self, kind: str) -> set[str]:
-        """The operators that have what gaps of a kind miss."""
+        """Operators that have what gaps of a kind lack."""
         if kind == "batch-rule":
             return self._batched() | self.composite()
         if kind == "meta":
@@ -73,7 +73,7 @@ class Version:
         return self.registered(kind)
 
     def _batched(self) -> set[str]:
-        """What has a batch rule; of an installed wheel the running dispatcher says so."""
+        """Operators with a batch rule; for an installed wheel, from the running dispatcher."""
         if self.index.source.kind != "wheel":
             ops = self.tree.registered_for(*_BATCHED)
             named = named_by_macros(self.tree) | named_in_python(self.tree)

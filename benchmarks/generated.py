@@ -1,5 +1,5 @@
-"""How much of what torchgen writes is told: for every operator and every generated file, a piece,
-a reason why there is none, or neither.
+"""How much of torchgen's output is explained: for every operator and generated file, a piece, a
+reason for its absence, or neither.
 
 ``python benchmarks/generated.py [TREE]``
 """

@@ -2,9 +2,9 @@
 
     python -m benchmarks.hardness [--seconds 600] [--seed S] [--native LIBRARY]
 
-Runs the fuzzer and the faults, each within a share of the seconds, an interrupt of every command,
-the thirty programs, a sitting of as many actions as seconds, and the tests of hostile checkouts and
-texts; prints what came of them beside the bar.
+Runs the fuzzer and the faults, each for a share of the seconds, interrupts of every command, the
+thirty programs, a session with as many actions as seconds, and the tests of hostile checkouts and
+texts; prints the results with their limits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TESTS = {
 
 
 def rows(seconds: float, seed: int, native: str | None) -> Iterator[tuple[str, str, str]]:
-    """What, its bar, and what was seen."""
+    """What was tested, the limit, and the result."""
     share = seconds / 3
     yield from _fuzzed(share, seed)
     for one in outcomes([*FAULTS], 500, seed, share):

@@ -1,4 +1,4 @@
-"""How figures are taken: our run and the baseline's in turns, the median of their ratios.
+"""How figures are measured: our runs alternate with the baseline's; the result is the median ratio.
 
 A module of figures has a function ``figures(bench)`` that yields Comparisons; add its name
 to ``benchmarks.__main__.MODULES``.
@@ -23,16 +23,16 @@ What = Literal["cpu", "wall", "peak", "disk"]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run took, its child processes with it."""
+    """The cost of one run, including child processes."""
 
     cpu: float = 0.0
     """Seconds, user and system."""
     wall: float = 0.0
     """Seconds."""
     peak: float = 0.0
-    """MiB of the largest process."""
+    """Memory of the largest process in MiB."""
     disk: float = 0.0
-    """MB of what it leaves on disk."""
+    """Size of its files on disk in MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs of ours in turns with runs of a baseline, and the figures they give."""
+    """Our runs, alternating with those of a baseline, and the figures from them."""
 
     figures: Sequence[Figure]
     ours: Callable[[], Cost | list[Cost]]
-    """One run; several costs where one run does a thing many times."""
+    """One run; several costs if it repeats something."""
     baseline: str = ""
     theirs: Callable[[], Cost] | None = None
     runs: int = 5
@@ -62,12 +62,12 @@ class Comparison:
 
 @dataclass(slots=True)
 class Bench:
-    """The tree that is measured, and a cache folder of the benchmark's own."""
+    """The measured tree, and a cache folder for the benchmark."""
 
     tree: Path
     cache: Path
     runs: int
-    """How many times a cold index is made; quick things run more often."""
+    """Number of cold builds; quick things run more often."""
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Bench:
 
     @property
     def several(self) -> int:
-        """Runs of what takes well under a second."""
+        """Number of runs for things that take well under a second."""
         return max(15, self.runs)
 
     def torchnav(

@@ -1,9 +1,9 @@
-"""Programs of thirty kinds, each run plainly and recorded: they must behave the same.
+"""Thirty kinds of programs, run plainly and recorded: they must behave the same.
 
     python -m benchmarks.programs [--only fork,threads] [--native]
 
-Compares stdout, stderr apart from our own last lines, and the exit status; with ``--native`` with
-the compiled recorder too, where it is built.
+Compares stdout, stderr without our last lines, and the exit status; with ``--native``, also with
+the compiled recorder, if built.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ _OURS = re.compile(r"^(?:torchnav: .*|  torchnav open .*)\n", re.MULTILINE)
 
 
 def same(text: str) -> str:
-    """What a program wrote, without addresses, times and what we say."""
+    """A program's output without addresses, times and our messages."""
     return re.sub(r"0x[0-9a-f]+|pid=\d+|USDT:[\d: -]+", "", _OURS.sub("", text))
 
 
 def run(folder: Path, program: str, options: tuple[str, ...] | None) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr; of a recorded run where there are options."""
+    """Exit status, stdout and stderr; recorded if there are options."""
     file = folder / "program.py"
     file.write_text(_START + program + "\n")
     recorder = [str(ROOT / "navigator/capture"), "-o", str(folder / "trace.json"), *(options or ())]
@@ -98,7 +98,7 @@ def run(folder: Path, program: str, options: tuple[str, ...] | None) -> tuple[in
 
 
 def differences(names: list[str], recorders: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
-    """Each kind of program with what is not the same; empty where nothing is."""
+    """Each kind of program with its differences, or empty."""
     with tempfile.TemporaryDirectory(prefix="torchnav-programs") as folder:
         for name in names:
             plain = run(Path(folder), PROGRAMS[name], None)
@@ -118,7 +118,7 @@ def _recorded(folder: Path, name: str, options: tuple[str, ...]) -> tuple[int, s
 
 
 def main() -> int:
-    """The command line; 1 where a program behaves otherwise."""
+    """The command line; returns 1 if a program behaves differently."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default=",".join(PROGRAMS), help="kinds, with commas")
     parser.add_argument("--native", metavar="LIBRARY", help="the compiled recorder")

@@ -1,4 +1,4 @@
-"""What ``contribute`` says before a change, held against the pull request that made it.
+"""Quality of ``contribute`` before a change, compared with the pull request that made it.
 
     git clone --shared /path/to/pytorch /path/to/scratch
     python -m benchmarks.pull_requests /path/to/scratch [--each 12] [--seed 1] [--since 2020-01-01]
@@ -136,7 +136,7 @@ def _sum(hits: Sequence[Hits]) -> str:
 
 
 def told(one: Outcome) -> Iterator[str]:
-    """One commit with what was missed."""
+    """A commit with the files that were missed."""
     case = one.case
     yield f"{case.commit.name[:10]} {case.kind}: {case.commit.title[:80]}"
     yield f"    contribute {case.asked}: {one.sources.planned} files {one.note}"

@@ -1,4 +1,4 @@
-"""Traces of many ranks, compared: by processes here, by a Dask cluster, and of what is kept.
+"""Comparing traces of many ranks: by local processes, a Dask cluster, and from the cache.
 
 The baseline parses the same files with orjson, the fastest JSON parser, one after the other.
 """
@@ -60,11 +60,12 @@ else:
     summary = summarise(ranks(files))
 assert len(summary.ranks) == count and summary.spreads[0].ranks == count
 """
-"""So many ranks with the numbers of one, compared in memory or as they are kept."""
+"""Number of ranks with the numbers of one, compared in memory and from the cache."""
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """Three sizes of run by processes here; the largest by a cluster, and once more; thousands."""
+    """Three sizes of runs by local processes; the largest by a cluster, and once more;
+    thousands."""
     with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as folder:
         for count in _COUNTS:
             traces = Path(folder, str(count))
@@ -90,7 +91,7 @@ def _compared(bench: Bench, traces: Path, name: str, *options: str) -> Compariso
 
 
 def _joined(bench: Bench, trace: Path, folder: Path) -> Iterator[Comparison]:
-    """Thousands of reductions compared."""
+    """Thousands of summaries compared."""
     command = (sys.executable, "-c", _JOIN, str(trace), str(folder), str(_THOUSANDS))
     for name, kept in ((f"{_THOUSANDS} reductions, in memory", ()), ("  kept", ("kept",))):
         if kept:

@@ -1,4 +1,4 @@
-"""What recordings and profiles show, in counts: nothing here is a time.
+"""Counts of what recordings and profiles show; no times.
 
     python -m benchmarks.recordings /path/to/pytorch
 

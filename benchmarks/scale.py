@@ -1,4 +1,4 @@
-"""What other versions cost after the first, what sharing an index costs, and how it all grows.
+"""Costs of further versions after the first, of sharing an index, and of larger trees.
 
 python -m benchmarks /path/to/pytorch --only scale
 python -m benchmarks.scale TREE...      # a table row for each tree, alone and after the last
@@ -18,11 +18,11 @@ from benchmarks.harness import Bench, Comparison, Cost, Figure, copied
 
 NEEDS = ()
 _SHARES = (1, 10, 30)
-"""Percent of the files that differ from the first version."""
+"""Percentage of files that differ from the first version."""
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """Another version after the first, beside the first; export and import of an index."""
+    """Another version after the first, compared with the first; export and import of an index."""
     bench.torchnav("index")()
     cold = bench.torchnav("index", "--force")
     with copied(bench) as tree:
@@ -77,14 +77,14 @@ def _shuffled(tree: Path) -> list[Path]:
 
 
 def _edit(files: list[Path]) -> None:
-    """Another content in which every line has moved."""
+    """A content in which every line has moved."""
     for file in files:
         mark = b"# edited\n" if file.suffix == ".py" else b"// edited\n"
         file.write_bytes(mark + file.read_bytes())
 
 
 def _after(bench: Bench, tree: Path) -> Callable[[], Cost]:
-    """Indexing ``tree`` where there is the index of the benchmark's tree and no other."""
+    """Indexing ``tree`` when the only index is that of the benchmark's tree."""
 
     def once() -> Cost:
         with _only_first(bench) as cache:
@@ -145,7 +145,7 @@ def _after_previous(tree: Path, previous: Path) -> str:
 
 
 def main() -> int:
-    """Prints a Markdown table of growth over the trees that are named."""
+    """Prints a Markdown table of growth over the given trees."""
     print(
         "| version | files | source, MB | overloads | cold, CPU s | peak, MiB | index, MB"
         " | `op`, ms | after the row above, CPU s |"

@@ -1,4 +1,4 @@
-"""The screen, in a real terminal: from a key to the bytes that show what it did."""
+"""The screen in a real terminal: from a key to the bytes that show its effect."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from benchmarks.terminal import COLUMNS, Terminal
 NEEDS = ()
 _START = "from navigator.cli.main import run; run()"
 _PLAIN = "import navigator.tui.source.highlight as h; h.language_of = lambda path: None; "
-"""Before the start: a screen that knows no language shows every file without colours."""
+"""Set before the start: without languages, files have no colours."""
 _FIRST = "_cast_Byte"
-"""The first operator of the YAML in every version."""
+"""The first operator in the YAML of every version."""
 _SPLIT = 56
-"""The column between the lists and the source, in a terminal of 120."""
+"""The column between the lists and the source in a terminal with 120 columns."""
 _FILTERS = ("softmax", "layer_norm", "conv", "index_add")
 _FILES = ("FunctionsManual.cpp", "native_functions.yaml")
 _MS = 1e3
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """Start, keys to lists, keys to chains and source, and all of it while an index is built."""
+    """Start, keys to lists, keys to chains and source, also while an index is built."""
     bench.torchnav("index")()
     yield Comparison(
         (
@@ -110,7 +110,7 @@ def _ready(terminal: Terminal) -> None:
 
 
 def _keys_to_list(bench: Bench) -> list[Cost]:
-    """Filters typed letter by letter: each is painted when the list is another one."""
+    """Filters typed letter by letter; each is painted when the list has changed."""
     with closing(_open(bench)) as terminal:
         _ready(terminal)
         return _typed(terminal)
@@ -142,7 +142,7 @@ def _while_indexing(bench: Bench) -> list[Cost]:
 
 
 def _keys_to_chain(bench: Bench) -> list[Cost]:
-    """The cursor goes down the operators: each is painted when its chain and source are."""
+    """Moving down the operators; each is painted when its chain and source are."""
     with closing(_open(bench)) as terminal:
         _ready(terminal)
         terminal.press("softmax")
@@ -173,7 +173,7 @@ _COLOURED = 4
 
 
 def _opening(name: str, before: str = "") -> Callable[[Bench], list[Cost]]:
-    """Lines of a large file are asked for by ``:``, the file not yet read at first."""
+    """Opens lines of a large file with ``:``, at first without a cache."""
 
     def taken(bench: Bench) -> list[Cost]:
         with closing(_open(bench, before)) as terminal:
@@ -188,7 +188,7 @@ def _opening(name: str, before: str = "") -> Callable[[Bench], list[Cost]]:
 
 
 def _opened(terminal: Terminal, place: str, least: int) -> Cost:
-    """From enter until a place is shown in more than so many colours."""
+    """From Enter until a place is shown with more than ``least`` colours."""
     terminal.press(":")
     terminal.settle()
     terminal.press(place)

@@ -1,9 +1,9 @@
-"""A long sitting at the screen in one process: browsing, editing, traces and programs that run.
+"""A long session with the screen in one process: browsing, editing, traces, running programs.
 
     python -m benchmarks.sitting [--actions 5000] [--every 500] [--seed S]
 
-Works on a copy of tests/tree, and prints at intervals what the process holds: memory, threads,
-descriptors, children. They must stay flat.
+Works on a copy of tests/tree and prints the process's memory, threads, descriptors and children at
+intervals. They must not grow.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _NAMES = ("add", "mul", "relu", "softmax", "linear", "cat", "mean", "cumsum", "n
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the process holds."""
+    """The resources of the process."""
 
     actions: int
     seconds: float
@@ -85,7 +85,7 @@ class Held:
 
 
 def held(actions: int, started: float) -> Held:
-    """As Linux tells it now."""
+    """The present resources, from Linux."""
     gc.collect()
     status = Path("/proc/self/status").read_text().splitlines()
     facts = dict(line.split(":", 1) for line in status)
@@ -96,7 +96,7 @@ def held(actions: int, started: float) -> Held:
 
 
 async def sitting(folder: Path, actions: int, every: int, seed: int) -> list[Held]:
-    """Acts at random; what is held at the start and after each interval."""
+    """Random actions; yields the resources at the start and after each interval."""
     chance, tree = random.Random(seed), Path(shutil.copytree(TREE, folder / "pytorch"))
     app = TorchnavApp(Opener(str(tree), folder / "cache"), Config())
     found: list[Held] = []
@@ -156,7 +156,7 @@ async def _act(pilot: Pilot[int], chance: random.Random, tree: Path) -> None:
 
 
 def main() -> int:
-    """The command line; 1 where the process holds more and more."""
+    """The command line; returns 1 if resources grow."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--actions", type=int, default=5000)
     parser.add_argument("--every", type=int, default=500)

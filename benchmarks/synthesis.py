@@ -1,4 +1,4 @@
-"""Large traces made from a real one: the same steps again and again, each later than the last."""
+"""Large traces made from a real one by repeating its steps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Event = dict[str, Any]
 def write_trace(
     path: Path, events: int = 0, size: int = 0, rank: int = 0, slow: float = 1.0
 ) -> int:
-    """A Chrome trace of at least so many events or bytes; how many events it has.
+    """A Chrome trace of at least this many events or bytes; returns the number of events.
 
-    Every step ends in an all-reduce as NCCL names it, which waits for the slowest rank;
-    ``slow`` stretches all that this rank computes.
+    Every step ends in an NCCL all-reduce that waits for the slowest rank; ``slow`` scales this
+    rank's computation.
     """
     whole = json.loads(gzip.decompress(REAL.read_bytes()))
     template: list[Event] = whole.pop("traceEvents")
@@ -62,7 +62,7 @@ def _step(template: list[Event], step: int, slow: float) -> Iterator[Event]:
 
 
 def _extent(template: list[Event]) -> tuple[float, float]:
-    """Where the operators of the template begin, and how long all of it takes."""
+    """The start of the template's operators, and their total duration."""
     timed = [e for e in template if e["ph"] == "X" and e.get("cat") in ("cpu_op", "kernel")]
     start = min(float(event["ts"]) for event in timed)
     return start, max(float(event["ts"]) + float(event["dur"]) for event in timed) - start
@@ -84,7 +84,7 @@ def _moved(event: Event, start: float, later: float, step: int, slow: float) -> 
 
 
 def write_ranks(folder: Path, count: int, events: int, straggler: int) -> None:
-    """Traces of a run whose ranks differ by a few thousandths; one computes 1.2 times as long."""
+    """Traces of a run whose ranks differ by a few thousandths; one takes 1.2 times as long."""
     folder.mkdir(parents=True, exist_ok=True)
     for rank in range(count):
         slow = 1.2 if rank == straggler else 1 + (rank * 7 % 11) / 2000

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: what it painted, and when."""
+"""Runs a program in a terminal and records what it painted, and when."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUIET = 0.15
 
 
 class Terminal:
-    """A program on a pseudo terminal of 120 columns and 40 lines, and the screen it paints."""
+    """A program on a pseudo-terminal of 120 columns and 40 lines, and its screen."""
 
     def __init__(
         self,
@@ -45,15 +45,15 @@ class Terminal:
         self._reader, self._came = _read_beside(self._master)
 
     def press(self, keys: str) -> float:
-        """Sends keys; when that was."""
+        """Sends keys; returns the time."""
         now = time.perf_counter()
         os.write(self._master, keys.encode())
         return now
 
     def until(self, painted: Callable[[], bool]) -> float:
-        """Reads until ``painted`` holds of the screen; when the bytes came that made it hold.
+        """Reads until ``painted`` is true of the screen; returns the time of the deciding bytes.
 
-        Raises TimeoutError with the screen when that takes too long.
+        Raises TimeoutError with the screen if that takes too long.
         """
         deadline = time.perf_counter() + self.patience
         while time.perf_counter() < deadline:
@@ -62,7 +62,7 @@ class Terminal:
         raise TimeoutError("\n".join(self.screen.display))
 
     def cpu(self) -> float:
-        """Seconds of CPU that the program has used; 0 where the system does not tell."""
+        """CPU seconds used by the program; 0 if unknown."""
         try:
             with open(f"/proc/{self._process}/stat") as file:
                 fields = file.read().rpartition(")")[2].split()
@@ -71,7 +71,7 @@ class Terminal:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def settle(self) -> None:
-        """Reads until nothing has come for a while."""
+        """Reads until there has been no output for a while."""
         while self._read(_QUIET):
             pass
 
@@ -89,11 +89,11 @@ class Terminal:
         return True
 
     def rows(self, first: int, last: int) -> list[str]:
-        """What stands between two columns, line by line."""
+        """The text between two columns, line by line."""
         return [line[first:last] for line in self.screen.display]
 
     def inks(self, first: int, last: int) -> int:
-        """How many colours text has between two columns."""
+        """The number of text colours between two columns."""
         cells = (self.screen.buffer[y][x] for y in range(LINES) for x in range(first, last))
         return len({cell.fg for cell in cells if cell.data.strip()})
 
@@ -107,13 +107,13 @@ class Terminal:
 
 
 _HEAD = struct.Struct("dI")
-"""When bytes came, and how many."""
+"""The time of bytes, and their number."""
 _PIPE_BYTES = 1 << 20
 
 
 def _read_beside(master: int) -> tuple[int, BinaryIO]:
-    """A process that reads what comes and says when, and what it hands on. To take a screenful
-    apart costs us 20 ms, and that long the next bytes would wait for us."""
+    """A process that reads the output, with times, and passes it on: parsing a screen takes 20 ms
+    here, which would delay the next read."""
     out, into = os.pipe()
     fcntl.fcntl(into, getattr(fcntl, "F_SETPIPE_SZ", fcntl.F_GETFD), _PIPE_BYTES)
     process = os.fork()

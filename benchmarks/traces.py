@@ -1,4 +1,4 @@
-"""Opening large traces beside the fastest JSON parser on the same bytes."""
+"""Opening large traces, compared with the fastest JSON parser on the same bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 
 
 def _opened(bench: Bench, name: str, file: Path, events: int) -> Iterator[Comparison]:
-    """In processes of their own, started cold."""
+    """In separate processes, started cold."""
     parse = bench.command((sys.executable, "-c", _PARSE, str(file)))
     runs = 1 if name == "1 GB" else bench.runs  # the parser needs 9 GB for it
     first = bench.command((sys.executable, "-c", _OPEN, str(file), "first"))

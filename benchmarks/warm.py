@@ -1,4 +1,4 @@
-"""Answers from an index that is there: nothing changed, one file edited, one question."""
+"""Answers from an existing index: nothing changed, one file edited, one question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
 _MACROS = "aten/src/ATen/Dispatch.h"
 _YAML = "aten/src/ATen/native/native_functions.yaml"
 _LIGHT, _HEAVY = 10.0, 30.0
-"""How many times as long as ripgrep of one word an answer may take."""
+"""Maximum time of an answer as a multiple of ripgrep's for one word."""
 _QUESTIONS = (
     (_LIGHT, ("op", "add.Tensor", "--json")),
     (_LIGHT, ("op", "softmax", "--json")),
@@ -48,7 +48,7 @@ def _beside_ripgrep(bench: Bench, figure: Figure, ours: Callable[[], Cost]) -> C
 
 
 def _affected(bench: Bench, tree: Path) -> Comparison:
-    """What one edited file of a repository affects."""
+    """Effects of one edited file of a repository."""
     for command in ("init -q", "add -A", "-c user.name=a -c user.email=a commit -qm first"):
         subprocess.run(["git", *command.split()], cwd=tree, check=True)
     _append(tree / _KERNEL, "\nvoid yet_another_one() {}\n")
@@ -58,7 +58,7 @@ def _affected(bench: Bench, tree: Path) -> Comparison:
 
 
 def _edits(bench: Bench, tree: Path) -> Iterator[Comparison]:
-    """Bringing the index up to date after an edit of a copy of the tree."""
+    """Refreshing the index after an edit of a copy of the tree."""
     refresh = bench.torchnav("index", tree=tree)
     refresh()
 
@@ -85,7 +85,7 @@ def _append(file: Path, text: str) -> None:
 
 
 def _edit_entry(file: Path) -> None:
-    """Gives the first ``add.Tensor`` another variant, or takes it away again."""
+    """Adds a variant to the first ``add.Tensor``, or removes it again."""
     text = file.read_text()
     entry = text.index("- func: add.Tensor(")
     at = text.index("variants: ", entry)
@@ -97,6 +97,6 @@ def _edit_entry(file: Path) -> None:
 
 
 def _age(file: Path) -> None:
-    """As if it was written a while ago: what was written just now is hashed once more."""
+    """Sets an older time, since files written just now are hashed once more."""
     found = file.stat()
     os.utime(file, (found.st_atime, found.st_mtime - 60))

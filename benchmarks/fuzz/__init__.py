@@ -1,1 +1,1 @@
-"""Bytes that nobody wrote, thrown at everything that reads: see ``__main__``."""
+"""Mutated inputs for everything that reads: see ``__main__``."""

@@ -1,9 +1,9 @@
-"""Throws mutated inputs at every reader, and prints what came of it.
+"""Feeds mutated inputs to every reader, and prints the results.
 
     python -m benchmarks.fuzz [--reader NAME] [--executions N] [--seed S] [--seconds S]
 
-Each reader answers, or raises our own one-line error; anything else is a find: another error, a
-hang of 5 s, 1.5 GB of memory. ``--growth`` measures how time grows with size instead.
+Each reader must answer or raise a one-line error of torchnav. Another error, a hang of 5 s or 1.5
+GB of memory is a finding. ``--growth`` measures how time grows with size instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADER = f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}"
 
 
 def main() -> int:
-    """The command line; 1 where something was found."""
+    """The command line; returns 1 if something was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--reader", action="append", help="one of them; may be given again")
     parser.add_argument("--executions", type=int, default=10**9, help="of each reader, at most")
@@ -64,7 +64,7 @@ def _finds(results: list[Result], keep: Path | None) -> Iterator[str]:
 
 
 def total(results: list[Result]) -> str:
-    """All of them in one line."""
+    """A summary of all results in one line."""
     executions = sum(one.executions for one in results)
     finds = sum(len(one.finds) for one in results)
     slowest = max((one.slowest_s for one in results), default=0.0)

@@ -1,4 +1,4 @@
-"""What people and programs say: names, configuration, shared indexes, requests of agents."""
+"""Inputs from people and programs: names, configuration, shared indexes, requests of agents."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _asked(folder: Path) -> Run:
 
 
 def _placed(folder: Path) -> Run:
-    """``at``, ``uses`` and what reads a file of the tree by its name."""
+    """``at``, ``uses`` and others that read a file of the tree by its name."""
     index = _index(folder)
 
     def run(data: bytes) -> object:
@@ -134,7 +134,7 @@ def _shared_seeds() -> list[bytes]:
 
 
 def _import(folder: Path) -> Run:
-    """The whole file is mutated, not cut: the seeds are large."""
+    """The whole file is mutated without cutting it, since the seeds are large."""
     builder = Builder(Source.find(str(TREE)), folder / "cache")
     builder.run()
     builder.files()

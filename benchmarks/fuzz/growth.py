@@ -1,4 +1,4 @@
-"""How time grows with size: an input again and again, and brackets that do not close."""
+"""Growth of time with size: an input repeated, and brackets that do not close."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.fuzz.targets import Run, Target, targets
 
 _LEAST, _MOST = 1 << 12, 1 << 18
-"""Bytes: each input is four times as large as the one before."""
+"""Sizes in bytes: each input is four times as large as the one before."""
 _UNITS = (
     *(b"(", b"[", b"{", b"<", b'"', b"'", b"/*", b"\\\n", b"a", b" ", b"\n", b"\t", b"#", b"::"),
     *(b",", b"- ", b"a: ", b'R"(', b"template <", b"#if X\n", b"#define F(x) F(F(x))\n"),
@@ -25,9 +25,9 @@ _UNITS = (
     *(b"void f() {}\n", b"def f(): "),
 )
 _NOTHING_S = 0.05
-"""Of CPU, below which nothing is said of growth."""
+"""CPU seconds below which growth is ignored."""
 _STEEP = 1.3
-"""As a power of the size: what grows faster is told."""
+"""Exponent of the size above which growth is reported."""
 
 
 def growth_rows(names: Sequence[str]) -> Iterator[str]:
@@ -43,7 +43,7 @@ def growth_rows(names: Sequence[str]) -> Iterator[str]:
 
 
 def steep(target: Target) -> Iterator[tuple[bytes, float, float, int]]:
-    """Each unit whose time grows steeply: as what power of its size, its time, its size."""
+    """Each unit whose time grows steeply, with the exponent, the time and the size."""
     with tempfile.TemporaryDirectory(prefix="torchnav-fuzz") as folder:
         run = target.start(Path(folder))
         for unit in (*_UNITS, *target.seeds()[:20]):
@@ -53,7 +53,7 @@ def steep(target: Target) -> Iterator[tuple[bytes, float, float, int]]:
 
 
 def _power(target: Target, run: Run, unit: bytes) -> tuple[float, float, int]:
-    """By the last step; stopped where it takes too long."""
+    """From the last step; stopped if it takes too long."""
     before, now, size = 0.0, 0.0, _LEAST
     while True:
         before, now = now, _seconds(target, run, unit * (size // len(unit) + 1))

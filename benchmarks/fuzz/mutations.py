@@ -1,4 +1,4 @@
-"""A mutational fuzzer: real inputs, cut, spliced, repeated, nested and spoilt."""
+"""A mutational fuzzer: real inputs, cut, spliced, repeated, nested and corrupted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 MOST_BYTES = 1 << 16
-"""Of an input that is made: beyond that only the time of an execution grows."""
+"""Maximum size of an input: larger ones only take longer."""
 _WORD = re.compile(rb"[A-Za-z_]\w{1,30}|[^\w\s]{1,3}|\d+")
 _ODD = (
     *(b"\0", b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r\n", b"\\", b"\x1b]52;c;"),
@@ -30,7 +30,7 @@ _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"), (b"<", b">"), (b"[[", b"]]")
 
 
 class Mutator:
-    """Makes inputs from seeds: number ``n`` of a seed is always the same."""
+    """Makes inputs from seeds; the ``n``-th input of a seed is always the same."""
 
     def __init__(self, seeds: Sequence[bytes], seed: int) -> None:
         self._seeds, self._seed = [one for one in seeds if one] or [b"\0"], seed
@@ -38,7 +38,7 @@ class Mutator:
         self._words = [*sorted(words)[:4000], *_ODD]
 
     def made(self, number: int) -> bytes:
-        """The input of a number."""
+        """The n-th input."""
         chance = random.Random(self._seed << 40 | number)
         data: bytes = chance.choice(self._seeds)
         for _ in range(chance.choice((1, 1, 1, 2, 3, 6))):
@@ -46,27 +46,27 @@ class Mutator:
         return data[:MOST_BYTES]
 
     def flip(self, data: bytes, chance: random.Random) -> bytes:
-        """One byte is another."""
+        """Changes one byte."""
         at = chance.randrange(len(data) + 1)
         return data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
 
     def drop(self, data: bytes, chance: random.Random) -> bytes:
-        """A span is gone."""
+        """Removes a span."""
         start, end = _span(data, chance)
         return data[:start] + data[end:]
 
     def cut(self, data: bytes, chance: random.Random) -> bytes:
-        """The end is gone."""
+        """Removes the end."""
         return data[: chance.randrange(len(data) + 1)]
 
     def word(self, data: bytes, chance: random.Random) -> bytes:
-        """A word of the seeds, or an odd one, comes in."""
+        """Inserts a word of the seeds, or an unusual one."""
         at = chance.randrange(len(data) + 1)
         word: bytes = chance.choice(self._words)
         return data[:at] + word + data[at:]
 
     def swap(self, data: bytes, chance: random.Random) -> bytes:
-        """A word is another one."""
+        """Replaces a word."""
         found = list(_WORD.finditer(data, chance.randrange(len(data) + 1)))[:40]
         if not found:
             return self.word(data, chance)
@@ -75,23 +75,23 @@ class Mutator:
         return data[: one.start()] + word + data[one.end() :]
 
     def odd(self, data: bytes, chance: random.Random) -> bytes:
-        """Something that readers stumble over comes in."""
+        """Inserts text that is difficult for readers."""
         at = chance.randrange(len(data) + 1)
         return data[:at] + chance.choice(_ODD) + data[at:]
 
     def repeat(self, data: bytes, chance: random.Random) -> bytes:
-        """A span comes again and again."""
+        """Repeats a span."""
         start, end = _span(data, chance)
         times = chance.choice((1, 2, 3, 30, 300))
         return data[:end] + data[start : min(end, start + 200)] * times + data[end:]
 
     def splice(self, data: bytes, chance: random.Random) -> bytes:
-        """The beginning of one and the end of another."""
+        """Joins the beginning of one input and the end of another."""
         other = chance.choice(self._seeds)
         return data[: chance.randrange(len(data) + 1)] + other[chance.randrange(len(other)) :]
 
     def nest(self, data: bytes, chance: random.Random) -> bytes:
-        """A span in many brackets, which may not close."""
+        """Puts a span into many brackets, which may not close."""
         start, end = _span(data, chance)
         opened, closed = chance.choice(_PAIRS)
         times = chance.choice((1, 3, 50, 2000))

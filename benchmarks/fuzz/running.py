@@ -1,4 +1,4 @@
-"""Runs a target in a process of its own, and keeps what breaks it."""
+"""Runs a target in a separate process, and keeps inputs that break it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from benchmarks.fuzz.mutations import Mutator
 from benchmarks.fuzz.targets import Run, Target, one_line, targets
 
 SLOW_S = 5.0
-"""Of CPU, after which an execution hangs."""
+"""CPU seconds after which an execution counts as a hang."""
 MEMORY = 1_500_000_000
-"""Bytes that no input may need."""
+"""Maximum memory in bytes."""
 _STUCK_S = 60.0
-"""Without a sign of life, after which a process is stuck where no signal reaches it."""
+"""Seconds without progress after which a process is stuck where signals don't reach it."""
 _IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 _OUR = ("/indexes/", "/navigator/")
 
 
 class Hang(BaseException):
-    """Raised in what takes too long."""
+    """Raised in an execution that takes too long."""
 
 
 @dataclass(slots=True)
@@ -35,14 +35,14 @@ class Find:
     """An input that broke a target."""
 
     what: str
-    """The error and our line that raised it."""
+    """The error, and our line that raised it."""
     number: int
     data: bytes
 
 
 @dataclass(slots=True)
 class Result:
-    """What came of a target."""
+    """The results of a target."""
 
     target: str
     executions: int = 0
@@ -54,7 +54,7 @@ class Result:
 
 
 def run_target(name: str, seed: int, executions: int, seconds: float) -> Result:
-    """Runs a target until it has done so many or taken so long."""
+    """Runs a target until a number of executions or seconds is reached."""
     whole = Result(name)
     deadline, first = time.monotonic() + seconds, 0
     while first < executions and time.monotonic() < deadline:
@@ -72,7 +72,7 @@ def run_target(name: str, seed: int, executions: int, seconds: float) -> Result:
 
 
 def _in_process(name: str, seed: int, first: int, end: int, seconds: float) -> Result:
-    """One process; where it dies, the input that it had is a find."""
+    """One process; if it dies, its input is a finding."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     at = context.Value("q", first, lock=False)
@@ -162,7 +162,7 @@ def _place(error: BaseException) -> str:
 
 
 def _smaller(target: Target, run: Run, data: bytes, what: str) -> bytes:
-    """The input without all that the find does not need; spans are taken out while that helps."""
+    """The input reduced to what the finding needs, by removing spans."""
     if what.startswith("hangs") or len(data) > 20_000:
         return data
     kept, until = data, time.monotonic() + 10

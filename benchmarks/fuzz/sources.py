@@ -1,4 +1,4 @@
-"""The readers of sources: pure functions of bytes, which never raise."""
+"""Readers of sources: pure functions of bytes, which never raise."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _with_path(*readers: Callable[[bytes, str], object], path: str) -> Callable[
 
 
 def _scanned(kind: FileKind, path: str) -> Callable[[Path], Run]:
-    """What a build does with a file, its rows kept included."""
+    """A build's result for a file, including its rows."""
 
     def start(folder: Path) -> Run:
         file = folder / path
@@ -95,7 +95,7 @@ def _python(data: bytes) -> object:
 
 
 def _operators(data: bytes) -> object:
-    """What a build makes of native_functions.yaml."""
+    """A build's result for native_functions.yaml."""
     functions, _ = read_native_functions(data, "native_functions.yaml")
     every = with_generated(functions, Rules().keys.generation)
     read_derivatives(b"", "derivatives.yaml", every)
@@ -137,7 +137,7 @@ _PROJECT_READERS: tuple[Callable[[bytes], object], ...] = (
 
 
 def _projects(data: bytes) -> object:
-    """One of them for each input: most refuse what is for another at once."""
+    """One of them for each input, since most reject the others' inputs at once."""
     return _PROJECT_READERS[len(data) % len(_PROJECT_READERS)](data)
 
 

@@ -1,4 +1,4 @@
-"""What is fuzzed: each reader with its seeds and its contract."""
+"""The fuzzed readers with their seeds and contracts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ TESTS = Path(__file__).parents[2] / "tests"
 TREE = TESTS / "tree"
 DATA = TESTS / "data"
 _SEED_BYTES = 1000
-"""Of a piece of a file that is a seed: small inputs are many inputs."""
+"""Maximum size of a seed taken from a file: small inputs run more often."""
 
 Run = Callable[[bytes], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something that reads bytes."""
+    """A reader of bytes."""
 
     name: str
     seeds: Callable[[], list[bytes]]
     start: Callable[[Path], Run]
-    """Given a folder of its own, gives what is run with each input."""
+    """Given a folder, returns the function to run with each input."""
     own: tuple[type[Exception], ...] = (TorchnavError,)
-    """What it may raise: one line for the user. All else is a find."""
+    """The errors that it may raise, one line each; others are findings."""
 
 
 def pieces(paths: Iterable[Path], size: int = _SEED_BYTES, most: int = 2000) -> list[bytes]:
@@ -41,19 +41,19 @@ def pieces(paths: Iterable[Path], size: int = _SEED_BYTES, most: int = 2000) -> 
 
 
 def files(*endings: str, top: Path = TREE) -> Callable[[], list[bytes]]:
-    """Pieces of the files of the small tree that end so."""
+    """Pieces of the small tree's files with an ending."""
     return lambda: pieces(
         sorted(path for path in top.rglob("*") if path.name.endswith(endings) and path.is_file())
     )
 
 
 def one_line(error: Exception) -> bool:
-    """Whether an error of ours keeps its contract."""
+    """Whether one of our errors is a single line."""
     return bool(str(error)) and "\n" not in str(error)
 
 
 def targets() -> dict[str, Target]:
-    """All of them, by name."""
+    """All targets by name."""
     from benchmarks.fuzz import asking, sources, traces
 
     listed = (*sources.TARGETS, *traces.TARGETS, *asking.TARGETS)

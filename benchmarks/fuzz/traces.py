@@ -1,4 +1,4 @@
-"""The readers of traces: a file of any bytes is a trace or is refused in one line."""
+"""Readers of traces: any file is a trace or is rejected in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 
 _EVENTS = 10
-"""Of a trace that is a seed."""
+"""Maximum size of a seed."""
 
 
 def _read(folder: Path) -> Run:
@@ -35,7 +35,7 @@ def _read(folder: Path) -> Run:
 
 
 def _looked_at(trace: Trace) -> object:
-    """What every face asks first."""
+    """The first queries of every face."""
     ops = [*trace.ops()][:50]
     lines = [*summary_lines(trace)]
     return [
@@ -64,7 +64,7 @@ def _chrome_seeds() -> list[bytes]:
 
 
 def _own_seeds() -> list[bytes]:
-    """Events of our own kind, beside those that kineto writes."""
+    """Events of torchnav, together with those of kineto."""
     names = "run stack call window backward problem end program what step limit".split()
     args: list[dict[str, Any]] = [
         {"format": 1, "argv": ["a.py"], "cwd": "/x", "torch": "2.7.0"},
@@ -92,7 +92,7 @@ def _own_event(name: str, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns() -> list[dict[str, Any]]:
-    """Of operators, memory, calls and what a device did."""
+    """Columns of operators, memory, calls and device work."""
     times = {"count": 2, "work": [1, 1], "start": [10, 4], "duration": [3, 2]}
     launched = {**times, "correlation": [7, 1]}
     told = {
@@ -256,7 +256,7 @@ def _ncu_seeds() -> list[bytes]:
 
 
 def _torch_trace(folder: Path) -> Run:
-    """Logs of TORCH_TRACE, which stand in a folder."""
+    """Logs of TORCH_TRACE in a folder."""
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
 
