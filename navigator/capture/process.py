@@ -42,7 +42,7 @@ class Guard:
                 before=self._before_fork, after_in_parent=self._forked, after_in_child=self._begin
             )
         for name in ("_exit", "abort"):
-            _before(name, self._ending)
+            _before(name, lambda *_: self.finish())
         for name in ("execv", "execve"):
             _before(name, self._replaced)
         self._run.watch_starts()
@@ -59,9 +59,6 @@ class Guard:
             self._recorder.note(self._run.missing())
         self._recorder.finish()
         self._run.close(self._file)
-
-    def _ending(self, *_arguments: Any) -> None:
-        self.finish()
 
     def _replaced(self, path: Any, arguments: Any, *_environ: Any) -> None:
         """Another program replaces this process."""

@@ -215,7 +215,7 @@ class Session:
         self._file.write([metadata("run", args | facts, self._pid)])
         for unrecorded in self.limits.unrecorded():
             self.note(unrecorded)
-        compiles = self._compiles, self._has_compiled
+        compiles = self._compiles, self.hooks.on
         self._compile_log = CompileLog(self._file, self.compile_texts, *compiles)
         self._compile_log.start()
         self._started = True
@@ -226,10 +226,6 @@ class Session:
     def _compiles(self) -> None:
         """torch.compile, or an export, starts to compile."""
         self.hooks.off()
-
-    def _has_compiled(self) -> None:
-        """The compilation has ended."""
-        self.hooks.on()
 
     def _write_now(self) -> None:
         with self._writing():

@@ -86,7 +86,7 @@ def _what(one: PullRequest) -> Iterator[str]:
 
 
 def _change(change: Changed) -> str:
-    """A definition with its file; just the file for code outside of functions."""
+    """A changed definition with its file; a file, or code outside of functions, has no name."""
     path, kind = code(change.location.path), "" if change.kind == "python" else f"{change.kind} "
     if change.name == change.location.path:
         used = f": {change.detail} include it" if change.kind == "header" and change.detail else ""

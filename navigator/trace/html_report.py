@@ -82,7 +82,7 @@ def _examples(trace: Trace) -> dict[str, TraceOp]:
 
 
 def _operator(op: TraceOp, linker: Linker) -> Iterator[str]:
-    """The source of an operator call."""
+    """The schema, kernel and formula of an operator call, or why they are missing."""
     found = linker.link(op)
     if found.schema is not None:
         yield f'<br><code class="dim">{escaped(found.schema.schema)}</code>'

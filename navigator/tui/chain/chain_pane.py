@@ -327,7 +327,7 @@ class ChainPane(Pane):
         return tuple(filter(None, (line.text, line.note))), routes
 
     def card_visit(self) -> Visit | None:
-        """The place of the selected line of the card, while the card has the lead."""
+        """The place of the selected line of the card, if the source follows the card."""
         if self._followed is not self.card or self.card.card is None:
             return None
         line, end = self.card.line, ""
