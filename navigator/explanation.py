@@ -89,7 +89,7 @@ class Explanation:
             self,
             "error raised_at causes made note call? given said_by",
             raised_at=place_json(self.raised_at),
-            causes=[_cause_json(one) for one in self.causes],
+            causes=[_cause_json(cause) for cause in self.causes],
             made=made,
             said_by=[to_object(one, _HIT) for one in self.said_by],
         )
@@ -102,10 +102,10 @@ def _cause_json(cause: Cause) -> Object:
         "node made_at saved shape entry formulas writes",
         made_at=place_json(cause.made_at),
         entry=cause.entry and to_object(cause.entry, "op path line"),
-        formulas=[to_object(one, "text path line") for one in cause.formulas],
+        formulas=[to_object(formula, "text path line") for formula in cause.formulas],
         writes=[
-            to_object(one, "call through before after with_grad", at=place_json(one.line))
-            for one in cause.writes
+            to_object(write, "call through before after with_grad", at=place_json(write.line))
+            for write in cause.writes
         ],
     )
 

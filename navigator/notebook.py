@@ -72,7 +72,7 @@ def _known(arguments: list[str]) -> tuple[SourceInfo | None, Card | None]:
 
 def _more(call: click.Context) -> bool:
     """Whether the command has arguments besides the name."""
-    origins = (call.get_parameter_source(one) for one in call.params if one != "name")
+    origins = (call.get_parameter_source(param) for param in call.params if param != "name")
     return any(source is not ParameterSource.DEFAULT for source in origins)
 
 

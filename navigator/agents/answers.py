@@ -84,7 +84,7 @@ class Answers:
         whole = self._index.chain(full_name, depth=depth)
         chain = for_key(whole, key) if key else whole
         routes = () if cursor else self._index.routes(full_name)
-        ways = [_way(one) for one in routes if key in ("", one.device)]
+        ways = [_way(route) for route in routes if key in ("", route.device)]
         gaps = [f"{one.symbol}: {one.reason.replace(_HINT, '')}" for one in chain.unresolved]
         steps = page(_steps(chain), limit, cursor, PAGE_SIZE if cursor else PAGE_SIZE - _WAYS)
         first = replace(page(ways, limit, room=_WAYS), cursor="")
@@ -159,8 +159,8 @@ class Answers:
                 place = place_text(hop.location)
                 yield User(hop.symbol, hop.role, place, hop.rule, hop.confidence)
         if not overloads:
-            for one in self._index.definitions(match.text)[:_MOST_NOTES]:
-                yield from self._calls_within(one.location)
+            for definition in self._index.definitions(match.text)[:_MOST_NOTES]:
+                yield from self._calls_within(definition.location)
 
     def _calls_within(self, place: Location) -> Iterator[User]:
         for line in range(place.line, max(place.end_line, place.line) + 1):
@@ -187,9 +187,9 @@ def _few(notes: Sequence[str]) -> str:
 
 
 def _card_facts(card: Card | None) -> Iterator[Fact]:
-    for one in card.lines if card else ():
-        if one.label != "more":
-            yield Fact(one.label, one.text, place_text(one.location), one.note)
+    for line in card.lines if card else ():
+        if line.label != "more":
+            yield Fact(line.label, line.text, place_text(line.location), line.note)
 
 
 def _hit_facts(match: NameMatch) -> Iterator[Fact]:
@@ -209,8 +209,8 @@ def _python_facts(card: PythonCard | None) -> Iterator[Fact]:
         yield Fact("calls", call.name, call.place, call.how)
     if card.untold:
         yield Fact("calls", "", "", f"{card.untold} more, on values whose class is not known")
-    for one in card.members:
-        yield Fact(one.kind, one.name, place_text(one.location))
+    for member in card.members:
+        yield Fact(member.kind, member.name, place_text(member.location))
     for label, places in (("test", card.tests), ("docs", card.documents)):
         more = len(places) - _MOST_NOTES
         for place in places[:_MOST_NOTES]:
@@ -303,9 +303,9 @@ def _reached(impact: Impact, likely: Sequence[OperatorSummary]) -> Iterator[User
 
 def _calls(places: tuple[Place, ...]) -> Iterator[User]:
     for place in places:
-        for one in place.calls:
-            yield User(one.name, one.kind, place_text(one.location), one.rule, one.confidence)
+        for call in place.calls:
+            yield User(call.name, call.kind, place_text(call.location), call.rule, call.confidence)
 
 
-def _test(one: TestCommand) -> Test:
-    return Test(one.command, one.path, one.reason, one.tier)
+def _test(test_command: TestCommand) -> Test:
+    return Test(test_command.command, test_command.path, test_command.reason, test_command.tier)

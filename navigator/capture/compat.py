@@ -111,6 +111,6 @@ def _codes_of(values: Iterable[Any], module: str) -> Iterator[CodeType]:
 
 def _nested_code(code: CodeType) -> Iterator[CodeType]:
     yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _nested_code(one)
+    for co_const in code.co_consts:
+        if isinstance(co_const, CodeType):
+            yield from _nested_code(co_const)

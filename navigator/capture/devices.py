@@ -34,7 +34,7 @@ def named_device(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     if name in TYPES:
         return name
     values = [kwargs.get("device"), *(args[1:2] if name in _WITH_DEVICE else ())]
-    types = (_type(one) for one in values if isinstance(one, (str, int, torch.device)))
+    types = (_type(value) for value in values if isinstance(value, (str, int, torch.device)))
     return next((one for one in types if one in TYPES), "")
 
 

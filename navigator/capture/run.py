@@ -177,7 +177,7 @@ def is_helper(arguments: Sequence[str]) -> bool:
     """Whether a command line runs a script of torch itself, such as Inductor's compile workers."""
     paths = getattr(sys.modules.get("torch"), "__path__", ())
     folders = tuple(os.path.join(folder, "") for folder in paths)
-    return any(one.startswith(folders) for one in arguments)
+    return any(argument.startswith(folders) for argument in arguments)
 
 
 def _is_check_of_torch(arguments: Any, frame: FrameType | None) -> bool:

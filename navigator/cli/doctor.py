@@ -116,8 +116,8 @@ def _yaml(source: Source) -> Iterator[Check]:
     except SourceError as error:
         yield Check("YAML", "missing", str(error))
         return
-    for one in problems[:_PROBLEMS]:
-        yield Check("YAML", "note", f"{one.place}: {one.message}")
+    for problem in problems[:_PROBLEMS]:
+        yield Check("YAML", "note", f"{problem.place}: {problem.message}")
     if len(problems) > _PROBLEMS:
         more = f"{len(problems) - _PROBLEMS:,} more problems"
         yield Check("YAML", "note", more, "torchnav index --json")
@@ -237,7 +237,7 @@ _SECRET = re.compile(r"(?i)(\S*(?:token|secret|passw|api_?key)\S*\s*[=:]\s*).*")
 
 def report_lines(checks: Iterable[Check], cache: Path | None) -> Iterator[str]:
     """The contents of a bug report: the checks, the machine, the configuration, the log."""
-    found = [f"{one.name:18} {one.found}" for one in checks]
+    found = [f"{check.name:18} {check.found}" for check in checks]
     machine = f"{platform.system()} {platform.release()} {platform.machine()}"
     names = sorted(filter(_VARIABLES.fullmatch, os.environ))
     yield from _block("Setup", [*found, f"{'machine':18} {machine}"])

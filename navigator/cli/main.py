@@ -217,9 +217,9 @@ def _choose_python(stack: contextlib.ExitStack) -> None:
 
 
 def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitStack) -> int:
-    for one in arguments:
-        if not one.isascii() and one != one.encode("utf-8", "replace").decode():
-            raise UsageError(f"an argument is not UTF-8: {one}")
+    for argument in arguments:
+        if not argument.isascii() and argument != argument.encode("utf-8", "replace").decode():
+            raise UsageError(f"an argument is not UTF-8: {argument}")
     _choose_python(stack)
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:

@@ -115,12 +115,12 @@ class Settings:
         from navigator.text.places_only import FORMATS, places
 
         written, info = FORMATS[self.places], self.source().info
-        self.terminal.write_data(written(info, one) for one in places(to_json(value)))
+        self.terminal.write_data(written(info, place) for place in places(to_json(value)))
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
     """A few problems of the YAML files, or only the one that concerns the whole tree."""
-    found = [one for one in problems if one.path.endswith(".yaml")]
+    found = [problem for problem in problems if problem.path.endswith(".yaml")]
     if whole := [one.message for one in found if not one.line]:
         yield from whole
         return

@@ -116,10 +116,10 @@ def _collected(
     if begun["unmet"]:
         raise SourceError(f"{lab.name} {begun['unmet']}; --no-run shows it anyway")
     cells = {}
-    for one in events:
-        cells[one["cell"]] = _cell_run(one)
+    for event in events:
+        cells[event["cell"]] = _cell_run(event)
         if cell_done:
-            cell_done(one["cell"])
+            cell_done(event["cell"])
     return begun["torch"], cells
 
 

@@ -19,9 +19,9 @@ _TESTED_AS = ("aten_name", "aten_backward_name", "decomp_aten_name")
 def named(operators: Iterable[Any]) -> dict[str, Any]:
     """Names of the overloads among some keys: ``aten::add.Tensor``, ``aten::relu.default``."""
     return {
-        f"{one.namespace}::{one.__name__}": one
-        for one in operators
-        if hasattr(one, "_overloadname") and hasattr(one, "namespace")
+        f"{operator.namespace}::{operator.__name__}": operator
+        for operator in operators
+        if hasattr(operator, "_overloadname") and hasattr(operator, "namespace")
     }
 
 

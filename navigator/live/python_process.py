@@ -30,7 +30,7 @@ def ask_each(
     """As ``ask``, for several processes in parallel. All end on an error or ctrl+c."""
     with ExitStack() as stack:
         try:
-            started = [stack.enter_context(_process([python, *one])) for one in commands]
+            started = [stack.enter_context(_process([python, *command])) for command in commands]
             return [_answer(one, words, timeout) for one in started]
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise SourceError(f"{python}: {error}") from error

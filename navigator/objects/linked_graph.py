@@ -99,7 +99,7 @@ def linked(
     """
     found = read_graph(tensor, names, lines)
     index = Index.open(Source.find(tree))
-    sources = tuple(node_source(index, one.name, len(one.edges)) for one in found.nodes)
+    sources = tuple(node_source(index, node.name, len(node.edges)) for node in found.nodes)
     order, note = recorded_order(tensor, found) if run else ((), "")
     why = reasons(found, order) if order else {}
     return LinkedGraph(found.nodes, sources, torch.__version__, index.info, order, why, note)

@@ -129,7 +129,7 @@ class _LeafUses(_CallCounter):
         self._alive: list[torch.Tensor] = []
 
     def before(self, tensors: list[torch.Tensor]) -> None:
-        self._versions = [_version(one) for one in tensors]
+        self._versions = [_version(tensor) for tensor in tensors]
 
     def after(self, tensors: list[torch.Tensor]) -> None:
         for at, (one, version) in enumerate(zip(tensors, self._versions, strict=True)):

@@ -71,7 +71,7 @@ class Writes(Lines):
 
     def to(self, storage: int | None, since: int) -> Iterator[Write]:
         """The writes to a storage since a version."""
-        return (one for one in self.writes if one.storage == storage and one.after > since)
+        return (write for write in self.writes if write.storage == storage and write.after > since)
 
 
 def _name(func: Any) -> str:

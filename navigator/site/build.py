@@ -99,7 +99,7 @@ class _Site:
         """Pages by searchable name."""
 
     def build(self, progress: Progress) -> Built:
-        ops = [*self._with_address(one.full_name for one in self._index.operators())]
+        ops = [*self._with_address(operator.full_name for operator in self._index.operators())]
         for folder in ("op", "errors"):
             (self._folder / folder).mkdir(parents=True, exist_ok=True)
         for at, (op, body) in enumerate(zip(ops, self._bodies(ops), strict=True)):

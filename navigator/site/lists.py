@@ -52,8 +52,8 @@ def by_file(index: Index) -> Named:
     """Operators by the file of their kernels."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for kernel in index.kernel_rows():
-        for one in kernel.definitions:
-            found[one.location.path][kernel.op] = None
+        for definition in kernel.definitions:
+            found[definition.location.path][kernel.op] = None
     return {path: found[path] for path in sorted(found)}
 
 

@@ -30,7 +30,7 @@ def operator_page(index: Index, op: str, pages: Collection[str]) -> Iterator[str
     yield from card_html(card, source)
     if routes:
         yield "<h2>Routes</h2><table>"
-        yield from (_route(source, one) for one in routes)
+        yield from (_route(source, route) for route in routes)
         yield "</table>"
         yield from _excerpts(index, source, routes)
     if chain.derivative is not None:

@@ -133,8 +133,8 @@ def device_kernel_lines(answer: DeviceKernelAnswer) -> Iterator[str]:
 
 
 def problem_lines(problems: Iterable[Problem], mark: str = "") -> Iterator[str]:
-    for one in problems:
-        yield clean(f"  {mark}{one.place}: {one.message}")
+    for problem in problems:
+        yield clean(f"  {mark}{problem.place}: {problem.message}")
 
 
 def where_text(location: Location) -> str:

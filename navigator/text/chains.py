@@ -127,11 +127,11 @@ _UNKNOWN = "that this tree does not define,"
 def dtype_notes(dispatches: Sequence[DtypeDispatch]) -> list[str]:
     """A line for each set of dtypes, with the macros that produce it and their lines."""
     uses: dict[tuple[str, str, str], list[str]] = {}
-    for one in dispatches:
-        of = f" of {one.type_name}" if one.type_name not in ("", "scalar_t") else ""
-        types = ", ".join((*one.dtypes, *one.unread))
-        where = f"{one.macro}, line {one.location.line}"
-        listed = uses.setdefault((of, types, one.guard), [])
+    for dispatch in dispatches:
+        of = f" of {dispatch.type_name}" if dispatch.type_name not in ("", "scalar_t") else ""
+        types = ", ".join((*dispatch.dtypes, *dispatch.unread))
+        where = f"{dispatch.macro}, line {dispatch.location.line}"
+        listed = uses.setdefault((of, types, dispatch.guard), [])
         if where not in listed:
             listed.append(where)
     return [
@@ -158,11 +158,11 @@ def choice_note(choices: Sequence[Choice]) -> str:
     return f"{word}{' and '.join(map(_condition, shown))}{outer}"
 
 
-def _condition(one: Choice) -> str:
+def _condition(choice: Choice) -> str:
     """``!use_mkldnn (:42)``; also for code after an ``if`` whose branches all return."""
-    if one.arm == "otherwise" and one.text == "true":
-        return f"never reached (:{one.location.line})"
-    text = one.text if len(one.text) <= _LONGEST else f"{one.text[: _LONGEST - 3]}..."
+    if choice.arm == "otherwise" and choice.text == "true":
+        return f"never reached (:{choice.location.line})"
+    text = choice.text if len(choice.text) <= _LONGEST else f"{choice.text[: _LONGEST - 3]}..."
     condition = _PLAIN.sub(r"\1", text.removeprefix("if "))
-    negation = "!" if one.arm in ("else", "otherwise") else ""
-    return f"{negation}{condition} (:{one.location.line})"
+    negation = "!" if choice.arm in ("else", "otherwise") else ""
+    return f"{negation}{condition} (:{choice.location.line})"

@@ -34,8 +34,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     yield from _section(
         "Steps", (line for at, s in enumerate(plan.steps, 1) for line in _step(at, s))
     )
-    for one in plan.neighbours:
-        yield from ("", *_neighbour(one))
+    for neighbour in plan.neighbours:
+        yield from ("", *_neighbour(neighbour))
     yield from _section("Tests to run now", _tests(plan.tests, "now"))
     yield from _section("Tests that CI runs", _tests(plan.tests, "ci"))
     yield from _section("Commands", (line for one in plan.commands for line in _command(one)))
@@ -57,25 +57,25 @@ def _related(plan: Plan) -> Iterator[str]:
         yield clean(f"  {row.text}  {row.location}")
 
 
-def _neighbour(one: Neighbour) -> Iterator[str]:
-    yield clean(f"Neighbour {one.name}")
-    yield from wrap(one.why, "  ")
-    yield clean(f"      {one.location}")
-    yield from _code(one.code)
-    if one.more:
-        yield f"      ... {one.more} more lines"
-    for arrival in one.arrivals:
+def _neighbour(neighbour: Neighbour) -> Iterator[str]:
+    yield clean(f"Neighbour {neighbour.name}")
+    yield from wrap(neighbour.why, "  ")
+    yield clean(f"      {neighbour.location}")
+    yield from _code(neighbour.code)
+    if neighbour.more:
+        yield f"      ... {neighbour.more} more lines"
+    for arrival in neighbour.arrivals:
         yield from wrap(f"added by {change_text(arrival.commit)}", "  ")
         yield from (f"      {line}" for line in file_lines(arrival))
-    if one.history_note:
-        yield from wrap(f"history: {one.history_note}", "  ")
+    if neighbour.history_note:
+        yield from wrap(f"history: {neighbour.history_note}", "  ")
 
 
 def file_lines(arrival: Arrival) -> Iterator[str]:
     """The files of a commit with the lines added to each."""
-    for one in arrival.files[:_MOST_FILES]:
-        added = "binary" if one.added is None else f"+{one.added} -{one.removed}"
-        yield clean(f"{one.path} {added}")
+    for file in arrival.files[:_MOST_FILES]:
+        added = "binary" if file.added is None else f"+{file.added} -{file.removed}"
+        yield clean(f"{file.path} {added}")
     if len(arrival.files) > _MOST_FILES:
         yield f"... {len(arrival.files) - _MOST_FILES} more files"
 
@@ -98,7 +98,7 @@ def _code(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _tests(tests: Sequence[TestRun], tier: str) -> Iterator[str]:
-    found = [one for one in tests if one.tier == tier]
+    found = [test for test in tests if test.tier == tier]
     for one in found[:_MOST_TESTS]:
         yield clean(f"  $ {one.command}")
         if one.why:
@@ -107,17 +107,17 @@ def _tests(tests: Sequence[TestRun], tier: str) -> Iterator[str]:
         yield f"  ... {len(found) - _MOST_TESTS} more: --json lists all"
 
 
-def _command(one: Command) -> Iterator[str]:
-    note = f": {one.note}" if one.note else ""
-    yield from wrap(f"{one.purpose}{note}", "  ")
-    yield clean(f"      {one.location}")
-    yield clean(f"      $ {one.text}")
+def _command(command: Command) -> Iterator[str]:
+    note = f": {command.note}" if command.note else ""
+    yield from wrap(f"{command.purpose}{note}", "  ")
+    yield clean(f"      {command.location}")
+    yield clean(f"      $ {command.text}")
 
 
-def _review(one: Review) -> Iterator[str]:
-    yield from wrap(f"{one.kind}: {' '.join(one.who)}", "  ")
-    yield clean(f"      {one.location}")
-    yield from wrap(f"{one.meaning}; {one.rule} covers {one.path}", "      ")
+def _review(review: Review) -> Iterator[str]:
+    yield from wrap(f"{review.kind}: {' '.join(review.who)}", "  ")
+    yield clean(f"      {review.location}")
+    yield from wrap(f"{review.meaning}; {review.rule} covers {review.path}", "      ")
 
 
 # --------------------------------------------------------------------------- Markdown
@@ -134,12 +134,12 @@ def plan_markdown(plan: Plan) -> Iterator[str]:
     yield from heading(2, "Steps")
     for step in plan.steps:
         yield from _step_markdown(step)
-    for one in plan.neighbours:
-        yield from _neighbour_markdown(one)
+    for neighbour in plan.neighbours:
+        yield from _neighbour_markdown(neighbour)
     yield from _related_markdown(plan)
     if plan.tests:
         yield from heading(2, "Tests")
-        yield from (f"- [ ] {code(one.command)}" for one in plan.tests if one.tier == "now")
+        yield from (f"- [ ] {code(test.command)}" for test in plan.tests if test.tier == "now")
         yield from (f"- in CI: {code(one.command)}" for one in plan.tests if one.tier == "ci")
     if plan.commands:
         yield from heading(2, "Commands")
@@ -162,11 +162,11 @@ def _related_markdown(plan: Plan) -> Iterator[str]:
         yield f"- {words(row.text)} ({code(row.location)}): {words(row.detail)}"
 
 
-def _neighbour_markdown(one: Neighbour) -> Iterator[str]:
-    yield from heading(2, f"Neighbour {code(one.name)}")
-    yield f"{words(one.why)}: {code(one.location)}"
-    yield from fenced(one.code)
-    for arrival in one.arrivals:
+def _neighbour_markdown(neighbour: Neighbour) -> Iterator[str]:
+    yield from heading(2, f"Neighbour {code(neighbour.name)}")
+    yield f"{words(neighbour.why)}: {code(neighbour.location)}"
+    yield from fenced(neighbour.code)
+    for arrival in neighbour.arrivals:
         yield f"- added by {words(change_text(arrival.commit))}"
         yield from (f"  - {code(line)}" for line in file_lines(arrival))
 

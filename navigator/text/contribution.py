@@ -56,21 +56,21 @@ class Section:
     note: str = ""
 
 
-def sections(one: Contribution) -> tuple[Section, ...]:
+def sections(contribution: Contribution) -> tuple[Section, ...]:
     """A contribution in the order of work, without empty sections."""
     found = (
-        ("Places", _places(one), _omitted(one)),
-        ("Rebuild", map(_cost, one.costs), _REBUILT),
-        ("Tests", _tests(one, _now(one)), _tests_note(one)),
-        ("Commands", _commands(one.commands), ""),
-        ("Reviewers", _reviews(one.reviews), ""),
+        ("Places", _places(contribution), _omitted(contribution)),
+        ("Rebuild", map(_cost, contribution.costs), _REBUILT),
+        ("Tests", _tests(contribution, _now(contribution)), _tests_note(contribution)),
+        ("Commands", _commands(contribution.commands), ""),
+        ("Reviewers", _reviews(contribution.reviews), ""),
         (
             "One approval covers all",
-            _reviews(one.covering),
+            _reviews(contribution.covering),
             "merge rules that cover every file above",
         ),
-        ("Conventions and traps", map(_convention, one.conventions), ""),
-        ("History", _histories(one.history), one.history_missing),
+        ("Conventions and traps", map(_convention, contribution.conventions), ""),
+        ("History", _histories(contribution.history), contribution.history_missing),
     )
     made = (Section(title, tuple(rows), note) for title, rows, note in found)
     return tuple(section for section in made if section.rows or section.note)
@@ -113,9 +113,9 @@ def _cost(cost: Cost) -> Row:
     return Row(str(cost), Location(cost.path, 0), f"{cost.rule}{evidence}")
 
 
-def _now(one: Contribution) -> dict[str, Selection]:
+def _now(contribution: Contribution) -> dict[str, Selection]:
     """The tests to run now, by command."""
-    return {found.command: found for found in run_now(one.tests)}
+    return {found.command: found for found in run_now(contribution.tests)}
 
 
 def _tests(one: Contribution, now: Mapping[str, Selection]) -> Iterator[Row]:
@@ -169,13 +169,13 @@ def _commands(commands: Iterable[Command]) -> Iterator[Row]:
 
 
 def _reviews(reviews: Iterable[Review]) -> Iterator[Row]:
-    for one in reviews:
-        note = f"; {one.note}" if one.note else ""
-        rule = f"{one.rule} covers {one.path}{note}"
-        who = " ".join(one.who[:_MAX_PEOPLE])
-        more = len(one.who) - _MAX_PEOPLE
+    for review in reviews:
+        note = f"; {review.note}" if review.note else ""
+        rule = f"{review.rule} covers {review.path}{note}"
+        who = " ".join(review.who[:_MAX_PEOPLE])
+        more = len(review.who) - _MAX_PEOPLE
         who += f" and {more} more" if more > 0 else ""
-        yield Row(f"{one.kind}: {who}", one.location, f"{MEANING[one.kind]}; {rule}")
+        yield Row(f"{review.kind}: {who}", review.location, f"{MEANING[review.kind]}; {rule}")
 
 
 def _histories(places: Iterable[PlaceHistory]) -> Iterator[Row]:
@@ -193,13 +193,13 @@ def change_text(change: Change) -> str:
     return f"{change.date} {change.author}: {change.subject}{cut}"
 
 
-def _convention(one: Convention) -> Row:
-    return Row(one.text, one.location, one.about)
+def _convention(convention: Convention) -> Row:
+    return Row(convention.text, convention.location, convention.about)
 
 
 def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
     """The plan for a new operator in the order of work, without empty sections."""
-    surely = [one for one in plan.additions if one.certainty == "surely"]
+    surely = [addition for addition in plan.additions if addition.certainty == "surely"]
     perhaps = [one for one in plan.additions if one.certainty == "perhaps"]
     checks = sorted(plan.checks, key=lambda one: one.good)  # failures first
     found = (
@@ -225,27 +225,27 @@ def _neighbour(one: Neighbour) -> Row:
     return Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike{why}")
 
 
-def _check(one: Check) -> Row:
-    return Row(f"{'good' if one.good else 'WRONG'}: {one.what}: {one.text}", one.location)
+def _check(check: Check) -> Row:
+    return Row(f"{'good' if check.good else 'WRONG'}: {check.what}: {check.text}", check.location)
 
 
-def _short(one: Addition) -> Row:
-    return Row(one.title, one.location)
+def _short(addition: Addition) -> Row:
+    return Row(addition.title, addition.location)
 
 
-def _addition(one: Addition) -> Row:
-    like = f"as {one.neighbour} has it" if one.neighbour else ""
-    detail = "; ".join(part for part in (one.when, like, one.why) if part)
-    return Row(one.title, one.location, detail, code=one.shape)
+def _addition(addition: Addition) -> Row:
+    like = f"as {addition.neighbour} has it" if addition.neighbour else ""
+    detail = "; ".join(part for part in (addition.when, like, addition.why) if part)
+    return Row(addition.title, addition.location, detail, code=addition.shape)
 
 
 def _new_tests(plan: NewOperator) -> Iterator[Row]:
     """The files to add tests to, and what its OpInfo already covers."""
     made = [one for one in plan.tests if one.location is None]
-    for one in plan.tests:
-        if one.location is not None:
-            perhaps = "perhaps: " if one.certainty == "perhaps" else ""
-            yield Row(f"add to {one.path}", one.location, f"{perhaps}{one.why}", one.command)
+    for test in plan.tests:
+        if test.location is not None:
+            perhaps = "perhaps: " if test.certainty == "perhaps" else ""
+            yield Row(f"add to {test.path}", test.location, f"{perhaps}{test.why}", test.command)
     for one in made[:NOW]:
         yield Row(one.path, None, one.why, one.command)
     if rest := made[NOW:]:
@@ -255,25 +255,25 @@ def _new_tests(plan: NewOperator) -> Iterator[Row]:
 def _rebuilt(costs: Sequence[Cost]) -> Iterator[Row]:
     """Files whose change recompiles others; the rest in one row."""
     alone = [one for one in costs if one.kind not in ("codegen", "unknown") and one.objects <= 1]
-    yield from (_cost(one) for one in costs if one not in alone)
+    yield from (_cost(cost) for cost in costs if cost not in alone)
     if sources := sum(one.objects for one in alone):
         yield Row(f"{sources} sources more", None, "each compiled alone")
 
 
-def _precedent(one: Precedent) -> Row:
-    return Row(change_text(one.change), None, f"added {', '.join(one.operators)}")
+def _precedent(precedent: Precedent) -> Row:
+    return Row(change_text(precedent.change), None, f"added {', '.join(precedent.operators)}")
 
 
 # ------------------------------------------------------------------------------- text
 
 
-def text_lines(one: Contribution) -> Iterator[str]:
+def text_lines(contribution: Contribution) -> Iterator[str]:
     """A contribution as plain text."""
-    yield clean(f"contribute to {one.kind} {one.name}")
-    yield from _section_lines(sections(one))
+    yield clean(f"contribute to {contribution.kind} {contribution.name}")
+    yield from _section_lines(sections(contribution))
     yield ""
-    yield from _missing(one)
-    yield from source_lines(one.source)
+    yield from _missing(contribution)
+    yield from source_lines(contribution.source)
 
 
 def plan_lines(plan: NewOperator) -> Iterator[str]:
@@ -310,16 +310,16 @@ def _text_row(row: Row) -> Iterator[str]:
         yield f"      | {visible(text)}".rstrip()
 
 
-def _missing(one: Contribution) -> Iterator[str]:
-    for lacking in one.missing:
-        if lacking not in one.source.missing:
+def _missing(contribution: Contribution) -> Iterator[str]:
+    for lacking in contribution.missing:
+        if lacking not in contribution.source.missing:
             yield from wrap(lacking, "")
 
 
-def markdown_lines(one: Contribution) -> Iterator[str]:
+def markdown_lines(contribution: Contribution) -> Iterator[str]:
     """A contribution as a checklist in Markdown."""
-    title = f"Contribute to {one.kind} {code(one.name)}"
-    yield from _markdown(title, sections(one), one.source)
+    title = f"Contribute to {contribution.kind} {code(contribution.name)}"
+    yield from _markdown(title, sections(contribution), contribution.source)
 
 
 def plan_markdown(plan: NewOperator) -> Iterator[str]:

@@ -114,14 +114,14 @@ def _live_lines(live: Sequence[LiveSwitch]) -> Iterator[str]:
             yield from wrap(f"in order: {' '.join(one.kernels)}", "    ")
 
 
-def _set_words(one: LiveSwitch, before: LiveSwitch | None) -> Iterator[str]:
+def _set_words(live_switch: LiveSwitch, before: LiveSwitch | None) -> Iterator[str]:
     for name in ("tensor", "included", "excluded"):
-        now = getattr(one, name)
+        now = getattr(live_switch, name)
         then = getattr(before, name) if before else ()
         signs = [f"+{key}" for key in now if key not in then]
         gone = [f"-{key}" for key in then if key not in now]
         words = " ".join([*signs, *gone] if before else now)
         if words or not before:
             yield f"{name} {words or 'nothing'}"
-    if before and one.tensor == before.tensor and one.included == before.included:
-        yield from () if one.excluded != before.excluded else ("sets as for plain",)
+    if before and live_switch.tensor == before.tensor and live_switch.included == before.included:
+        yield from () if live_switch.excluded != before.excluded else ("sets as for plain",)

@@ -23,14 +23,14 @@ def count_lines(answer: GapList) -> Iterator[str]:
             yield clean(
                 f"{one.difficulty:<7} {one.kind:<16} {one.count:>5} {one.title}{_unsure(one)}"
             )
-    if none := [one.kind for one in answer.counts if not (one.count or one.lacks)]:
+    if none := [count.kind for count in answer.counts if not (count.count or count.lacks)]:
         yield from wrap(f"none: {', '.join(none)}", "")
     if len(answer.counts) == 1:
         yield from _key_lines(answer.keys)
 
 
-def _unsure(one: KindCount | KeyCount) -> str:
-    return f" ({one.possible:,} of them only possible)" if one.possible else ""
+def _unsure(kind_count: KindCount | KeyCount) -> str:
+    return f" ({kind_count.possible:,} of them only possible)" if kind_count.possible else ""
 
 
 def _key_lines(keys: Sequence[KeyCount]) -> Iterator[str]:
@@ -79,10 +79,10 @@ def gap_markdown(answer: GapList, gaps: Sequence[Gap]) -> Iterator[str]:
     yield f"# Openings in PyTorch {words(answer.source.version)}"
     yield ""
     yield from table(("difficulty", "kind", "count", "what"), map(_count_row, answer.counts))
-    for one in answer.counts:
-        found = [gap for gap in gaps if gap.kind == one.kind]
+    for count in answer.counts:
+        found = [gap for gap in gaps if gap.kind == count.kind]
         if found:
-            yield from heading(2, words(one.title))
+            yield from heading(2, words(count.title))
         for gap in found:
             yield from _item(answer, gap)
 

@@ -68,9 +68,9 @@ def _rank(name: str) -> int:
 
 
 def _chosen(answer: Generated, only: str) -> list[Piece]:
-    found = [one for one in answer.pieces if one.family.lower().startswith(only.lower())]
+    found = [piece for piece in answer.pieces if piece.family.lower().startswith(only.lower())]
     if not found:
-        absent = {name: one for one in answer.absences for name in one.families}
+        absent = {name: absence for absence in answer.absences for name in absence.families}
         for name, one in absent.items():
             if name.lower().startswith(only.lower()):
                 raise NotFound(f"{name} has nothing for {answer.op}: {' '.join(_why(one))}")
@@ -82,10 +82,10 @@ def _chosen(answer: Generated, only: str) -> list[Piece]:
 def _way(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """The pieces that a call passes: of the kernel's registrations only the first."""
     registered = next((one.family for one in pieces if one.family.startswith("Register")), "")
-    for one in pieces:
-        skipped = one.family.startswith("Register") and one.family != registered
-        if (_rank(one.family) < _STOPS and not skipped) or one.family == registered:
-            yield one
+    for piece in pieces:
+        skipped = piece.family.startswith("Register") and piece.family != registered
+        if (_rank(piece.family) < _STOPS and not skipped) or piece.family == registered:
+            yield piece
 
 
 def _overview(answer: Generated, pieces: Iterable[Piece], full: bool) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _overview(answer: Generated, pieces: Iterable[Piece], full: bool) -> Iterato
 
 def _absences(answer: Generated, full: bool) -> Iterator[str]:
     """Why files have nothing for the operator; without ``full``, only files on a call's path."""
-    python = any(one.family.startswith("python_") for one in answer.pieces)
+    python = any(piece.family.startswith("python_") for piece in answer.pieces)
     ranked = sorted(answer.absences, key=lambda one: min(map(_rank, one.families)))
     shown = [
         one for one in ranked if full or any(_is_expected(name, python) for name in one.families)
@@ -124,7 +124,7 @@ def _is_expected(family: str, python: bool) -> bool:
 
 def _row(pieces: Sequence[Piece]) -> Iterator[str]:
     """The pieces of one file."""
-    places = [one.location for one in pieces]
+    places = [piece.location for piece in pieces]
     lines = ",".join(f"{a}-{b}" if b > a else f"{a}" for _, a, b in places)
     templates = _listed(one.template for one in pieces if one.template)
     generators = _listed(one.generator for one in pieces)
@@ -147,25 +147,25 @@ _FILE = 41
 def _listed(places: Iterable[Location]) -> str:
     """Places in short: each file name once, with its lines."""
     lines: dict[str, dict[int, None]] = {}
-    for one in places:
-        lines.setdefault(os.path.basename(one.path), {})[one.line] = None
+    for place in places:
+        lines.setdefault(os.path.basename(place.path), {})[place.line] = None
     return " ".join(f"{name}:{','.join(map(str, found))}" for name, found in lines.items())
 
 
-def _absence(one: Absence) -> Iterator[str]:
-    yield from wrap(" ".join(one.families), "  ")
-    for line in _why(one):
+def _absence(absence: Absence) -> Iterator[str]:
+    yield from wrap(" ".join(absence.families), "  ")
+    for line in _why(absence):
         yield from wrap(line, "      ")
 
 
-def _why(one: Absence) -> Iterator[str]:
+def _why(absence: Absence) -> Iterator[str]:
     """The reason, its comment, and its evidence."""
-    place = f" ({one.location})" if one.location else ""
-    nested = f"{one.function} returned nothing: " if one.function else ""
-    yield f"{nested}{one.reason or 'no reason was found where it is written'}{place}"
-    if one.comment:
-        yield f"# {one.comment}"
-    for because in one.because:
+    place = f" ({absence.location})" if absence.location else ""
+    nested = f"{absence.function} returned nothing: " if absence.function else ""
+    yield f"{nested}{absence.reason or 'no reason was found where it is written'}{place}"
+    if absence.comment:
+        yield f"# {absence.comment}"
+    for because in absence.because:
         yield f"{because.text} ({because.location})"
 
 

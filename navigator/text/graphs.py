@@ -76,7 +76,7 @@ def _about(node: GraphNode, source: NodeSource) -> Iterator[str]:
         yield f"the program's backward  {node.code[0]}:{node.code[1]}"
     if node.called_at is not None:
         yield f"called at {node.called_at[0]}:{node.called_at[1]}"
-    yield from (f"hook {one}" for one in node.hooks)
+    yield from (f"hook {hook}" for hook in node.hooks)
 
 
 def _order_lines(graph: LinkedGraph) -> Iterator[str]:

@@ -55,11 +55,11 @@ def linked_text(text: str, source: SourceInfo | None) -> str:
 def card_html(card: Card, source: SourceInfo) -> Iterator[str]:
     """A card as a table: what computes on each device, the gradient, Python, tests."""
     yield f"<p><code>{html_text(card.schema)}</code><br>{html_text(card.kind)}</p><table>"
-    for one in card.lines:
-        if one.label != "more":
-            note = f"<br>{html_text(one.note)}" if one.note else ""
-            where = link(source, one.location) if one.location else ""
-            yield row(html_text(one.label), f"{html_text(one.text)}{note}", where)
+    for line in card.lines:
+        if line.label != "more":
+            note = f"<br>{html_text(line.note)}" if line.note else ""
+            where = link(source, line.location) if line.location else ""
+            yield row(html_text(line.label), f"{html_text(line.text)}{note}", where)
     yield "</table>"
 
 
@@ -81,14 +81,14 @@ def formulas(source: SourceInfo, entry: DerivativeEntry, kinds: Iterable[str] = 
     """The formulas of an entry of derivatives.yaml as a table; all kinds by default."""
     rows = (
         row(
-            html_text(", ".join(one.inputs)),
-            f"<code>{html_text(one.text)}</code>",
+            html_text(", ".join(formula.inputs)),
+            f"<code>{html_text(formula.text)}</code>",
             html_text(group.grad_fn or ""),
-            short_link(source, one.location),
+            short_link(source, formula.location),
         )
         for group in entry.sets
-        for one in group.formulas
-        if not kinds or one.kind in kinds
+        for formula in group.formulas
+        if not kinds or formula.kind in kinds
     )
     return f"<table>{''.join(rows)}</table>"
 

@@ -33,7 +33,7 @@ def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
 
 def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
     """Operators with the paths to them, Python names, tests."""
-    direct = [one for one in impact.operators if one.dispatches == 0]
+    direct = [operator for operator in impact.operators if operator.dispatches == 0]
     yield from _operators("operators reached", direct, impact, everything)
     further = [one for one in impact.operators if one.dispatches]
     if further:
@@ -61,9 +61,9 @@ def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
 def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str]:
     """The changes, and their effects."""
     yield clean(f"{affected.target} against {affected.base}: {affected.files} files differ")
-    for one in affected.changes if everything else affected.changes[:60]:
-        detail = f"  ({one.detail})" if one.detail else ""
-        yield clean(f"  {one.what} {one.kind} {one.name}  {one.location}{detail}")
+    for change in affected.changes if everything else affected.changes[:60]:
+        detail = f"  ({change.detail})" if change.detail else ""
+        yield clean(f"  {change.what} {change.kind} {change.name}  {change.location}{detail}")
     yield from _more(len(affected.changes), everything, 60)
     if affected.quiet:
         yield "  only white space or comments differ, which affects nothing:"
@@ -97,7 +97,7 @@ def _operators(
 ) -> Iterator[str]:
     yield f"{title} ({len(operators)})"
     if len(operators) > _FEW:
-        names = [*dict.fromkeys(one.name.partition(".")[0] for one in operators)]
+        names = [*dict.fromkeys(operator.name.partition(".")[0] for operator in operators)]
         left = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
         yield from wrap(f"{', '.join(names[:_NAMES])}{left}", "  ")
         yield ""
@@ -108,14 +108,14 @@ def _operators(
     yield from _more(len(operators), everything)
 
 
-def reached_as(one: ReachedOperator) -> str:
+def reached_as(operator: ReachedOperator) -> str:
     """The affected aspect of an operator, and its dispatch keys if only some are affected."""
-    only = f"; only {', '.join(one.keys)}" if one.keys else ""
-    return f"{', '.join(one.aspects)}{only}"
+    only = f"; only {', '.join(operator.keys)}" if operator.keys else ""
+    return f"{', '.join(operator.aspects)}{only}"
 
 
-def _short(impact: Impact, one: ReachedOperator) -> tuple[Step, ...]:
-    return impact.way(one.step)[-4:-1]
+def _short(impact: Impact, operator: ReachedOperator) -> tuple[Step, ...]:
+    return impact.way(operator.step)[-4:-1]
 
 
 def _way_line(step: Step) -> Iterator[str]:
@@ -163,13 +163,13 @@ def markdown_lines(affected: Affected) -> Iterator[str]:
     """The changes and their effects, for the text of a pull request."""
     yield f"## Affected by {words(affected.target)} against {words(affected.base)}"
     yield ""
-    for one in affected.changes:
-        yield f"- {words(one.what)} {one.kind} {code(one.name)} ({code(one.location)})"
+    for change in affected.changes:
+        yield f"- {words(change.what)} {change.kind} {code(change.name)} ({code(change.location)})"
     for path in affected.quiet:
         yield f"- {code(path)}: white space or comments only, affects nothing"
     if affected.checks:
         yield from heading(3, "Documentation")
-        yield from ("```", *(clean(one.command) for one in affected.checks), "```")
+        yield from ("```", *(clean(check.command) for check in affected.checks), "```")
     yield from _markdown_of(affected.impact)
 
 
@@ -178,7 +178,7 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
         yield from heading(3, "Operators")
         yield from table(
             ("operator", "reached", "confidence", "from"),
-            (_operator_row(impact, one) for one in impact.operators),
+            (_operator_row(impact, operator) for operator in impact.operators),
         )
     for folded in impact.folded:
         yield f"- {folded.count} {words(folded.what)}: {words(folded.how)}"
@@ -188,13 +188,13 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
     if impact.tests:
         yield from heading(3, "Tests")
         for tier, title in (("now", "To run now:"), ("ci", "The rest, for CI:")):
-            if commands := [clean(one.command) for one in impact.tests if one.tier == tier]:
+            if commands := [clean(test.command) for test in impact.tests if test.tier == tier]:
                 yield from (title, "", "```", *commands, "```")
     for line in impact.unresolved:
         yield f"- not followed: {words(line)}"
 
 
-def _operator_row(impact: Impact, one: ReachedOperator) -> tuple[str, ...]:
-    first = impact.way(one.step)[0]
-    reached, sure = reached_as(one), sureness(one.confidence)
-    return markdown_cell(one.name), reached, sure, markdown_cell(first.symbol)
+def _operator_row(impact: Impact, operator: ReachedOperator) -> tuple[str, ...]:
+    first = impact.way(operator.step)[0]
+    reached, sure = reached_as(operator), sureness(operator.confidence)
+    return markdown_cell(operator.name), reached, sure, markdown_cell(first.symbol)

@@ -141,7 +141,7 @@ def _page_code(report: LabReport, cell: Cell, number: int) -> Iterator[str]:
     if output := _output(report, number):
         yield from _fenced("text", output)
     results = [f"- {_sign(report.status(one, number))} {clean(one.text)}" for one in cell.claims]
-    results += [f"- {clean(one)}" for one in _failure_lines(report, number)]
+    results += [f"- {clean(failure_line)}" for failure_line in _failure_lines(report, number)]
     if results:
         yield from (*results, "")
 

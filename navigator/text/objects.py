@@ -46,11 +46,11 @@ def _cell(share: float) -> str:
     return "." if not share else "#" if share >= 1 else "+"
 
 
-def _sharer(one: Sharer) -> str:
-    what = "its base" if one.is_base else "another tensor"
+def _sharer(sharer: Sharer) -> str:
+    what = "its base" if sharer.is_base else "another tensor"
     version = {True: ", the same version counter", False: ", another version counter", None: ""}
-    shared = version[one.same_version]
-    return f"storage shared with {what} {one.shape} from element {one.offset:,} on{shared}"
+    shared = version[sharer.same_version]
+    return f"storage shared with {what} {sharer.shape} from element {sharer.offset:,} on{shared}"
 
 
 def _key_lines(keys: KeySet) -> Iterator[str]:

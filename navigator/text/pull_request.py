@@ -24,21 +24,21 @@ _HEADINGS = (
 _HEADING = re.compile(r"\s*(#+\s+(.*\S)|\*\*(.+)\*\*:?)\s*$")
 
 
-def title_text(one: PullRequest) -> str:
+def title_text(pull_request: PullRequest) -> str:
     """The title, with missing parts marked."""
-    text = one.title.text or "<what this change does>"
-    return clean(f"{one.title.prefix} {text}".strip())
+    text = pull_request.title.text or "<what this change does>"
+    return clean(f"{pull_request.title.prefix} {text}".strip())
 
 
-def body_lines(one: PullRequest) -> Iterator[str]:
+def body_lines(pull_request: PullRequest) -> Iterator[str]:
     """The text of the pull request: the tree's form, filled in from the change."""
     parts = {
-        "what": list(_what(one)),
-        "why": list(_why(one)),
-        "reached": list(_reached(one)),
-        "test": list(_test_plan(one)),
+        "what": list(_what(pull_request)),
+        "why": list(_why(pull_request)),
+        "reached": list(_reached(pull_request)),
+        "test": list(_test_plan(pull_request)),
     }
-    yield from _form(one, parts)
+    yield from _form(pull_request, parts)
     titles = {
         "what": "What changes",
         "why": "Why",
@@ -51,10 +51,10 @@ def body_lines(one: PullRequest) -> Iterator[str]:
             yield from lines
 
 
-def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
+def _form(pull_request: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
     """The form with the parts under their headings; these parts are removed from ``parts``."""
-    lines = one.template.lines if one.template else ()
-    fixes = "\n".join(f"Fixes #{number}" for number in one.fixes)
+    lines = pull_request.template.lines if pull_request.template else ()
+    fixes = "\n".join(f"Fixes #{number}" for number in pull_request.fixes)
     for line in lines:
         if fixes and re.match(r"\s*Fixes #", line):
             yield from fixes.split("\n")
@@ -67,8 +67,8 @@ def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
                 yield from ("", *parts[key], "")
                 parts[key] = []
                 break
-    if one.may_fix:
-        gone = ", ".join(f"#{number}" for number in one.may_fix)
+    if pull_request.may_fix:
+        gone = ", ".join(f"#{number}" for number in pull_request.may_fix)
         yield _BLANK.format(f"the change removes lines that name {gone}: does it fix it?")
     if fixes and not any(re.match(r"\s*Fixes #", line) for line in lines):
         yield from fixes.split("\n")
@@ -102,15 +102,15 @@ def _why(one: PullRequest) -> Iterator[str]:
     yield from text or [_BLANK.format("why it is needed, and why it is done this way")]
 
 
-def _of_commit(subject: str, body: Sequence[str], one: PullRequest) -> Iterator[str]:
+def _of_commit(subject: str, body: Sequence[str], pull_request: PullRequest) -> Iterator[str]:
     message = [clean(line) for line in body if not is_fix(line)]
     if any(message):
-        yield from (f"{words(subject)}:",) if len(one.commits) > 1 else ()
+        yield from (f"{words(subject)}:",) if len(pull_request.commits) > 1 else ()
         yield from (*message, "")
 
 
-def _reached(one: PullRequest) -> Iterator[str]:
-    impact = one.affected.impact
+def _reached(pull_request: PullRequest) -> Iterator[str]:
+    impact = pull_request.affected.impact
     direct = [o for o in impact.operators if o.dispatches == 0]
     for operator in direct[:_MAX_NAMED]:
         yield f"- {code(operator.name)}: {words(', '.join(operator.aspects))}"
@@ -183,23 +183,23 @@ def _at(location: Location | None) -> str:
     return f" ({code(str(location) if location.line else location.path)})"
 
 
-def _files(one: PullRequest) -> Iterator[str]:
-    for file in one.files[:40]:
+def _files(pull_request: PullRequest) -> Iterator[str]:
+    for file in pull_request.files[:40]:
         yield f"- {file.what} {code(file.path)} +{file.added} -{file.removed}"
-    if len(one.files) > 40:
-        yield f"- and {len(one.files) - 40} more"
+    if len(pull_request.files) > 40:
+        yield f"- and {len(pull_request.files) - 40} more"
 
 
-def _labels(one: PullRequest) -> Iterator[str]:
-    for label in one.labels:
+def _labels(pull_request: PullRequest) -> Iterator[str]:
+    for label in pull_request.labels:
         sets = "set by a bot" if label.by_itself else "to be added"
         yield f"- {code(label.name)}, {sets}: {words(label.why)}{_at(label.location)}"
-    if one.topics and not any(label.kind == "topic" for label in one.labels):
-        yield f"- a topic to choose: {', '.join(map(code, one.topics))}"
+    if pull_request.topics and not any(label.kind == "topic" for label in pull_request.labels):
+        yield f"- a topic to choose: {', '.join(map(code, pull_request.topics))}"
 
 
-def _reviewers(one: PullRequest) -> Iterator[str]:
-    for review in one.reviewers:
+def _reviewers(pull_request: PullRequest) -> Iterator[str]:
+    for review in pull_request.reviewers:
         if review.kind != "label":
             who = " ".join(review.who[:_MAX_PEOPLE])
             more = len(review.who) - _MAX_PEOPLE
@@ -209,8 +209,8 @@ def _reviewers(one: PullRequest) -> Iterator[str]:
             yield f"- {review.kind}: {words(who)}: {covers}{_at(review.location)}"
 
 
-def _issues(one: PullRequest) -> Iterator[str]:
-    for issue in one.issues:
+def _issues(pull_request: PullRequest) -> Iterator[str]:
+    for issue in pull_request.issues:
         yield f"- #{issue.number}: {issue.way}{_at(issue.location)}"
 
 
@@ -220,7 +220,7 @@ def _steps(steps: Iterable[PullStep]) -> Iterator[str]:
         yield f"{number}. {words(step.what)}{command}{_at(step.location)}"
 
 
-def _ci(one: PullRequest) -> Iterator[str]:
-    for workflow in one.workflows:
+def _ci(pull_request: PullRequest) -> Iterator[str]:
+    for workflow in pull_request.workflows:
         jobs = f"{workflow.jobs} job{'s' * (workflow.jobs != 1)}"
         yield f"- {words(workflow.name)}, {jobs}, {words(workflow.when)}{_at(workflow.location)}"

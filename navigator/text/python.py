@@ -31,14 +31,14 @@ def known_lines(card: PythonCard) -> Iterator[str]:
     yield clean(f"  callers  torchnav callers {card.answer.name}")
     for label, places in (("tests", card.tests), ("docs", card.documents)):
         if places:
-            text = ", ".join(f"{one.path}:{one.line}" for one in places[:3])
+            text = ", ".join(f"{place.path}:{place.line}" for place in places[:3])
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             yield from wrap(f"{label}  {text}{more}", "  ")
 
 
 def _members(card: PythonCard) -> Iterator[str]:
     """The methods of a class, or the definitions of a module, in a few lines."""
-    names = [f"{one.name}:{one.location.line}" for one in card.members]
+    names = [f"{member.name}:{member.location.line}" for member in card.members]
     if names:
         word = "defines" if card.answer.kind == "module" else "methods"
         lines = list(wrap(f"{word} {', '.join(names)}", "  "))

@@ -69,8 +69,8 @@ def _difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
         yield from wrap(reason or "unexplained", "    ")
 
 
-def _why(one: Difference) -> str:
-    return one.reason
+def _why(difference: Difference) -> str:
+    return difference.reason
 
 
 _USES = {
@@ -129,10 +129,10 @@ def _fallback_lines(card: KeyCard) -> Iterator[str]:
 
 def _use_lines(title: str, uses: list[KeyUse], limit: int) -> Iterator[str]:
     yield f"{title}: {len(uses)}"
-    for one in uses[:limit]:
-        around = f"  in {one.function}" if one.function else ""
-        yield clean(f"  {one.location}{around}")
-        yield clean(f"      {one.text}")
+    for use in uses[:limit]:
+        around = f"  in {use.function}" if use.function else ""
+        yield clean(f"  {use.location}{around}")
+        yield clean(f"      {use.text}")
     yield from _more(len(uses), limit)
 
 
@@ -142,10 +142,10 @@ def _registration_lines(card: KeyCard, limit: int) -> Iterator[str]:
         yield from wrap(card.unseen, "  ")
     for origin, count in card.origins().items():
         yield clean(f"  {count:5,} {origin}")
-    for one in card.registrations[:limit]:
-        kernel = "falls through" if one.slot.fallthrough else one.slot.kernel
-        where = one.slot.definition or one.slot.registration
-        yield from wrap(f"{one.op} -> {kernel}{f' ({where})' if where else ''}", "  ")
+    for registration in card.registrations[:limit]:
+        kernel = "falls through" if registration.slot.fallthrough else registration.slot.kernel
+        where = registration.slot.definition or registration.slot.registration
+        yield from wrap(f"{registration.op} -> {kernel}{f' ({where})' if where else ''}", "  ")
     yield from _more(len(card.registrations), limit)
 
 

@@ -96,7 +96,7 @@ class Evidence:
         if name in self._facts.called_by_signs:
             return  # ``grad * 2`` calls it without naming it
         if context.callers:
-            called = [self._called_by(one, context.keys, name) for one in context.callers]
+            called = [self._called_by(caller, context.keys, name) for caller in context.callers]
             names = frozenset().union(*called) if all(called) else frozenset()
             yield names.__contains__, f"what {_base(context.callers[0])} calls in its source"
         if context.node:
@@ -332,7 +332,7 @@ def keys_of_call(
     shown = any(value.kind in ("tensor", "tensors") for value in op.inputs)
     if op.inputs and not (shown or op.keys) and takes_tensor(schema.schema):
         return (*keys, *_other_layouts(rows, keys))
-    if any(one in rows for key in keys for one in serving_keys(key)):
+    if any(serving_key in rows for key in keys for serving_key in serving_keys(key)):
         return keys
     if not has_device:
         return tuple(rows) or keys

@@ -105,7 +105,7 @@ def _groups(what: str, groups: list[Group]) -> Iterator[str]:
 
 
 def _head(*columns: str) -> str:
-    cells = "".join(f'<th scope="col">{one}</th>' for one in columns)
+    cells = "".join(f'<th scope="col">{column}</th>' for column in columns)
     return f'<table class="times"><tr>{cells}</tr>'
 
 

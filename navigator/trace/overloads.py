@@ -74,7 +74,7 @@ def common_form(schemas: Sequence[Schema]) -> str | None:
 
 def takes_tensor(schema: str) -> bool:
     """Whether it has a mandatory tensor argument."""
-    return any(one.type == "Tensor" for one in parse_schema(schema).arguments)
+    return any(argument.type == "Tensor" for argument in parse_schema(schema).arguments)
 
 
 def _listed(types: Sequence[str]) -> str:
@@ -82,7 +82,7 @@ def _listed(types: Sequence[str]) -> str:
 
 
 def _are_alike(arguments: Sequence[Argument]) -> bool:
-    return len({(_written(one.type), one.name) for one in arguments}) == 1
+    return len({(_written(argument.type), argument.name) for argument in arguments}) == 1
 
 
 def _written(type_: str) -> str:

@@ -22,14 +22,14 @@ class ProgramCode:
         """By the name without ``aten::``, and dispatch key."""
         self._operators: dict[str, ProgramDefinition] = {}
         self._methods: defaultdict[tuple[str, str], list[ProgramDefinition]] = defaultdict(list)
-        for one in definitions:
-            name = one.name.removeprefix("aten::")
-            if one.kind == "operator":
-                self._operators[name] = one
-            elif one.kind == "kernel":
-                self.kernels[name][one.key] = _kernel_row(one, name)
-            elif one.kind in ("forward", "backward"):
-                self._methods[one.kind, one.name].append(one)
+        for definition in definitions:
+            name = definition.name.removeprefix("aten::")
+            if definition.kind == "operator":
+                self._operators[name] = definition
+            elif definition.kind == "kernel":
+                self.kernels[name][definition.key] = _kernel_row(definition, name)
+            elif definition.kind in ("forward", "backward"):
+                self._methods[definition.kind, definition.name].append(definition)
 
     def operators(self) -> dict[str, OperatorSummary]:
         """The program's operators by full name: ``mylib::scale``."""
@@ -67,5 +67,5 @@ def _kernel_row(one: ProgramDefinition, op: str) -> KernelRow:
     return KernelRow(op, one.key, symbol, "plain", definitions, "exact", RULE, reason, one.location)
 
 
-def _definition(one: ProgramDefinition) -> Definition:
-    return Definition(one.function, "", "function", one.location)
+def _definition(definition: ProgramDefinition) -> Definition:
+    return Definition(definition.function, "", "function", definition.location)

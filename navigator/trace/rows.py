@@ -104,8 +104,8 @@ def _status(op: TraceOp, link: OpLink, linker: Linker) -> str | None:
 def _shared(link: OpLink, linker: Linker) -> Object:
     """The common values of all candidates."""
     possible = linker.possible(link)
-    places = [one.location for row in possible.kernels for one in row.definitions]
-    makers = {_grad_fn(linker.schemas.derivative(one.full_name)) for one in possible.schemas}
+    places = [definition.location for row in possible.kernels for definition in row.definitions]
+    makers = {_grad_fn(linker.schemas.derivative(schema.full_name)) for schema in possible.schemas}
     return {
         "schema": common_form([parse_schema(one.schema) for one in possible.schemas]),
         "schema_path": _only(one.location.path for one in possible.schemas),
@@ -121,12 +121,12 @@ def _only(values: Iterable[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def allocation_row(one: Allocation) -> Object:
+def allocation_row(allocation: Allocation) -> Object:
     return to_object(
-        one,
+        allocation,
         "kind id name op_id start_us bytes device address total_bytes reserved_bytes?",
         kind="allocation",
-        name="free" if one.bytes < 0 else "allocate",
+        name="free" if allocation.bytes < 0 else "allocate",
     )
 
 
@@ -169,7 +169,7 @@ def _schema(link: OpLink) -> Object | None:
 def _kernel(row: KernelRow | None) -> Object | None:
     if row is None:
         return None
-    places = [one.location for one in row.definitions]
+    places = [definition.location for definition in row.definitions]
     return to_object(
         row,
         "symbol key kind path line definitions confidence rule reason? registered?",
@@ -203,5 +203,5 @@ def _entry(entry: DerivativeEntry, grad_fn: str | None, formulas: Sequence[Formu
     return to_object(entry, "op path line", grad_fn=grad_fn, formulas=texts)
 
 
-def _symbol(one: Definition | None) -> Object | None:
-    return to_object(one, "symbol=qualified path line") if one else None
+def _symbol(definition: Definition | None) -> Object | None:
+    return to_object(definition, "symbol=qualified path line") if definition else None

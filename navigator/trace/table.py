@@ -180,17 +180,17 @@ class Table:
             if self.last_child[parent] < 0:
                 self.last_child[parent] = row
 
-    def add_graphs(self, one: Compilation) -> None:
+    def add_graphs(self, compilation: Compilation) -> None:
         """Add the graphs of a compilation that have rows by now. A backward graph is compiled at
         its first run, possibly long after the forward: the earlier version then has a row too, and
         runs belong to the later one."""
-        graphs = [graph for graph in one.kept_graphs() if graph.row >= 0]
+        graphs = [graph for graph in compilation.kept_graphs() if graph.row >= 0]
         self.graphs |= {graph.row: graph for graph in graphs}
-        self.compilation_of |= dict.fromkeys((graph.row for graph in graphs), one.id)
+        self.compilation_of |= dict.fromkeys((graph.row for graph in graphs), compilation.id)
         for backward in (False, True):
             rows = [graph.row for graph in graphs if graph.is_backward == backward]
             if rows:
-                self.graphs_of[one.id, backward] = rows
+                self.graphs_of[compilation.id, backward] = rows
 
     # ------------------------------------------------------------------------ reading
 

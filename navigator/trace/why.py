@@ -121,7 +121,7 @@ class _Explainer:
         for storage, some in by_storage.items():
             every = self._storages.writes(storage, forward)
             writes = [one for one in every if one.after > expected]
-            if any(one.after == current for one in writes):
+            if any(write.after == current for write in writes):
                 yield self._cause(node, forward, some, writes)
 
     def _cause(self, node: int, forward: int, some: list[Saved], writes: list[Written]) -> Cause:
@@ -162,13 +162,13 @@ class _Explainer:
         schema = self._linker.link(op).schema
         return parse_schema(schema.schema) if schema else None
 
-    def _write(self, one: Written) -> Write:
-        op, state = self._trace.op(one.use.row), one.use.state
-        shape = next(iter(_shapes(op, one.use.argument)), ())
+    def _write(self, written: Written) -> Write:
+        op, state = self._trace.op(written.use.row), written.use.state
+        shape = next(iter(_shapes(op, written.use.argument)), ())
         offset = f", {state.offset} elements into the storage" if state.offset else ""
         through = f"shape {shape}{offset}"
         line = self._line(op.id)
-        return Write(state.storage, one.before, one.after, op.label, through, line, None)
+        return Write(state.storage, written.before, written.after, op.label, through, line, None)
 
     # -------------------------------------------------------------------- other errors
 

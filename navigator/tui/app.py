@@ -246,9 +246,9 @@ def _typed_late(line: Input, event: events.Key) -> bool:
 def _classes_with_keys() -> Iterator[type[DOMNode]]:
     """Every screen and widget of torchnav, open or not."""
     for module in pkgutil.walk_packages(navigator.tui.__path__, "navigator.tui."):
-        for one in vars(import_module(module.name)).values():
-            if isclass(one) and issubclass(one, DOMNode):
-                yield one
+        for var in vars(import_module(module.name)).values():
+            if isclass(var) and issubclass(var, DOMNode):
+                yield var
 
 
 _OTHERS = "This screen"

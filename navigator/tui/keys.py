@@ -36,11 +36,11 @@ class Key:
 
 def keys_of(owner: type[DOMNode], changed: Mapping[str, str]) -> list[Key]:
     """The keys of a class and its parents in torchnav, as ``changed`` in the config file."""
-    found = {one.id: _key(one, changed) for one in _bindings(owner)}
+    found = {binding.id: _key(binding, changed) for binding in _bindings(owner)}
     for chord, members in _chords(owner).items():
         first = found[chord].keys[0]
-        for one in members:
-            found[one.id] = replace(_key(one, changed, f"{first} "), chord=chord, show=False)
+        for member in members:
+            found[member.id] = replace(_key(member, changed, f"{first} "), chord=chord, show=False)
     return [key for key in found.values() if key.id and key.words]
 
 
@@ -56,7 +56,7 @@ def second_stroke(
     """The action of a key after the first stroke of a chord."""
     names = (event.key, event.character)
     members = _chords(owner).get(chord, ())
-    return next((one for one in members if set(_raw(one, changed)) & set(names)), None)
+    return next((member for member in members if set(_raw(member, changed)) & set(names)), None)
 
 
 def _bindings(owner: type[DOMNode]) -> Iterator[Binding]:
@@ -82,8 +82,8 @@ def _key(one: Binding, changed: Mapping[str, str], prefix: str = "") -> Key:
     )
 
 
-def _raw(one: Binding, changed: Mapping[str, str]) -> list[str]:
-    return [key.strip() for key in changed.get(one.id or "", one.key).split(",")]
+def _raw(binding: Binding, changed: Mapping[str, str]) -> list[str]:
+    return [key.strip() for key in changed.get(binding.id or "", binding.key).split(",")]
 
 
 def _types_nothing(key: str) -> bool:

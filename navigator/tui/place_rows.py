@@ -93,15 +93,15 @@ def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:
             yield of_summary(summary)
 
 
-def of_summary(one: OperatorSummary) -> PlaceRow:
+def of_summary(summary: OperatorSummary) -> PlaceRow:
     """An operator, at its YAML entry."""
-    name = one.full_name
-    return PlaceRow(name, one.location, "operator", one.schema, op=name)
+    name = summary.full_name
+    return PlaceRow(name, summary.location, "operator", summary.schema, op=name)
 
 
 def meanings(session: Session, name: str) -> list[PlaceRow]:
     """The meanings of a name in source: definitions, a stub's places, or operators."""
-    found = [of_definition(one) for one in session.index.definitions(name)]
+    found = [of_definition(definition) for definition in session.index.definitions(name)]
     if found:
         return found
     match = session.index.resolve(name)

@@ -31,7 +31,7 @@ def error_line(error: BaseException, torch: Any) -> bytes:
     stacks = Stacks(next(iter(torch.__path__)))
     raised = [*traceback.walk_tb(error.__traceback__)][::-1]
     places = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in raised]
-    frames = [*islice((one for one in places if stacks.is_user(one[0])), USER_FRAMES)]
+    frames = [*islice((place for place in places if stacks.is_user(place[0])), USER_FRAMES)]
     fields = {
         "type": type(error).__name__,
         "message": _message(error)[:_MOST_TEXT],

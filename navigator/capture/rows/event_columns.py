@@ -81,7 +81,7 @@ def _written(types: Any, sizes: Any, strides: Any, values: Any, named: bool, pla
     if place:
         fields["place"] = place
     if types:
-        texts = ["" if one is None else str(one) for one in values]
+        texts = ["" if value is None else str(value) for value in values]
         fields |= {"Concrete Inputs": texts, "Input type": types}
         fields |= {"Input Strides": strides, "Input Dims": sizes}
     return encode(fields)[1:-1]

@@ -100,7 +100,7 @@ def _lacks_strides(inputs: bytes) -> bool:
 
 
 def _lacks(sizes: list[Any], strides: list[Any]) -> bool:
-    if any(isinstance(one, list) for one in sizes):
+    if any(isinstance(size, list) for size in sizes):
         return any(map(_lacks, sizes, strides))
     return bool(sizes) and not strides
 
@@ -127,7 +127,7 @@ def columns_of(
                 column.extend(rest)  # type: ignore[attr-defined]
     if devices:
         return [*threads.values()]
-    return [one._replace(marks=busy(one.marks, one.start)) for one in threads.values()]
+    return [thread._replace(marks=busy(thread.marks, thread.start)) for thread in threads.values()]
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

@@ -170,7 +170,7 @@ def _screened(index: Index, folder: Path) -> Iterator[Measure]:
 
 def _answered(index: Index) -> Iterator[Measure]:
     """The answer for every operator, and the routes of every public name."""
-    names = [one.full_name for one in index.operators()]
+    names = [operator.full_name for operator in index.operators()]
     yield lengths((name, sum(1 for _ in default_answer(index, name))) for name in names)
     yield from named(index)
 

@@ -35,7 +35,7 @@ def doctor(settings: Settings, report: bool) -> int:
 
         settings.terminal.write(report_lines(checks, settings.cache))
     else:
-        settings.answer(lambda: found, lambda: [line for one in checks for line in _lines(one)])
+        settings.answer(lambda: found, lambda: [line for check in checks for line in _lines(check)])
     return 0 if usable(checks) else _EXIT_NOTHING
 
 

@@ -50,10 +50,10 @@ def _macro(settings: Settings, name: str) -> Explanation:
 
 def _lines(answer: Explanation) -> Iterator[str]:
     yield clean(answer.field)
-    for one in answer.passages:
+    for passage in answer.passages:
         yield ""
-        yield clean(f"{one.location} to line {one.location.end_line}")
-        for line in one.text.split("\n"):
+        yield clean(f"{passage.location} to line {passage.location.end_line}")
+        for line in passage.text.split("\n"):
             yield clean(f"    {line}".rstrip())
     for path in answer.absent:
         yield ""

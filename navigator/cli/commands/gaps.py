@@ -113,7 +113,7 @@ def gaps(
 
 def _nothing(answer: GapList) -> str:
     """Says that nothing matches, and which kinds this source cannot answer."""
-    unknown = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
+    unknown = [f"{count.kind}: {count.lacks}" for count in answer.counts if count.lacks]
     unknown += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
     return "; ".join(["no matching gaps", *unknown])
 

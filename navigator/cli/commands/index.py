@@ -156,9 +156,9 @@ def _show_cached(settings: Settings, pruned: bool) -> None:
     )
 
 
-def _index_json(one: CachedIndex) -> Object:
+def _index_json(cached_index: CachedIndex) -> Object:
     keys = "path root? commit=revision? state files bytes=size used"
-    return to_object(one, keys, path=str(one.path), used=round(one.used))
+    return to_object(cached_index, keys, path=str(cached_index.path), used=round(cached_index.used))
 
 
 def _cached_text(
@@ -172,8 +172,8 @@ def _cached_text(
     yield f"{len(cached):,} indexes, {total / 1e6:,.1f} MB in {clean(str(cache))}"
 
 
-def _index_line(one: CachedIndex) -> str:
-    day = time.strftime("%Y-%m-%d", time.localtime(one.used))
-    name = one.revision[:12] if one.revision else one.path.name
-    where = f" {one.root}" if one.root else ""
-    return clean(f"{day} {one.size / 1e6:6.1f} MB  {one.state:12} {name}{where}")
+def _index_line(cached_index: CachedIndex) -> str:
+    day = time.strftime("%Y-%m-%d", time.localtime(cached_index.used))
+    name = cached_index.revision[:12] if cached_index.revision else cached_index.path.name
+    where = f" {cached_index.root}" if cached_index.root else ""
+    return clean(f"{day} {cached_index.size / 1e6:6.1f} MB  {cached_index.state:12} {name}{where}")

@@ -32,7 +32,7 @@ def tensorimpl(settings: Settings) -> None:
     if not members:
         raise NotFound("cannot read c10/core/TensorImpl.h in this tree")
     settings.answer(
-        lambda: envelope(index.info, members=[member_json(one) for one in members]),
+        lambda: envelope(index.info, members=[member_json(member) for member in members]),
         lambda: [*member_lines(members), *source_lines(index.info)],
     )
 
@@ -58,7 +58,7 @@ def engine(settings: Settings, node: str) -> None:
     settings.answer(
         lambda: envelope(index.info, functions=[_function_json(index, one) for one in functions]),
         lambda: [
-            *engine_lines((one, _outside_calls(index, one)) for one in functions),
+            *engine_lines((function, _outside_calls(index, function)) for function in functions),
             *source_lines(index.info),
         ],
     )

@@ -123,7 +123,7 @@ def _text(traces: str, summary: RunSummary) -> Iterator[str]:
     yield f"{clean(traces)}: {count} ranks, {sum(r.rows for r in summary.ranks):,} rows"
     yield from (f"not read   {clean(bad.path)}: {clean(bad.reason)}" for bad in summary.bad)
     for rank in summary.ranks:
-        yield from (f"problem    rank {rank.number}: {clean(one)}" for one in rank.problems)
+        yield from (f"problem    rank {rank.number}: {clean(problem)}" for problem in rank.problems)
     yield from _stragglers(summary)
     yield ""
     columns = ("span", "compute", "comm.", "exposed", "idle")

@@ -70,9 +70,9 @@ def _switches_from_with(settings: Settings) -> str:
     """Removes the switches from ``--with``, the words that are no folder, and returns them."""
     known = {"all", *MEANINGS}
     named = tuple(
-        one
-        for one in settings.extension_folders
-        if {*one.split(",")} <= known and not os.path.exists(one)
+        extension_folder
+        for extension_folder in settings.extension_folders
+        if {*extension_folder.split(",")} <= known and not os.path.exists(extension_folder)
     )
     settings.extension_folders = tuple(
         one for one in settings.extension_folders if one not in named

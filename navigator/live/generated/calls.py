@@ -106,7 +106,7 @@ class Recorder:
 
     def _of(self, values: Iterable[Any]) -> Operators:
         """The operators of a call: of the argument with the fewest."""
-        found = [operators for one in values if (operators := self._about(one))]
+        found = [operators for value in values if (operators := self._about(value))]
         return min(found, key=len, default=_NOBODY)
 
     def _about(self, value: Any) -> Operators:
@@ -151,7 +151,7 @@ class Recorder:
             self._pass_on(call, call.texts, [])
             return
         parts = _parts(call, texts, isinstance(result, str))
-        refusals = [one for one in call.refusals if one.operators < call.operators]
+        refusals = [refusal for refusal in call.refusals if refusal.operators < call.operators]
         if _empty(result) or (call.refusals and not call.texts):
             inner = refusals or call.refusals[-1:]
             refusals = inner or [self._refused_by(call, function, args, named)]
@@ -166,7 +166,7 @@ class Recorder:
         if above is not None and above.operators:
             above.refusals += refusals
         else:
-            self.refusals += [(one, above, self.writing) for one in refusals]
+            self.refusals += [(refusal, above, self.writing) for refusal in refusals]
 
     def _refused_by(self, call: Call, function: FunctionType, args: Any, named: Any) -> Refusal:
         key = (call.by, call.operators, self.writing)
@@ -179,7 +179,7 @@ class Recorder:
         code = inspect.unwrap(function).__code__
         lines: list[int] = []
         returns: list[tuple[str, int]] = []
-        about = [one for one in args if self._about(one)]
+        about = [arg for arg in args if self._about(arg)]
 
         def called(frame: Any, _event: str, _value: Any) -> Any:
             if frame.f_code is code:

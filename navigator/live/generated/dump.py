@@ -64,7 +64,7 @@ class Generators:
         wrap(recorder, self.modules(), self.where)
         managers = {getattr(module, "FileManager", None) for module in list(sys.modules.values())}
         template = import_module(f"{self.package}.code_template").CodeTemplate
-        files.install([one for one in managers if isinstance(one, type)], template)
+        files.install([manager for manager in managers if isinstance(manager, type)], template)
         if part == "aten":
             self._aten_files()
         else:
@@ -254,7 +254,7 @@ class Dump:
     def _nodes(self) -> list[str]:
         """Families of files that have text for each Node."""
         makers = {
-            one.by for one in self._recorder.texts if any("node:" in o for o in one.operators)
+            text.by for text in self._recorder.texts if any("node:" in o for o in text.operators)
         }
         return sorted({family for by in makers for family in self._families_of.get(by, ())})
 

@@ -60,7 +60,7 @@ class Files:
 
     def written(self) -> list[File]:
         """The files that are not templates of others."""
-        return [one for one in self.files.values() if one.path not in self._templates]
+        return [file for file in self.files.values() if file.path not in self._templates]
 
     def install(self, managers: list[type], template: Any) -> None:
         """Replaces the functions by which generators read templates and write files."""

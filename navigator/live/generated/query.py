@@ -191,7 +191,7 @@ class _Reader:
             raise NotFound(
                 f"the generators write nothing for {self._op}: not in the YAML they read"
             )
-        absences = tuple(self._absences({one.family for one in pieces}))
+        absences = tuple(self._absences({piece.family for piece in pieces}))
         return Generated(self._op, source, whose, note, pieces, absences)
 
     def _pieces(self) -> Iterator[Piece]:
@@ -228,7 +228,7 @@ class _Reader:
                 families[reason].append(family)
         for reason, names in families.items():
             yield self._refused(tuple(names), reason)
-        known = {*has, *(one for names in families.values() for one in names)}
+        known = {*has, *(name for names in families.values() for name in names)}
         yield from self._not_asked(sorted(every - known))
 
     def _refused(self, families: tuple[str, ...], number: int) -> Absence:
@@ -298,8 +298,8 @@ def digest(paths: Iterable[Path]) -> str:
     """The digest of files, and of the files in folders, that generators consist of or read."""
     found = hashlib.blake2b(digest_size=16)
     for path in paths:
-        for one in _files(path):
-            found.update(f"{one}\0".encode() + read_file(one))
+        for file in _files(path):
+            found.update(f"{file}\0".encode() + read_file(file))
     return found.hexdigest()
 
 
@@ -346,8 +346,8 @@ def _fill(db: sqlite3.Connection, parts: list[dict[str, Any]]) -> None:
 
 def _merged(values: Iterable[Any]) -> list[Any]:
     """The values of several lists or dictionaries, without repetition."""
-    every = (one for value in values for one in _items(value))
-    return [json.loads(one) for one in dict.fromkeys(map(json.dumps, every))]
+    every = (item for value in values for item in _items(value))
+    return [json.loads(text) for text in dict.fromkeys(map(json.dumps, every))]
 
 
 def _items(value: Any) -> Iterable[Any]:

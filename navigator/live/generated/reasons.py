@@ -75,8 +75,8 @@ def filters(path: str, line: int) -> list[str]:
     """The conditions around the call at a line and in its arguments."""
     inner = _nodes_over(path, line)
     calls = [one for one in inner if isinstance(one, ast.Call)]
-    loops = [one for call in calls[:1] for one in call.args if isinstance(one, ast.ListComp)]
-    found = [_source(path, test) for one in loops for part in one.generators for test in part.ifs]
+    loops = [arg for call in calls[:1] for arg in call.args if isinstance(arg, ast.ListComp)]
+    found = [_source(path, test) for loop in loops for part in loop.generators for test in part.ifs]
     return [*_enclosing_conditions(path, inner), *found]
 
 

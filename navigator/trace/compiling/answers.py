@@ -49,15 +49,15 @@ def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
     """A kernel with its operators and the user's lines they come from."""
     fed = graph.fed_by(kernel)
     lines: list[Object] = [
-        {"path": one.location.path, "line": one.location.line, "function": one.function}
-        for one in (fed or kernel).frames
+        {"path": frame.location.path, "line": frame.location.line, "function": frame.function}
+        for frame in (fed or kernel).frames
     ]
     return {
         "role": "kernel",
         "graph_id": graph.row,
         "kernel": kernel.name,
         "lines": lines,
-        "operator_ids": [one for one in table.children(kernel.row) if table.kind[one] == OP],
+        "operator_ids": [child for child in table.children(kernel.row) if table.kind[child] == OP],
         "told": kernel.nodes is not None,
         "made_for": fed.row if fed else None,
     }

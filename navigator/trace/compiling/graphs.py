@@ -69,7 +69,7 @@ def kernel_of(table: Table, row: int) -> Kernel | None:
         return None
     if is_from_log(table, row):
         rows = (row, table.parent[row])
-        return next((one for one in graph.kernels.values() if one.row in rows), None)
+        return next((kernel for kernel in graph.kernels.values() if kernel.row in rows), None)
     return kernel_named(graph, table.name_of(row)) or _library_kernel(table, row, graph)
 
 
@@ -77,7 +77,7 @@ def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
     """The call of a library function, ``extern_kernels.mm``, that an operator is. Calls of one name
     are matched in order, if as many ran as the graph has."""
     name = table.name_of(row).rpartition("::")[2]
-    kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{name}")]
+    kernels = [kernel for kernel in graph.kernels.values() if kernel.name.endswith(f".{name}")]
     if table.kind[row] != OP or not kernels:
         return None
     run = _enclosing_run(table, row)

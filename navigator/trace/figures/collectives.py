@@ -66,7 +66,7 @@ def collectives(trace: Trace) -> list[Collective]:
     work = _joined(trace, rows, spans)
     joined, known = {one for found in work.values() for one in found}, frozenset(spans)
     above = trace.table.ancestors
-    alone = [one for one in spans if one not in joined and known.isdisjoint(above(one))]
+    alone = [span for span in spans if span not in joined and known.isdisjoint(above(span))]
     rows = sorted([*rows, *alone], key=table.start.__getitem__)
     return [_collective(trace, row, work.get(row, [])) for row in rows]
 
@@ -121,7 +121,7 @@ def _cause(trace: Trace, row: int) -> tuple[str, int]:
     above = list(trace.table.ancestors(row))
     regions = [one for one in above if _asks(trace, one)]
     if regions:
-        names = (_of_operator(trace, one) for one in regions)
+        names = (_of_operator(trace, region) for region in regions)
         return " < ".join(dict.fromkeys(names)), regions[0]
     calls = [one for one in above if table.kind[one] == CALL]
     if calls:
@@ -202,7 +202,7 @@ def _fitting(trace: Trace, span: int, waiting: Mapping[int, set[int]]) -> list[i
 def _sizes(trace: Trace, row: int) -> set[int]:
     """Elements of each tensor argument, and of all tensors in a list."""
     counts = [_elements(one) for one in trace.table.inputs_of(row)]
-    return {size for one in counts for size in (*one, sum(one)) if one}
+    return {size for count in counts for size in (*count, sum(count)) if count}
 
 
 def _letters(name: str) -> str:
@@ -232,12 +232,12 @@ def arrivals(trace: Trace) -> Iterator[Arrival]:
     """The collectives of a rank by time, without point-to-point transfers."""
     base = trace.meta.base_ns / 1000 + (trace.table.zero or 0.0)
     numbers: Counter[str] = Counter()
-    for one in collectives(trace):
-        operator = trace.table.name_of(one.row)
+    for collective in collectives(trace):
+        operator = trace.table.name_of(collective.row)
         if operator.rpartition("::")[2].startswith(_BETWEEN_TWO):
             continue
-        name = f"{operator} {one.tensors}".rstrip()
-        start, end = base + trace.op(one.row).start_us, base + one.end_us(trace)
+        name = f"{operator} {collective.tensors}".rstrip()
+        start, end = base + trace.op(collective.row).start_us, base + collective.end_us(trace)
         yield Arrival(name, numbers[name], start, end)
         numbers[name] += 1
 
@@ -253,7 +253,7 @@ def skews(ranks: Mapping[int, Sequence[Arrival]]) -> list[Skew]:
 
 
 def _skew(name: str, number: int, calls: Mapping[int, Arrival]) -> Skew:
-    starts = [one.start_us for one in calls.values()]
+    starts = [call.start_us for call in calls.values()]
     ends = [one.end_us for one in calls.values()]
     last = max(calls, key=lambda rank: calls[rank].start_us)
     return Skew(name, number, len(calls), max(starts) - min(starts), max(ends) - min(ends), last)

@@ -158,7 +158,7 @@ class _Device:
 def _running(spans: Sequence[Span], moment: Span) -> Span:
     """The first span by time that covers a moment."""
     number = max(bisect_right(spans, (moment[0], float("inf"))) - 1, 0)
-    return next(one for one in spans[number:] if one[1] > moment[0])
+    return next(span for span in spans[number:] if span[1] > moment[0])
 
 
 def _outermost(trace: Trace, row: int) -> tuple[str, int]:

@@ -41,7 +41,7 @@ def _pair(trace: Trace, row: int) -> Pair | None:
     around = trace.table.parent[node]
     rows = [*_operators(trace, node)]
     if around >= 0:
-        rows += [one for one in _operators(trace, around) if one.origin == "engine"]
+        rows += [operator for operator in _operators(trace, around) if operator.origin == "engine"]
     return Pair(trace.op(row), [*_operators(trace, row)], trace.op(node), rows)
 
 

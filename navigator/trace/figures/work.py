@@ -69,7 +69,7 @@ def elements(value: Input) -> int:
 def bytes_of(inputs: Sequence[Input], outputs: Sequence[Shape], dtype: str) -> int | None:
     """Bytes of all input tensors, and of the outputs with a dtype; None if a type is unknown."""
     tensors = [one for one in inputs if one.kind == "tensor"]
-    sizes = [itemsize(one.dtype) for one in tensors]
+    sizes = [itemsize(tensor.dtype) for tensor in tensors]
     result = itemsize(dtype)
     if not result or None in sizes or any(one.kind == "tensors" for one in inputs):
         return None

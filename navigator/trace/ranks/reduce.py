@@ -68,7 +68,7 @@ def reduce_trace(trace: Trace, path: str) -> Rank:
         tuple(trace.meta.problems),
         (
             *_totals("operator", ((row.label, row.own) for row in timed)),
-            *_totals("kernel", ((one.label, one.own) for one in kernels)),
+            *_totals("kernel", ((kernel.label, kernel.own) for kernel in kernels)),
             *_totals("phase", ((row.phase, row.own) for row in rows)),
             *_totals("device phase", ((one.phase, one.own) for one in kernels)),
         ),

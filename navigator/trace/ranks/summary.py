@@ -61,8 +61,8 @@ def spreads(ranks: Sequence[Rank]) -> list[Spread]:
     """Each name of each kind, by kind, by total time, descending."""
     found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
     for rank in ranks:
-        for one in rank.totals:
-            found[one.kind, one.name].append((rank.number or 0, one))
+        for total in rank.totals:
+            found[total.kind, total.name].append((rank.number or 0, total))
     made = [_spread(*key, totals, len(ranks)) for key, totals in found.items()]
     return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
 

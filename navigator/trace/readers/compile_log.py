@@ -132,46 +132,46 @@ def _frame(match: re.Match[str]) -> StackFrame:
 # ------------------------------------------------------------------------- entries by name
 
 
-def _break(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _break(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     text = "\n".join(payload)
     place, reason = _BREAK.search(text), _REASON.search(text)
     frame = StackFrame(Location(place["path"], int(place["line"])), "") if place else None
     words = reason["text"] if reason else next(filter(str.strip, payload), "no reason is given")
-    one.notes.append(Note(f"graph break: {words.strip()}", frame, "break"))
+    compilation.notes.append(Note(f"graph break: {words.strip()}", frame, "break"))
 
 
-def _recompile(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _recompile(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     found = (f"recompiled, guard of {line.strip()}" for line in payload if line.strip())
-    one.notes += [Note(text, one.frame, "recompile") for text in found]
+    compilation.notes += [Note(text, compilation.frame, "recompile") for text in found]
 
 
-def _guards(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _guards(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     found = (_GUARD.match(line) for line in payload)
-    one.guards = [Note(" ".join(match["text"].split())) for match in found if match]
+    compilation.guards = [Note(" ".join(match["text"].split())) for match in found if match]
 
 
-def _metrics(one: Compilation, header: dict[str, Any], _payload: list[str]) -> None:
+def _metrics(compilation: Compilation, header: dict[str, Any], _payload: list[str]) -> None:
     facts = header["compilation_metrics"]
     if isinstance(facts, dict):
-        one.function = str(facts.get("co_name") or "")
+        compilation.function = str(facts.get("co_name") or "")
         path, line = facts.get("co_filename"), facts.get("co_firstlineno")
-        if one.frame is None and path and isinstance(line, int):
-            one.frame = StackFrame(Location(str(path), line), one.function)
+        if compilation.frame is None and path and isinstance(line, int):
+            compilation.frame = StackFrame(Location(str(path), line), compilation.function)
         if reason := facts.get("fail_reason"):
             text = f"failed: {str(reason).strip().splitlines()[0]}"
-            one.notes.append(Note(text, one.frame, "failure"))
+            compilation.notes.append(Note(text, compilation.frame, "failure"))
 
 
-def _post_grad(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
-    one.graphs.append(Graph("", _nodes(payload), is_lowered=True))
+def _post_grad(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+    compilation.graphs.append(Graph("", _nodes(payload), is_lowered=True))
 
 
-def _code(one: Compilation, header: dict[str, Any], payload: list[str]) -> None:
+def _code(compilation: Compilation, header: dict[str, Any], payload: list[str]) -> None:
     """The generated code: its graph, and its kernels in the order of the calls."""
-    graph = one.graphs[-1] if one.graphs else None
+    graph = compilation.graphs[-1] if compilation.graphs else None
     if graph is None or not graph.is_lowered or graph.has_code:
         graph = Graph("", is_lowered=True)  # from a cache, whose graphs are not logged
-        one.graphs.append(graph)
+        compilation.graphs.append(graph)
     graph.has_code = True
     graph.path = _generated(header)
     graph.name = graph_name(payload) or graph.name
@@ -185,18 +185,18 @@ def _generated(header: dict[str, Any]) -> str:
     return str(facts.get("file_path") or facts.get("filename") or "")
 
 
-def _mappings(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _mappings(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     computed = json_object("\n".join(payload)).get("cppCodeToPost")
     for handle, nodes in computed.items() if isinstance(computed, dict) else ():
-        kernel = one.graphs[-1].kernels.get(handle) if one.graphs else None
+        kernel = compilation.graphs[-1].kernels.get(handle) if compilation.graphs else None
         if kernel is not None and isinstance(nodes, list):
             kernel.nodes = tuple(map(str, nodes))
 
 
-def _stacks(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _stacks(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     """The user's lines. The table accumulates graphs; only this graph's lines are used."""
     for handle, stacks in json_object("\n".join(payload)).items():
-        kernel = one.graphs[-1].kernels.get(handle) if one.graphs else None
+        kernel = compilation.graphs[-1].kernels.get(handle) if compilation.graphs else None
         if kernel is not None and isinstance(stacks, list):
             ends = (list(_FRAME.finditer(str(stack)))[-1:] for stack in stacks)
             kernel.frames = tuple(_frame(match) for end in ends for match in end)

@@ -34,9 +34,9 @@ class CompilationRows:
         self._stacks = stacks
         self._first = first
 
-    def add(self, one: Compilation) -> None:
+    def add(self, compilation: Compilation) -> None:
         """Add everything about a compilation below a row of its own."""
-        self.add_logged(one, self._row(one.title, one.frame))
+        self.add_logged(compilation, self._row(compilation.title, compilation.frame))
 
     def add_logged(self, one: Compilation, top: int = NONE) -> None:
         """Add what has no rows yet of a compilation."""

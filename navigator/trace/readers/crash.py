@@ -40,8 +40,8 @@ class Crash:
 
     def take_in(self, tail: Tail) -> None:
         """Add rows for what had ended and for what was running, and note where the program died."""
-        for one in tail.threads:
-            self._add_ended(one)
+        for thread in tail.threads:
+            self._add_ended(thread)
         last = self._last_moment(tail)
         running: defaultdict[int, list[int]] = defaultdict(list)
         for one in tail.threads:
@@ -142,7 +142,7 @@ class Crash:
         """The user's line of the innermost row that has one."""
         stacks = (self._table.stack[row] for row in reversed(rows))
         places = (self._table.stacks[stack].location for stack in stacks if stack >= 0)
-        return self._short(next((one for one in places if one is not None), None))
+        return self._short(next((place for place in places if place is not None), None))
 
     def _short(self, place: Location | None) -> str:
         """Relative to the run's folder, if inside it."""

@@ -198,9 +198,9 @@ class Allocator:
         self._place = f"cuda:{device}"
         segments = snapshot.get("segments")
         mine = [
-            one
-            for one in (segments if isinstance(segments, list) else [])
-            if isinstance(one, dict) and one.get("device", 0) == device
+            segment
+            for segment in (segments if isinstance(segments, list) else [])
+            if isinstance(segment, dict) and segment.get("device", 0) == device
         ]
         self._allocated = sum(number(one.get("allocated_size")) for one in mine)
         """Bytes allocated at the end; the next field has those reserved."""

@@ -84,7 +84,7 @@ class OperatorColumns:
             inputs,
             self._key_sets.get(int(args.get("keys", 0)), NONE),
             str(args.get("place", "")),
-            any(one.kind in ("tensor", "tensors") for one in parse_inputs(*raw)),
+            any(parse_input.kind in ("tensor", "tensors") for parse_input in parse_inputs(*raw)),
             "overload" not in args,
         )
 
@@ -129,17 +129,17 @@ class OperatorColumns:
                 table.placed.extend(places[start : start + took + gave])
                 start += took + gave
 
-    def add_operator(self, one: OperatorRow, thread: int) -> int:
+    def add_operator(self, operator_row: OperatorRow, thread: int) -> int:
         """Returns its row in the table.
 
         Raises:
             KeyError: The recording does not define one of its numbers.
         """
-        table, kind = self._table, self._kinds[one.kind]
-        output, made = self._outputs[one.output] if one.output else ("", "")
-        stack, module = self._ats[one.at] if one.at else (NONE, NONE)
-        sequence = one.sequence if 0 <= one.sequence < 2**63 else NONE
-        times = (one.start / 1000, one.duration / 1000)
+        table, kind = self._table, self._kinds[operator_row.kind]
+        output, made = self._outputs[operator_row.output] if operator_row.output else ("", "")
+        stack, module = self._ats[operator_row.at] if operator_row.at else (NONE, NONE)
+        sequence = operator_row.sequence if 0 <= operator_row.sequence < 2**63 else NONE
+        times = (operator_row.start / 1000, operator_row.duration / 1000)
         row = table.append(kind.kind, kind.name, thread, *times, kind.inputs, sequence)
         table.keys[row], table.stack[row], table.module[row] = kind.keys, stack, module
         if output:
@@ -148,7 +148,7 @@ class OperatorColumns:
             table.unnamed.add(row)
         if place := kind.place or ("" if kind.has_tensors else made):
             self.places[row] = place
-        self._builder.add(row, row, one.forward)
+        self._builder.add(row, row, operator_row.forward)
         return row
 
     def versions(self, args: dict[str, Any], thread: int) -> None:

@@ -155,7 +155,7 @@ class OwnEvents:
             for start, end, call in self._backwards
             if call in self._rows
         ]
-        self._backwards = [one for one in self._backwards if one[2] > last_call]
+        self._backwards = [backward for backward in self._backwards if backward[2] > last_call]
         over = [number for number in self._announced if number <= last_call]
         self._builder.drop([self._announced.pop(number) for number in over])
         self._builder.close_window(self.operators.places | places)

@@ -71,7 +71,7 @@ def read_with_captures(
         BadTrace: One of the files is not a trace; the message is one line.
     """
     trace = read_trace(path, progress, early)
-    others = [read_trace(one) for one in captures] or [trace] * _has_captures(trace)
+    others = [read_trace(capture) for capture in captures] or [trace] * _has_captures(trace)
     return trace, join_captures(trace, others) if others else None
 
 

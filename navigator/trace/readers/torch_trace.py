@@ -43,10 +43,10 @@ def read(path: Path, _watch: Watch) -> Trace:
         meta.problems += content.left_out
         meta.problems += [f"{file.name} was cut or damaged"] * content.damaged
         meta.torch, meta.torch_git = log.torch or meta.torch, log.commit or meta.torch_git
-        for one in log.compilations.values():
-            rows.add(one)
-            trace.table.compiled.append(one)
-            trace.table.add_graphs(one)
+        for compilation in log.compilations.values():
+            rows.add(compilation)
+            trace.table.compiled.append(compilation)
+            trace.table.add_graphs(compilation)
     if not rows.has_graph:
         meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
     meta.lacks.append(

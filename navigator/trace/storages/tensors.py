@@ -64,7 +64,7 @@ class _Reader:
 
     def all(self) -> Iterator[RecordedTensor]:
         taken, made = self._trace.table.states_of(self._op.id)
-        names = [one.name for one in self._schema.arguments] if self._schema else []
+        names = [argument.name for argument in self._schema.arguments] if self._schema else []
         for at, value in enumerate(self._op.inputs):
             name = names[at] if at < len(names) else f"argument {at}"
             states = taken[at] if at < len(taken) else ()

@@ -42,20 +42,20 @@ def _source(link: OpLink) -> Location | None:
     return link.schema.location if link.schema else None
 
 
-def _row(trace: Trace, one: Collective, place: Location | None) -> Row:
-    op = trace.op(one.row)
+def _row(trace: Trace, collective: Collective, place: Location | None) -> Row:
+    op = trace.op(collective.row)
     return {
         "op_id": op.id,
         "operator": op.name,
         "phase": op.phase,
         "start_us": op.start_us,
         "duration_us": op.duration_us,
-        "work_us": one.work_us(trace),
-        "work_ids": list(one.spans),
-        "bytes": one.bytes,
-        "tensors": one.tensors or None,
-        "cause": one.cause,
-        "cause_id": one.cause_row if one.cause_row >= 0 else None,
+        "work_us": collective.work_us(trace),
+        "work_ids": list(collective.spans),
+        "bytes": collective.bytes,
+        "tensors": collective.tensors or None,
+        "cause": collective.cause,
+        "cause_id": collective.cause_row if collective.cause_row >= 0 else None,
         "module": op.module or None,
         "user": str(op.user) if op.user else None,
         "source": str(place) if place else None,

@@ -96,7 +96,7 @@ def _weight(row: dict[str, object]) -> float:
 def _notes(before: Trace, after: Trace) -> Iterator[str]:
     for title, trace in (("before", before), ("after", after)):
         groups, steps = gather(trace, "operator"), steps_of(trace).found
-        count, time = sum(one.count for one in groups), sum(one.own_us for one in groups)
+        count, time = sum(group.count for group in groups), sum(one.own_us for one in groups)
         kernels = sum(trace.table.kernels.duration)
         device = f", kernels {duration(kernels)}" if kernels else ""
         turns = f", {len(steps)} steps" if steps else ""

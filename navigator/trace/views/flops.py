@@ -52,7 +52,7 @@ def flops_view(trace: Trace, links: Links, peak: Peak | None = None) -> View:
     gathered = _Gathered(trace, links)
     peak = peak or peak_of(trace.meta.devices)
     calls = sorted(gathered.calls(), key=lambda one: -one.time)
-    rows = [_row(trace, one, peak or Peak()) for one in calls]
+    rows = [_row(trace, call, peak or Peak()) for call in calls]
     notes = (*_notes(calls, gathered), _peak_note(trace, peak))
     return View("flops", "work and speed", _COLUMNS, rows, notes)
 
@@ -67,7 +67,7 @@ class _Gathered:
         self._trace, self._table = trace, trace.table
         self._linker = links()
         operators = self._linker.schemas.operators() if self._linker else ()
-        self._tags = {one.full_name: one.tags for one in operators}
+        self._tags = {operator.full_name: operator.tags for operator in operators}
         self._known: dict[tuple[object, ...], _Calls | None] = {}
         self._unknown: dict[int, str] = {}
         for root in trace.table.roots:
@@ -116,8 +116,8 @@ class _Gathered:
                 calls.kernels.add(table.kernels.name[kernel])
         calls.count += 1
         calls.time += time or table.duration[row]
-        for one in table.ancestors(row):
-            self._unknown.pop(one, None)
+        for ancestor in table.ancestors(row):
+            self._unknown.pop(ancestor, None)
 
     def _calls_of(self, row: int) -> _Calls | None:
         """The group of a call; None without known work."""
@@ -212,7 +212,7 @@ def _limit(trace: Trace, calls: _Calls, peak: Peak, speed: float) -> float | Non
 
 
 def _notes(calls: Sequence[_Calls], gathered: _Gathered) -> Iterator[str]:
-    flops = sum(one.work.flops * one.count for one in calls)
+    flops = sum(call.work.flops * call.count for call in calls)
     yield f"{with_prefix(flops)} FLOP in {sum(one.count for one in calls):,} calls"
     yield (
         "counted as torch.utils.flop_counter does; bytes are inputs and outputs; times are those "

@@ -21,9 +21,9 @@ def time_view(trace: Trace, _links: Links, by: GroupBy, among: Iterable[int] | N
     groups = gather(trace, by, among)
     device = (_DEVICE,) if any(one.kernel_us for one in groups) else ()
     rows = [
-        {"own_us": one.own_us, "total_us": one.total_us, "count": one.count, by: one.name}
-        | ({"kernel_us": one.kernel_us} if device else {})
-        | ({"term": one.term} if one.term else {})
-        for one in groups
+        {"own_us": group.own_us, "total_us": group.total_us, "count": group.count, by: group.name}
+        | ({"kernel_us": group.kernel_us} if device else {})
+        | ({"term": group.term} if group.term else {})
+        for group in groups
     ]
     return View(by, f"time by {by}", (*device, *_COLUMNS, Column(by, by)), rows)

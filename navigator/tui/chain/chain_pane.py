@@ -246,7 +246,7 @@ class ChainPane(Pane):
     def show_routes(self, device: str) -> bool:
         """Show the routes of a device instead of the chain; False if nothing computes there."""
         answer = self.answer
-        if answer is None or not any(_computes(one, device) for one in answer.routes):
+        if answer is None or not any(_computes(route, device) for route in answer.routes):
             return False
         steps = route_groups(device, answer.routes, answer.chain, self.ran_route)
         self._followed = self.hops
@@ -323,7 +323,7 @@ class ChainPane(Pane):
             return (), ()
         if line is None:
             return (card.schema, card.kind), ()
-        routes = [one for one in answer.routes if one.device == line.label]
+        routes = [route for route in answer.routes if route.device == line.label]
         return tuple(filter(None, (line.text, line.note))), routes
 
     def card_visit(self) -> Visit | None:

@@ -42,7 +42,7 @@ class Ran:
 
     def _launched(self, route: Route) -> bool:
         places = (route.location, *(one.location for one in route.via))
-        return any((one.path, one.line) in self.functions for one in places)
+        return any((place.path, place.line) in self.functions for place in places)
 
 
 def route_groups(

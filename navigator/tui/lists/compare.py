@@ -58,7 +58,7 @@ class ComparePane(PlacesPane):
         name, *words = self.text.lower().split() or [""]
         if self._diff is None or name != self._version.lower():
             return
-        chosen = [one for one in self._diff.changes if _has(one, words)]
+        chosen = [change for change in self._diff.changes if _has(change, words)]
         self.places.message = "no difference matches" if words else "no difference"
         self.title = f"from {version_words(self._diff.before)}"
         self.show_rows(list(change_rows(self._diff.notes, chosen)))

@@ -56,7 +56,7 @@ class DispatchTablePane(PlacesPane):
 def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Iterator[PlaceRow]:
     if differences is not None and not differences:
         yield PlaceRow("the installed torch agrees for every key")
-    other = {one.key: one for one in differences or ()}
+    other = {difference.key: difference for difference in differences or ()}
     main, rest = table.by_interest()
     for slots in main:
         yield of_slots(table.op, slots)

@@ -68,10 +68,10 @@ def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[Place
         yield PlaceRow(f"{difficulty} · {titles[kind].title}: {len(rows):,} ({kind}{sure})")
         for gap in rows:
             yield from _gap_rows(gap)
-    for one in counts:
-        if one.lacks:
-            yield PlaceRow(f"? {one.title}: unknown here")
-            yield PlaceRow(f"  {one.lacks}")
+    for count in counts:
+        if count.lacks:
+            yield PlaceRow(f"? {count.title}: unknown here")
+            yield PlaceRow(f"  {count.lacks}")
 
 
 def _heading(gap: Gap) -> tuple[str, str, str]:

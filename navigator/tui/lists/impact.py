@@ -29,7 +29,7 @@ def uses_rows(callers: Impact) -> Iterator[PlaceRow]:
 
 def reached_rows(found: Impact) -> Iterator[PlaceRow]:
     """Operators with the indented path to each, and Python names."""
-    direct = [one for one in found.operators if not one.dispatches]
+    direct = [operator for operator in found.operators if not operator.dispatches]
     further = [one for one in found.operators if one.dispatches]
     yield from _operators(f"Operators reached ({len(direct)})", direct, found)
     if further:
@@ -45,10 +45,10 @@ def reached_rows(found: Impact) -> Iterator[PlaceRow]:
 def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
     """Tests with their commands, and notes on what was not followed."""
     yield PlaceRow(f"Tests ({len(found.tests)})"), ""
-    for one in found.tests:
-        comment = f"$ {one.command}\n{one.reason}"
-        at = Location(one.path, 1)
-        yield PlaceRow(one.command, at, "test", one.confidence, comment=comment), one.command
+    for test in found.tests:
+        comment = f"$ {test.command}\n{test.reason}"
+        at = Location(test.path, 1)
+        yield PlaceRow(test.command, at, "test", test.confidence, comment=comment), test.command
     for line in found.unresolved:
         yield PlaceRow(f"not followed: {line}"), ""
 
@@ -56,11 +56,11 @@ def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
 def change_rows(found: Affected) -> Iterator[PlaceRow]:
     """Changes, and files with changed layout only."""
     yield PlaceRow(f"{found.target} against {found.base}: {len(found.changes)} changes")
-    for one in found.changes:
-        at = one.location if one.location.line else Location(one.location.path, 1)
-        what = f"{one.what} {one.kind}"
-        comment = ": ".join(filter(None, (what, one.detail)))
-        yield PlaceRow(one.name, at, one.what, one.kind, comment=comment)
+    for change in found.changes:
+        at = change.location if change.location.line else Location(change.location.path, 1)
+        what = f"{change.what} {change.kind}"
+        comment = ": ".join(filter(None, (what, change.detail)))
+        yield PlaceRow(change.name, at, change.what, change.kind, comment=comment)
     for path in found.quiet:
         words = "white space or comments only"
         comment = "only white space or comments differ: nothing is affected"

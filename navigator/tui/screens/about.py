@@ -50,8 +50,8 @@ def about_source(info: SourceInfo, problems: Sequence[Problem]) -> list[tuple[st
         *(("extension", f"@{name}: {top}") for name, top in info.roots),
         *(("missing", text) for text in info.missing),
         *(
-            ("problem", f"{place(Location(one.path, one.line), 50)}: {one.message}")
-            for one in problems[:_PROBLEMS]
+            ("problem", f"{place(Location(problem.path, problem.line), 50)}: {problem.message}")
+            for problem in problems[:_PROBLEMS]
         ),
         ("", f"and {rest:,} more: torchnav doctor" if rest > 0 else ""),
     ]

@@ -16,7 +16,7 @@ _DATE, _NUMBER = 7, 8
 
 def blame_column(lines: Sequence[BlamedLine]) -> tuple[str, ...]:
     """A text for each line: month, pull request, author. Control characters are escaped."""
-    return tuple(_text(one.change) for one in lines)
+    return tuple(_text(line.change) for line in lines)
 
 
 def _text(change: Change | None) -> str:

@@ -208,8 +208,8 @@ def _rows(rows: Sequence[TraceOp]) -> Iterator[Content]:
         yield Content.styled(f"  {len(rows) - _ROWS} more", "dim")
 
 
-def _formula(one: Formula) -> Content:
-    where = f"  derivatives.yaml:{one.location.line}"
+def _formula(formula: Formula) -> Content:
+    where = f"  derivatives.yaml:{formula.location.line}"
     return Content.assemble(
-        (f"∂ {', '.join(one.inputs)}: ", "dim"), one_line(one.text), (where, "dim")
+        (f"∂ {', '.join(formula.inputs)}: ", "dim"), one_line(formula.text), (where, "dim")
     )

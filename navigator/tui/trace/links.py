@@ -95,7 +95,7 @@ class TraceLinks:
             link.full_name,
             link.keys[0],
             frozenset(name.removeprefix("aten::") for name in names),
-            frozenset((one.location.path, one.location.line) for one in sources),
+            frozenset((source.location.path, source.location.line) for source in sources),
         )
 
     def _below(self, row: int) -> list[int]:

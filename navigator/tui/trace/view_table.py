@@ -209,6 +209,6 @@ class ViewTable(LineList):
 
 def _number(sheet: Sheet, row: Row) -> float:
     """The first number of a row, shown as its bar."""
-    first = next((one for one in sheet.columns if one.unit in _SUMS), None)
+    first = next((column for column in sheet.columns if column.unit in _SUMS), None)
     value = row.get(first.key) if first is not None else None
     return float(value) if isinstance(value, int | float) else 0.0
