@@ -54,7 +54,7 @@ def check(run: Run, variable: str) -> NumericCheck:
     loss, names = _seeded(run, uses)
     tensor = variables(names).get(variable)
     if tensor is None or id(tensor) not in uses.first:
-        raise ValueError(f"no use of a leaf {variable} was recorded")
+        raise ValueError(f"{variable} is not a leaf that the program uses")
     if loss.numel() != 1:
         raise ValueError(f"the loss has {loss.numel()} elements: only a single number is checked")
     place = uses.first[id(tensor)]
