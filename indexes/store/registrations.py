@@ -95,10 +95,9 @@ class StoredPython:
         return max(modules, key=lambda module: modules[module], default="")
 
     def _listing(self, kind: str, word: str) -> list[str]:
-        where = "WHERE r.kind=?1 AND (instr(' '||r.name||' ',' '||?2||' ') OR ?3"
-        where += " AND instr(' '||r.name,' '||?2||'.')) ORDER BY f.path"  # an overload
-        rows = self._store.query(f"{_LISTS} {where}", (kind, word, kind == "said"))
-        return [path for path, _ in rows]
+        is_there = "instr(' '||r.name||' ',' '||?2||' ') OR instr(' '||r.name,' '||?2||'.')"
+        where = f"WHERE r.kind=?1 AND ({is_there}) ORDER BY f.path"  # or with an overload
+        return [path for path, _ in self._store.query(f"{_LISTS} {where}", (kind, word))]
 
     def bases(self) -> Iterator[str]:
         """The names that classes derive from, each as often as one does."""

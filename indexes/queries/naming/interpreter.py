@@ -25,12 +25,14 @@ _OBJECT = regex(
 )
 _MODULE = regex(r"(?:partially initialized )?module '([\w.]+)' has no attribute\b")
 _IMPORT = regex(r"cannot import name '\w+' from (?:partially initialized module )?'([\w.]+)'")
-_NO_MODULE = regex(r"No module named '?([\w.]+)'?")
+_OF_PYTHON = regex(
+    r"No module named '?([\w.]+)'?"
+    r"|unsupported operand type\(s\) for [^:]+: '(\w+)'(?: and '(\w+)')?"
+)
 _CALL = regex(
     r"([\w.]+)\(\) (?:missing \d+ required |got an unexpected keyword|got multiple values for"
     r"|takes (?:from )?\d+ )"
 )
-_OPERANDS = regex(r"unsupported operand type\(s\) for [^:]+: '(\w+)'(?: and '(\w+)')?")
 
 _OWN = frozenset(
     one.__name__
@@ -90,11 +92,8 @@ def _form(text: str, index: IndexedTree) -> _Form | None:
     if found := _CALL.match(text):
         is_bound = bool(index.facts.overloads(found[1]))
         return _Form(found[1], lambda hit: is_bound and not hit.location.path.endswith(".py"))
-    if found := _NO_MODULE.match(text):
-        return _Form(found[1], lambda hit: False)
-    if found := _OPERANDS.match(text):
-        return _Form(found[2] or found[1], lambda hit: False)
-    return None
+    found = _OF_PYTHON.match(text)
+    return _Form(found[found.lastindex or 0], lambda hit: False) if found else None
 
 
 def _methods_of(name: str, index: IndexedTree) -> Callable[[Hit], bool]:

@@ -21,13 +21,6 @@ from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.bound import Bound
-from indexes.queries.python_names.finding import (
-    PACKAGES,
-    finder_of,
-    is_private,
-    together,
-    with_another,
-)
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
@@ -41,7 +34,7 @@ _MOST = 12
 def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...]:
     """The public names, at most so many, that are nearly a dotted one, the likest first."""
     spelled: dict[str, list[str]] = defaultdict(list)
-    finder = finder_of(index)
+    finder = finding.finder_of(index)
     for name in finder.exported:
         spelled[name.casefold()].append(name)
     found = {
@@ -83,7 +76,7 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     answer = member if owner else _with_modules(member, name, index)
     if answer is None or (is_module and not _is_named_as(answer, owner)):
         return None
-    if not owner and answer.kind == "attribute" and is_private(answer.name):
+    if not owner and answer.kind == "attribute" and finding.is_private(answer.name):
         return find_parameter(query, index) or _match(answer, query, index)
     return _match(answer, query, index)
 
@@ -122,8 +115,8 @@ def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAn
     private."""
     if python is None or other is None:
         return python or other
-    is_hidden = other.kind == "bound" and is_private(python.name.rpartition(".")[0])
-    return with_another(other, python) if is_hidden else with_another(python, other)
+    is_hidden = other.kind == "bound" and finding.is_private(python.name.rpartition(".")[0])
+    return finding.with_another(other, python) if is_hidden else finding.with_another(python, other)
 
 
 def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -214,10 +207,10 @@ def find_initials(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
     alike = sorted(one for one in pages if _initials(one.rpartition(".")[2]) == query.base)
-    found = together(python_names.find(one, index) for one in alike)
+    found = finding.together(python_names.find(one, index) for one in alike)
     if found is None:
         return None
-    found = together((found, python_names.find(query.base, index))) or found
+    found = finding.together((found, python_names.find(query.base, index))) or found
     note = f"{query.base} are the initials of {found.name}"
     return _match(replace(found, note=note, confidence="ambiguous"), query, index)
 
@@ -258,7 +251,9 @@ def _is_namespace(owner: str, index: IndexedTree) -> bool:
     """Whether what stands before a name is a class, or in a package of the tree; an object may be
     named as a module or a function is."""
     found = python_names.find(owner, index)
-    return owner.partition(".")[0] in PACKAGES or (found is not None and found.kind == "class")
+    return owner.partition(".")[0] in finding.PACKAGES or (
+        found is not None and found.kind == "class"
+    )
 
 
 _FILES = frozenset("c cc cpp cu cuh cxx h hip hpp m md metal mm py pyi rst yaml".split())

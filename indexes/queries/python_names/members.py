@@ -52,15 +52,9 @@ def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
     is_its = owner.rpartition(".")[2].lower() == called_on.rpartition(".")[2].lower()
     if found is None or not is_its or is_private(owner):
         return None
-    return _of_definer(found, called_on, finder_of(index)) if found.places else found
-
-
-def _of_definer(found: PythonAnswer, called_on: str, finder: Finder) -> PythonAnswer:
-    """A member by the class that defines it: a ``model`` is rather a Module than the Model of some
-    example."""
-    owner = finder.shortened(found.places[0].name.rpartition(".")[0])
-    name = f"{owner}.{found.name.rpartition('.')[2]}"
-    return replace(found, name=name, note=f"if {called_on} is a {owner}")
+    if found.places:  # a ``model`` is rather a Module than the Model of some example
+        owner = finder_of(index).shortened(found.places[0].name.rpartition(".")[0])
+    return replace(found, name=f"{owner}.{member}", note=f"if {called_on} is a {owner}")
 
 
 def _named_as(called_on: str, owners: list[str]) -> list[str]:
