@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location, NativeFunction
+from indexes.model.vocabulary import NativeFunction
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
+from indexes.queries.naming.texts import code_lines
 from indexes.readers.python.blocks import Text, innermost
 
 _GUARD = regex(r"(?s)(?=.*(?:\b[LG]\[['\"]|\b___\w+\()).*\S")
 _GUARDS = "torch._dynamo.guards"
-_WRITTEN = regex(r"\bf(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')")
+_WRITTEN = r"\bf(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 _VALUE = regex(r"\{[^{}]*\}")
 _SILENT = regex(r"[\s.,()\[\]'\"]")
 _MOST = 6
@@ -67,16 +68,15 @@ def _operator(name: str, index: IndexedTree) -> NativeFunction | None:
 
 def _writing(guard: str, path: str, index: IndexedTree) -> Iterator[Hit]:
     """Those that say most of a guard."""
-    data = index.source.content(path)
-    text, blocks = data.decode("latin-1"), Text(data).blocks
-    fitting = [(_said(one[1][1:-1], guard), one) for one in _WRITTEN.finditer(text)]
-    most = max((said for said, _ in fitting), default=0)
-    for said, one in fitting:
+    blocks = Text(index.source.content(path)).blocks
+    written = code_lines([path], _WRITTEN, ["f"], index)
+    fitting = [(_said(one[1][1:-1], guard), place, one[0]) for place, one, _ in written]
+    most = max((said for said, *_ in fitting), default=0)
+    for said, place, text in fitting:
         if said == most > 0:
-            line = text.count("\n", 0, one.start()) + 1
-            block = innermost(blocks, line)
+            block = innermost(blocks, place.line)
             name = block.head.qualified if block else path
-            yield Hit("text", f"{_GUARDS}.{name}", Location(path, line), one[0])
+            yield Hit("text", f"{_GUARDS}.{name}", place, text)
 
 
 def _is_helper(hit: Hit) -> bool:

@@ -20,7 +20,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, find_namespace
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery, match_of
-from indexes.queries.naming.texts import find_calls
+from indexes.queries.naming.texts import code_lines
 from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
@@ -327,7 +327,8 @@ def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     note = f"a function of {owner}, not of PyTorch"
     if spelled[1] != name and (called := find_called(replace(query, base=spelled[1]), index)):
         return replace(called, note=f"{note}; {called.note}", confidence="by rule")
-    if calls := find_calls(name, index):
+    lines = code_lines(index.facts.paths("cpp"), rf"\b{name}\s*\(", [name], index)
+    if calls := tuple(Hit("caller", name, place, line) for place, _, line in lines):
         return NameMatch("symbol", name, hits=calls[:_CALLERS], note=note)
     note += "; no line of this source calls it"
     if "LaunchKernel" in name:

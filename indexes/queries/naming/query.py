@@ -106,9 +106,5 @@ def last_part(symbol: str) -> str:
     return symbol.rpartition("::")[2]
 
 
-def some(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
-
-
 def unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))

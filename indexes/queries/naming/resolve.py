@@ -130,7 +130,7 @@ def _find_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _find_in_statement(query, index) if _NAMES_ONE.match(query.raw) else None
 
 
-_NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with)\s)")
+_NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with|except)\s)")
 
 
 def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:

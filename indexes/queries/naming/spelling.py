@@ -19,7 +19,6 @@ from indexes.queries.naming.query import (
     NameQuery,
     from_parts,
     has_words,
-    some,
     without_call,
 )
 from indexes.queries.naming.spelled_cxx import (
@@ -45,7 +44,7 @@ def parse_name(text: str) -> NameQuery:
         if query := recognise(text, name):
             return query
     kind: NameKind = "text" if has_words(name) else "symbol"
-    return NameQuery(text, kind, name, symbols=() if kind == "text" else some(name))
+    return NameQuery(text, kind, name, symbols=(name,) if name and kind == "symbol" else ())
 
 
 _ERROR_LINE = regex(r"(?:^|\n)\s*(?:\[?\w+\]?:?\s+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S")

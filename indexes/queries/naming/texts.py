@@ -161,13 +161,6 @@ _LINE = 12
 _CODE = regex(r"[(=\[{;]|\w\.\w")
 
 
-def find_calls(name: str, index: IndexedTree) -> tuple[Hit, ...]:
-    """The lines of C++ that call a function of a library."""
-    return tuple(
-        _lines(index.facts.paths("cpp"), rf"\b{name}\s*\(", (name,), name, "caller", index)
-    )
-
-
 _SHORTEST = 4
 
 

@@ -73,7 +73,8 @@ class Finder:
         first, _, rest = name.partition(".")
         if first in PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
-        for start in filter(None, (f"torch.{first}", self._imported(first))):
+        module = StoredPython(self._index.facts.store).imported_as(first)  # ``F``, ``dist``
+        for start in filter(None, (f"torch.{first}", module)):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
                 if not _is_only_declared(answer):
@@ -102,10 +103,6 @@ class Finder:
             yield PythonPlace("assigned", found.name, found.assigned)
         for one in found.made_from:
             yield PythonPlace(one.kind, one.name, one.location)
-
-    def _imported(self, name: str) -> str:
-        """The module that PyTorch's own code imports under a name: ``F``, ``dist``, ``fwAD``."""
-        return StoredPython(self._index.facts.store).imported_as(name)
 
     # -------------------------------------------------------------------- bare names
 
