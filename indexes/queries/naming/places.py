@@ -31,25 +31,25 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
-    """The functions of modules, else the methods, that are named as that of a frame, whose file is
-    not here or does not have it."""
-    is_ours = "/torch/" in f"/{path}" and path.endswith(".py")
-    if not is_ours or any(
-        function == one.name for p in files_named(path, index) for one in _heads(p, index)
+    """The functions of modules that are named as that of a frame, whose file is not here; where it
+    is, and does not have it, those and the methods in files of its name."""
+    files = files_named(path, index) if path.endswith(".py") else ()
+    if "/torch/" not in f"/{path}" or any(
+        function == h.name for f in files for h in _heads(f, index)
     ):
         return None
-    answer = find_in_modules(function, index)
-    tops = [
-        one for one in _all(answer) if one.name == f"{module_name(one.location.path)}.{function}"
-    ]
-    found = tops or _all(find_in_classes(function, "", index))
+    found = _all(find_in_modules(function, index))
+    found = [o for o in found if o.name == f"{module_name(o.location.path)}.{function}"]
+    if files:
+        found += _all(find_in_classes(function, "", index))
+        found = [o for o in found if o.location.path.endswith(f"/{PurePosixPath(path).name}")]
     hits = (Hit(one.kind, one.name, one.location) for one in found)
     note = f"{path} does not have it here; this function has the name"
     return match_of("place", path, hits, note, "by rule")
 
 
-def _all(answer: PythonAnswer | None) -> tuple[PythonPlace, ...]:
-    return (*answer.places, *answer.others) if answer else ()
+def _all(answer: PythonAnswer | None) -> list[PythonPlace]:
+    return [*answer.places, *answer.others] if answer else []
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -121,6 +121,10 @@ def _match(
     ((where, places),) = found
     operators = dict.fromkeys(op for one in places for op in one.operators)
     hit = replace(_hit(where, places), op=None)
+    count = index.read(where.path).count("\n") + 1 if query.line else 0
+    if query.line > count:
+        note = f"{where.path} has {count:,} lines here; the torch that ran differs"
+        return NameMatch("place", text, hits=(hit,), note=note, confidence="by rule")
     return NameMatch("place", text, tuple(operators), (hit,))
 
 

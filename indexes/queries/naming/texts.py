@@ -229,10 +229,14 @@ _PROGRAMS = ("tools", "tools/setup_helpers")
 
 
 def code_lines(
-    paths: Iterable[str], pattern: str, parts: Collection[str], index: IndexedTree
+    paths: Iterable[str],
+    pattern: str,
+    parts: Collection[str],
+    index: IndexedTree,
+    in_texts: bool = True,
 ) -> Iterator[tuple[Location, re.Match[str], str]]:
-    """The places in code, no comment and no text, where a pattern is, each with its line; in those
-    of some files that have one of the parts of it."""
+    """The places in code where a pattern is, each with its line, in those of some files that have
+    one of the parts of it; unless ``in_texts``, none behind code on a line or in its texts."""
     words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
     for path in paths:
         data = index.source.content(path)
@@ -242,10 +246,10 @@ def code_lines(
         for one in wanted.finditer(text):
             start = data.rfind(b"\n", 0, one.start()) + 1
             before, line = data[start : one.start()], data[start:].partition(b"\n")[0].strip()
-            in_line = is_python and (before.count(b'"') % 2 or before.count(b"'") % 2)
+            is_open = is_python and (before.count(b'"') % 2 or before.count(b"'") % 2)
+            is_aside = not in_texts and (is_open or (b"#" if is_python else b"//") in before)
             in_page = pages and pages.end_at(one.start()) and not one[0].endswith("=")
-            is_remark = line.startswith(_COMMENTS) or (b"#" if is_python else b"//") in before
-            if not (in_line or in_page or is_remark):
+            if not (is_aside or in_page or line.startswith(_COMMENTS)):
                 place = Location(path, text.count("\n", 0, one.start()) + 1)
                 yield place, one, line.decode("utf-8", "replace")
 

@@ -128,7 +128,7 @@ def _reads(found: Iterable[Hit], index: IndexedTree) -> list[Hit]:
         if named:
             word = "|".join(sorted(set(map(_expression, named))))
             last = {hit.name.rpartition(".")[2] for hit in named}
-            for place, one, line in code_lines(index.facts.paths(kind), word, last, index):
+            for place, one, line in code_lines(index.facts.paths(kind), word, last, index, False):
                 is_set = _ASSIGNED.match(one.string, one.end())
                 if (place.path, place.line) not in own:
                     own.add((place.path, place.line))

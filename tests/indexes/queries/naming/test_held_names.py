@@ -103,6 +103,7 @@ FILES = {
         "def install(module):\n    class Installed(ConfigModule):\n        pass\n\n"
         "    module.__class__ = Installed\n"
     ),
+    "torch/deep/optim.py": "from torch.optim import Optimizer\n",
     "torch/deep/user.py": "import torch.deep.refusals as ref\nimport torch.optim as func\n",
     "torch/deep/refusals.py": (
         'def one(x):\n    raise RuntimeError("Expected halved argument")\n\n\n'
@@ -165,6 +166,7 @@ POOL, HALVE = "c10/core/Pool.h", "aten/src/ATen/native/Halve.cpp"
 SCATTER, GEMM = "caller torch/csrc/cuda/nccl.cpp:1", f"file {HALVE}:4"
 EXPORT = "function torch/deep/__init__.py:1"
 CALL = "function c10/core/Call.h"
+LAYER = "file torch/deep/layer.py:1"
 HALVES = "error aten/src/ATen/native/cuda/Halve.cu:3"
 PAGE = "Please feel free to request support or submit a change request on the page of the project"
 ASSERTED = 'Assertion `i >= -n && i < n && "halves out of bounds"` failed.'
@@ -234,9 +236,10 @@ ASSERTED = 'Assertion `i >= -n && i < n && "halves out of bounds"` failed.'
         ("ref.two(x)", "function torch/deep/refusals.py:5"),
         ("except Refused as e:", "class torch/frames.py:11"),
         (
-            '  File "/x/site-packages/torch/deep/layer.py", line 1, in unrelated',
+            '  File "/x/site-packages/torch/deep/optim.py", line 1, in unrelated',
             "method torch/optim.py:8",
         ),
+        ('  File "/x/site-packages/torch/deep/layer.py", line 1, in unrelated', LAYER),
         (
             '  File "/x/site-packages/torch/gone.py", line 1, in two',
             "function torch/deep/refusals.py:5",
@@ -308,6 +311,12 @@ def test_a_message_with_a_value_behind_it_is_sure(held: Index) -> None:
 
 def test_an_exception_with_its_module_is_no_other_of_that_name(held: Index) -> None:
     assert len(held.resolve("torch.frames.Refused: no words").hits) == 1
+
+
+def test_a_line_behind_the_end_of_a_file_is_told(held: Index) -> None:
+    match = held.resolve("torch/deep/layer.py:90")
+    assert match.confidence == "by rule"
+    assert match.note == "torch/deep/layer.py has 3 lines here; the torch that ran differs"
 
 
 def test_a_module_is_not_what_a_line_calls(held: Index) -> None:
