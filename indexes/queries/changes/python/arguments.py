@@ -87,15 +87,12 @@ def error_inputs(tree: Tree, change: Change) -> Parts:
 
 
 def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
-    """The entry with the field after the one of its sample inputs."""
-    for number, line in enumerate(tree.lines(entry.path, entry.line), entry.line):
+    """The entry with the field above the one of its sample inputs, which may be the last."""
+    for above, line in enumerate(tree.lines(entry.path, entry.line), entry.line - 1):
         if _SAMPLES.search(line):
-            indent = margin(line)
-            if line.lstrip().startswith("sample_inputs_func") and line.rstrip().endswith(","):
-                return inserted(
-                    tree, Location(entry.path, number), [f"{indent}error_inputs_func={name},"]
-                )
-            return ()
+            added = [f"{margin(line)}error_inputs_func={name},"]
+            is_alone = line.lstrip().startswith("sample_inputs_func")
+            return inserted(tree, Location(entry.path, above), added) if is_alone else ()
     return ()
 
 

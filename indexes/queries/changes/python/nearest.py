@@ -16,6 +16,8 @@ _SAME_FILE = 0.25
 _SAME_TESTS = 0.2
 _BOTH_STRUCTURED = 0.05
 _BOTH_POINTWISE = 0.3
+_OTHER_MODULE = 0.5
+"""What Python has of ``torch.linalg`` stands in files of its own."""
 _LITTLE = 0.6
 """Likeness below which a neighbour tells little."""
 
@@ -60,11 +62,13 @@ def _is_pointwise(tree: Tree, op: str) -> bool:
 
 def _bonus(tree: Tree, op: str, other: str) -> float:
     structured = tree.natives[op].structured_delegate, tree.natives[other].structured_delegate
+    modules = tree.natives[op].python_module, tree.natives[other].python_module
     return (
         _SAME_FILE * bool(_files(tree, op) & _files(tree, other))
         + _SAME_TESTS * bool(_tests(tree, op) & _tests(tree, other))
         + _BOTH_STRUCTURED * (bool(structured[0]) == bool(structured[1]))
         + _BOTH_POINTWISE * (_is_pointwise(tree, op) == _is_pointwise(tree, other))
+        - _OTHER_MODULE * (modules[0] != modules[1])
     )
 
 

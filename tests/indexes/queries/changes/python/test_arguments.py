@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from indexes.queries.changes.planning import Changes
-from indexes.queries.gaps.model import GapList
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.planning import Changes, change_of
+from indexes.queries.changes.python.arguments import error_inputs
+from indexes.queries.gaps.model import Gap, GapList
+from indexes.queries.gaps.tree import Tree
 from tests.indexing import opened
 
 
@@ -36,6 +40,21 @@ def test_error_inputs_are_named_in_the_opinfo_and_tried(changes: Changes, answer
     assert [run.command for run in plan.tests] == [
         "pytest test/test_ops.py -k 'test_errors and lonely'"
     ]
+
+
+def test_error_inputs_are_named_above_the_last_field(tree_copy: Path, cache: Path) -> None:
+    infos = 'op_db = [\n    OpInfo("one",\n           sample_inputs_func=sample_inputs_one),\n]\n'
+    (tree_copy / "infos.py").write_text(f"def sample_inputs_one():\n    pass\n\n\n{infos}")
+    places = (Location("infos.py", 6), Location("infos.py", 1))
+    gap = Gap(places[0], "the OpInfo of one tries nothing", "", places, name="one")
+    with opened(tree_copy, cache) as index:
+        parts = error_inputs(Tree(index), change_of(replace(gap, kind="error-inputs")))
+    (edit,) = (step for step in parts.steps if step.action == "edit")
+    assert edit.code[-4:-1] == (
+        '     OpInfo("one",',
+        "+           error_inputs_func=error_inputs_one,",
+        "            sample_inputs_func=sample_inputs_one),",
+    )
 
 
 def test_missing_arguments_are_added_in_the_order_of_the_signature(

@@ -1,0 +1,28 @@
+"""Which operator is the model for what Python registers for another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexes.queries.changes.python.nearest import nearest
+from indexes.queries.gaps.tree import Tree
+from tests.indexing import opened
+from tests.tree_marks import YAML
+
+_ENTRIES = """
+- func: linalg_cond(Tensor self, Scalar? p=None) -> Tensor
+  python_module: linalg
+
+- func: cond_number(Tensor self, Scalar? p=None) -> Tensor
+
+- func: linalg_size(Tensor A, int[] dim, float q) -> (Tensor, Tensor)
+  python_module: linalg
+"""
+
+
+def test_a_model_is_of_the_same_module_of_python(tree_copy: Path, cache: Path) -> None:
+    path = tree_copy / YAML
+    path.write_text(path.read_text() + _ENTRIES)
+    with opened(tree_copy, cache) as index:
+        found = nearest(Tree(index), "linalg_cond", {"cond_number", "linalg_size"})
+    assert [one.name for one in found] == ["linalg_size", "cond_number"]
