@@ -3,8 +3,7 @@ of the same name in the library for C++."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, starmap
 from pathlib import PurePosixPath
 
@@ -24,13 +23,11 @@ _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
-_MOST_HEADERS = 8
 _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
 _USES = "includes {}, as few files do"
-_HEADER = "included by {} and few other files: what its kernels share"
 _PART = "named after {}: a part of what that begins"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
@@ -48,8 +45,6 @@ def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterat
     yield from _steps(twins(base, files), _NAME)
     yield from _steps(siblings(own, _sources(files)), _SHAPE)
     yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
-    sources = _sources([*base, *own])
-    yield from islice(_steps(shared_headers(facts, sources, named), _HEADER), _MOST_HEADERS)
 
 
 def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
@@ -109,31 +104,8 @@ def _sources(paths: Iterable[str]) -> list[str]:
 
 
 _ROOT = "aten/src/"
-_FOLDERS = f"{_ROOT}ATen/native/"
-_MOST_USERS = 30
-"""Files that include a header; one that more do belongs to no kernel."""
 _MOST_SOURCES = 8
 """Files that include a header; what more do use for many things."""
-
-
-def shared_headers(
-    facts: Lookup, files: Iterable[str], known: Collection[str]
-) -> Iterator[Sibling]:
-    """The headers of kernels that some sources include, those that most of these do first, then
-    those that fewest others do; without the files that are known already."""
-    included, paths = facts.includes(), frozenset(facts.paths("cpp", f"{_FOLDERS}%"))
-    users = Counter(name for names in included.values() for name, _ in names)
-    own: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
-    for path in dict.fromkeys(files):
-        for name, _ in included.get(path, ()):
-            header = _path_of(name, path, paths)
-            if header not in known and 0 < users[name] <= _MOST_USERS:
-                own.setdefault(header, []).append(path)
-                counts[header] = users[name]
-    own.pop("", None)
-    for header in sorted(own, key=lambda one: (-len(own[one]), counts[one])):
-        yield Sibling(header, own[header][0])
 
 
 def header_users(facts: Lookup, files: Iterable[str]) -> Iterator[Sibling]:
@@ -144,9 +116,3 @@ def header_users(facts: Lookup, files: Iterable[str]) -> Iterator[Sibling]:
         users = [path for path, names in included.items() if any(n == name for n, _ in names)]
         if len(users) <= _MOST_SOURCES:
             yield from (Sibling(one, header) for one in users)
-
-
-def _path_of(name: str, path: str, paths: Collection[str]) -> str:
-    """The file among some that a line of another includes; empty for none."""
-    beside = f"{path.rpartition('/')[0]}/{name}"
-    return next((one for one in (_ROOT + name, beside) if one in paths), "")

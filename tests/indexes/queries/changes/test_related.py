@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexes.queries.changes.planning import Changes
 from indexes.queries.contribution.helpers import header_of
-from indexes.queries.contribution.kin import shared_headers
+from indexes.queries.contribution.plan import Contributions
 from indexes.serialize.changes import plan_json
 from navigator.text.changes import plan_lines, plan_markdown
 
@@ -26,10 +26,9 @@ def test_a_docstring_has_nothing_beside_it(changes: Changes) -> None:
     assert changes.of_op("sin", "docs").related == ()
 
 
-def test_headers_that_few_files_include(changes: Changes) -> None:
-    facts, own = changes.tree.index.facts, f"{_NATIVE}/Activation.cpp"
-    found = [one.path for one in shared_headers(facts, [own], {f"{_NATIVE}/Activation.h"})]
-    assert found == [f"{_NATIVE}/TensorCompare.h"]
+def test_headers_that_a_source_only_includes_are_no_part_of_the_change(changes: Changes) -> None:
+    found = Contributions(changes.tree.index).of("gelu", histories=0)
+    assert f"{_NATIVE}/TensorCompare.h" not in found.files
 
 
 def test_the_header_beside_a_source(changes: Changes) -> None:
