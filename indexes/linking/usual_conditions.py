@@ -18,7 +18,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
 
 _NEVER = regex(
-    r"[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize\w*(?:\([^()]*\))?\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
+    r"[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"

@@ -14,7 +14,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual_conditions import Defaults, flag_of, is_of_few, is_of_one_value, taken
 from indexes.linking.visible import is_header
-from indexes.linking.works import is_plain_loop
+from indexes.linking.works import is_generic, is_plain_loop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
@@ -99,14 +99,16 @@ class Order:
         found = self.works.computing_edges(known) if known else []
         found = [one for one in found if one[1] not in _OBJECTS and not is_plain_loop(one[0])]
         computing = [edge for edge, _ in found]
-        computing = computing or list(filter(self._is_given_kernel, self.facts.edges(caller)))
+        if known and not computing and not is_generic(known):  # that may try one after the other
+            computing = list(filter(self._is_given_kernel, self.facts.edges(caller)))
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)
         return computing, sorted((one for one in others if one not in computing), key=_LINE)
 
     def _is_given_kernel(self, edge: Edge) -> bool:
-        """Whether a ``__global__`` function is given to what launches it."""
+        """Whether a ``__global__`` function is given to what launches it, in any case."""
         given = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-        return edge.kind == "passed" and given is not None and given.definition.cuda_global
+        is_given = edge.kind == "passed" and not edge.branch
+        return is_given and given is not None and given.definition.cuda_global
 
     def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether an edge is passed after another, wherever that is, in the usual case."""

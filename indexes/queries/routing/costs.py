@@ -76,6 +76,8 @@ _BESIDE_STUB = 6.0
 _FINISH = 12.0
 """What it costs that a loss is reduced in the end: more than its single elements."""
 _POINTWISE = "pointwise"
+_ITERATOR = "TensorIteratorBase"
+"""What the structured kernels of single elements inherit from."""
 _REDUCED = frozenset(("reduction",))
 """What says how a loss is reduced in the end: ``at::Reduction::Mean``."""
 _KEPT = frozenset(("keepdim",))
@@ -301,7 +303,7 @@ class Prices:
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags an operator, or another form of it, as one of single elements;
-        before 1.13, which tags none, whether its loop over a TensorIterator is of such."""
+        before 2.0, which tags none, whether its loop over a TensorIterator is of such."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
         if self._has_tags:
             return any(_POINTWISE in one.tags for one in (native, *overloads))
@@ -315,8 +317,10 @@ class Prices:
         """Whether a CPU kernel of an operator that returns one tensor gives a function of single
         elements to a loop, as torchgen makes those of ufuncs do."""
         native = self.facts.native(name)
-        if native and len(parse_schema(native.schema).returns) > 1:
+        if native is None or len(parse_schema(native.schema).returns) > 1:
             return False  # a normalization also loops over the elements of its input
+        if native.structured_inherits == _ITERATOR and not self._takes(native, _KEPT | _INDICES):
+            return True
         if any(row.kind == "ufunc" for row in self.facts.kernels(name)):
             return True
         steps = self.works.graph.without_dispatch(Node("operator", name, "CPU"))

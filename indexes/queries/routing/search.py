@@ -10,7 +10,7 @@ from itertools import count
 
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known, StubEntry
-from indexes.linking.graph import Graph, Node, Step
+from indexes.linking.graph import COPY, Graph, Node, Step
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_check, is_generic, is_plain_loop
@@ -44,6 +44,8 @@ _AROUND = 0.8
 _DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
+_GUESS = 20.0
+"""What it costs more that only its place tells that a function computes."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a kernel of a device computes that shows nothing of it."""
 _REACH = 10.0
@@ -346,8 +348,9 @@ class Search:
         loops = self._loops(known, walk.device)
         built = self.prices.given.is_built(known.definition.guard, walk.device)
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
-        made_of_operators = keys == {"CompositeImplicitAutograd"} and self.works.leads(node)
-        if built is False or (not loops and made_of_operators):
+        is_view = self.works.operator(walk.operator[node]) == "helps"
+        made_of_operators = keys == {"CompositeImplicitAutograd"} and self._leads_on(node)
+        if built is False or is_view or made_of_operators:
             return
         kind: RouteKind = PLAIN.get(walk.device, "launch")
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
@@ -360,17 +363,26 @@ class Search:
                     price = _WEAK + HELP * is_helper(target.definition.name)
                     price += self._unusual(edge, walk)
                     yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
-        elif not loops and not self._is_registered_alone(node, walk):
+        elif not (loops or self._is_registered(node, walk)) or self._leads_on(node):
             return
         price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
-        price += 1.0 if inside and keys else _WEAK + 1.0
+        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not loops and not switches)
         yield price, End(kind, known, None, guessed=not loops)
 
-    def _is_registered_alone(self, node: Node, walk: Walk) -> bool:
-        """Whether a function is registered on a stub, and leads to nothing that computes."""
+    def _is_registered(self, node: Node, walk: Walk) -> bool:
+        """Whether a function is registered on a stub, and so must be what computes."""
         before = walk.before[node]
-        return isinstance(before and before[1].why, StubEntry) and not self.works.leads(node)
+        return isinstance(before and before[1].why, StubEntry)
+
+    def _leads_on(self, node: Node) -> bool:
+        """Whether a function calls another, or an operator, that computes or copies."""
+        below = (step.lower for step in self._graph.down(node))
+        return any(one.what == COPY or self._computes_below(one) for one in below)
+
+    def _computes_below(self, node: Node) -> bool:
+        is_aside = node.kind == "operator" and self.works.of(node) != "dispatches"
+        return not is_aside and self.works.leads(node)
 
     def _loops(self, known: Known, device: str) -> list[Edge]:
         """The loops of C++'s own in a function: what runs on the CPU computes by them."""
