@@ -166,7 +166,7 @@ class Works:
         """How an edge makes its caller one that computes: the caller loops, launches, calls a
         library, or gives its work to what headers have for running any work."""
         if edge.kind in ("loop", "launch"):
-            return "launch" if edge.kind == "launch" else "loop"
+            return "launch" if edge.kind == "launch" else None if is_plain_loop(edge) else "loop"
         if edge.kind == "shader":
             return "metal"
         if edge.kind == "library":

@@ -14,7 +14,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual_conditions import Defaults, flag_of, is_of_few, is_of_one_value, taken
 from indexes.linking.visible import is_header
-from indexes.linking.works import is_generic, is_plain_loop
+from indexes.linking.works import is_generic
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
@@ -97,8 +97,7 @@ class Order:
         """What of a body computes, and what it calls else."""
         known = self.facts.by_id(caller)
         found = self.works.computing_edges(known) if known else []
-        found = [one for one in found if one[1] not in _OBJECTS and not is_plain_loop(one[0])]
-        computing = [edge for edge, _ in found]
+        computing = [edge for edge, kind in found if kind not in _OBJECTS]
         if known and not computing and not is_generic(known):  # that may try one after the other
             computing = list(filter(self._is_given_kernel, self.facts.edges(caller)))
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)

@@ -22,6 +22,7 @@ from indexes.queries.routing.argument_values import COMPOSITE, Walk, defaults_of
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
+    is_of_operator,
     is_of_values,
     is_overload_of,
     is_packing,
@@ -287,9 +288,7 @@ class Search:
             return
         if not self._is_of(known, walk.device):
             return
-        edges = self.works.computing_edges(known)
-        strong = _named_first([one for one in edges if not is_plain_loop(one[0])])
-        strong = strong or self._copies(known, node, walk)
+        strong = _named_first(self.works.computing_edges(known)) or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -363,17 +362,19 @@ class Search:
                     price = _WEAK + HELP * is_helper(target.definition.name)
                     price += self._unusual(edge, walk)
                     yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
-        elif not (loops or self._is_registered(node, walk)) or self._leads_on(node):
+        elif not self._is_own(known, node, walk, bool(loops)) or self._leads_on(node):
             return
         price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
         price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not loops and not switches)
         yield price, End(kind, known, None, guessed=not loops)
 
-    def _is_registered(self, node: Node, walk: Walk) -> bool:
-        """Whether a function is registered on a stub, and so must be what computes."""
-        before = walk.before[node]
-        return isinstance(before and before[1].why, StubEntry)
+    def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
+        """Whether a function that loops is a kernel, or named after its operator; or it is
+        registered on a stub, and so must be what computes."""
+        before, rows = walk.before[node], self.facts.kernel_rows_of(known.id)
+        is_registered = isinstance(before and before[1].why, StubEntry)
+        return is_registered or (loops and (bool(rows) or is_of_operator(known, walk.base[node])))
 
     def _leads_on(self, node: Node) -> bool:
         """Whether a function calls another, or an operator, that computes or copies."""

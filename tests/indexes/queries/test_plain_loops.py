@@ -26,6 +26,8 @@ YAML = """
 
 - func: summed_rows(Tensor self) -> Tensor
 
+- func: widened(Tensor self) -> Tensor
+
 - func: in_training(Tensor self, bool training=False) -> Tensor
   dispatch:
     CPU: in_training_cpu
@@ -77,12 +79,21 @@ Tensor sorted_middle_cpu(const Tensor& self) {
   });
   return self;
 }
-static void add_up(const Tensor& self) {
-  float* row = self.data_ptr<float>();
+static int64_t widest(const Tensor& sizes) {
+  int64_t* row = sizes.data_ptr<int64_t>();
   for (int i = 0; i < 8; ++i) row[i] += 1;
+  return row[0];
 }
 Tensor summed_rows(const Tensor& self) {
-  add_up(self);
+  widest(self);
+  float* row = self.data_ptr<float>();
+  for (int i = 0; i < 8; ++i) row[i] += 1;
+  return self;
+}
+Tensor widened(const Tensor& self) {
+  widest(self);
+  float* row = self.data_ptr<float>();
+  for (int i = 0; i < 8; ++i) self.copy_(self);
   return self;
 }
 static void wide_step(Tensor& out) {
@@ -173,12 +184,16 @@ def usual(index: Index, operator: str, device: str = "CPU") -> Route:
     [
         ("counted", "counted_frame"),
         ("sorted_middle", "sorted_middle_cpu"),
-        ("summed_rows", "add_up"),  # composite, and of operators nothing
+        ("summed_rows", "summed_rows"),  # composite, and of operators nothing
     ],
 )
 def test_a_loop_of_cpp_over_elements_computes(index: Index, operator: str, function: str) -> None:
     found = usual(index, operator)
     assert (found.symbol.rpartition("::")[2], found.kind, found.note) == (function, "loop", "")
+
+
+def test_a_loop_is_no_answer_in_a_helper_or_around_a_copy(index: Index) -> None:
+    assert "copy_" in [one.symbol for one in usual(index, "widened").via]
 
 
 def test_a_switch_over_dtypes_in_an_unusual_arm_is_not_the_answer(index: Index) -> None:
