@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
-from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
+from indexes.linking.facts import TO_STUBS, Call, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Node, Step
 from indexes.linking.usual_conditions import is_special
 from indexes.linking.works import is_check
@@ -235,11 +235,8 @@ class Prices:
     def _is_of_results(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
         """Whether all that an operator is given is what one other has computed: the product of what
         ``svd`` returns."""
-        caller = self.facts.by_id(why.caller) if isinstance(why, Edge) else None
-        if caller is None or not isinstance(why, Edge):
-            return False
-        here = (one for one in self.facts.sites(caller) if one.line == why.line)
-        marks = {mark for one in here if one.name == lower.name for mark in one.arguments.split()}
+        here = self._calls_of(lower, why)
+        marks = {mark for one in here for mark in one.arguments.split()}
         names = {_LETTERS.match(mark, 1) if mark[0] == "." else None for mark in marks}
         found = {name and name[0] for name in names}
         made = found.pop() if len(found) == 1 else None
@@ -248,13 +245,17 @@ class Prices:
 
     def _is_of_result(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
         """Whether an operator is called on what others compute: ``linalg_svdvals(x).sum(-1)``."""
-        caller = self.facts.by_id(why.caller) if isinstance(why, Edge) else None
-        if caller is None or not isinstance(why, Edge):
-            return False
-        here = (one for one in self.facts.sites(caller) if one.line == why.line)
-        names = {n for one in here if one.name == lower.name for n in one.receiver.split(".")[1:]}
+        here = self._calls_of(lower, why)
+        names = {name for one in here for name in one.receiver.split(".")[1:]}
         called = (native for name in names for native in self.facts.overloads(name)[:1])
         return any(map(self._computes_more, called))
+
+    def _calls_of(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> list[Call]:
+        """The calls of an operator in the line of a step."""
+        if not isinstance(why, Edge) or (caller := self.facts.by_id(why.caller)) is None:
+            return []
+        place = (why.line, lower.name)
+        return [one for one in self.facts.sites(caller) if (one.line, one.name) == place]
 
     def _computes_more(self, native: NativeFunction) -> bool:
         """Whether an operator computes, and not single elements."""

@@ -353,7 +353,7 @@ class Search:
             return
         kind: RouteKind = PLAIN.get(walk.device, "launch")
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
-        if any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
+        if switched := any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
             made = {call.name for call in calls if "_t" in call.template}
             for edge in edges:
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
@@ -366,7 +366,7 @@ class Search:
             return
         price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
-        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not loops and not switches)
+        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not (loops or switched))
         yield price, End(kind, known, None, guessed=not loops)
 
     def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
