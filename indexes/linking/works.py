@@ -240,7 +240,8 @@ class Works:
         pending = deque([start])
         while pending:
             node = pending.popleft()
-            if self._leads.get(node) or self._computes(node):
+            number = node.what if isinstance(node.what, int) else None
+            if self._leads.get(node) or (number and self.computing(number)):
                 way: Node | None = node
                 while way:
                     self._leads[way] = True
@@ -252,15 +253,8 @@ class Works:
                     pending.append(step.lower)
         self._leads.update(dict.fromkeys(before, False))
 
-    def _computes(self, node: Node) -> bool:
-        return isinstance(node.what, int) and self.computing(node.what) is not None
-
     def _is_aside(self, node: Node) -> bool:
-        return (
-            isinstance(node.what, str)
-            and node.kind == "operator"
-            and (self.operator(node.what) != "dispatches")
-        )
+        return node.kind == "operator" and self.operator(str(node.what)) != "dispatches"
 
 
 def is_plain_loop(edge: Edge) -> bool:

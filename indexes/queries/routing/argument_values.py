@@ -217,7 +217,8 @@ def defaults_of(native: NativeFunction) -> Defaults:
     scalars = [one for one in schema.arguments if one.type == "Scalar?"]
     single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
     found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
-    found += [("batch_size", "1")] * _is_linear(native)
+    is_linear = _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
+    found += [("batch_size", "1")] * is_linear
     for one in schema.arguments:
         if one.default is None and one.name in _TRAINS:
             found.append((one.name, "True"))
@@ -226,11 +227,6 @@ def defaults_of(native: NativeFunction) -> Defaults:
         if one.default == NONE and (_LEFT_OUT.match(one.type) or one.type == single):
             found.append((f"{one.name}?", "False"))
     return tuple(found)
-
-
-def _is_linear(native: NativeFunction) -> bool:
-    """Whether an operator is of linear algebra, by its module or its name."""
-    return _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
 
 
 class Answers:

@@ -367,7 +367,8 @@ class Prices:
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
         is_for_another = is_for_another or (called and self._fills_before(found.name, walk))
         price += _FILL * bool(is_for_another)
-        price += ASIDE["allocates"] * _makes_of_number(found.parameters)
+        of_number = _NUMBER.search(found.parameters) and not DATA.search(found.parameters)
+        price += ASIDE["allocates"] * bool(of_number)  # wrapped_scalar_tensor makes a tensor of it
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
@@ -387,18 +388,8 @@ class Prices:
         kind, name = _OTHER_TENSORS.search(scope), native.name
         if kind is None or kind[0].lower() not in name:
             return kind is not None
-        same = (e for e in self.facts.edges(edge.caller) if _is_same(e, edge))
-        found = (self.facts.by_id(e.target) for e in same if isinstance(e.target, int))
+        call, edges = (edge.line, edge.symbol), self.facts.edges(edge.caller)
+        same = (e.target for e in edges if (e.line, e.symbol) == call)  # it can mean each of them
+        found = (self.facts.by_id(one) for one in same if isinstance(one, int))
         most = max((words_in(one.definition.scope, name) for one in found if one), default=0)
         return most > words_in(scope, name)
-
-
-def _is_same(one: Edge, other: Edge) -> bool:
-    """Whether two edges are of one call, which can mean either."""
-    return (one.line, one.symbol) == (other.line, other.symbol)
-
-
-def _makes_of_number(parameters: str) -> bool:
-    """Whether a function is given a number and no tensor: it makes one of it, as
-    ``wrapped_scalar_tensor`` does for an operator that takes tensors alone."""
-    return bool(_NUMBER.search(parameters)) and not DATA.search(parameters)

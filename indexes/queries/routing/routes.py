@@ -77,7 +77,8 @@ class _Finder:
         if not found and min(missing.values(), default=math.inf) < math.inf:
             return self._unseen(native, device)
         cost = found[0][0] if found else math.inf
-        by_copy = cost < RESULT and self._is_worth_listing(*found[0][1:])
+        is_usual = found and not (found[0][3].guessed or self._is_unusual(*found[0][1:]))
+        by_copy = cost < RESULT and bool(is_usual)
         if nothing := self._nothing(native, device, by_copy):
             return [nothing]
         if missing and (not found or self._is_beside_missing(*found[0][:3])):
@@ -103,10 +104,6 @@ class _Finder:
         here = Way(native.full_name, native.location)
         note = f"no kernel: {called.full_name} has none for {device}"
         return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
-
-    def _is_worth_listing(self, walk: Walk, node: Node, end: End) -> bool:
-        """Whether a way is one of the usual case, and no guess."""
-        return not end.guessed and not self._is_unusual(walk, node, end)
 
     def _is_beside_missing(self, cost: float, walk: Walk, node: Node) -> bool:
         """Whether a way passes an operator that stands beside what computes: by what it is, or by
@@ -266,12 +263,9 @@ class _Finder:
             return []
         return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
 
-    def _joined(self, end: End) -> list[Edge]:
+    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
         """The calls by which a function computes as well where a condition of an end is another:
         the one way of a transform, and the other."""
-        return [edge for one in end.conditions for edge in self._alternatives(one, end)]
-
-    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
         if end.edge is None or end.known.id != end.edge.caller:
             return []
         edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
@@ -328,7 +322,8 @@ class _Finder:
         words += (_ROCM_BUILD,) * (ROCM in found.location.path)
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
-            edges = sorted([end.edge, *self._joined(end)], key=lambda one: one.line)
+            joined = (edge for one in end.conditions for edge in self._alternatives(one, end))
+            edges = sorted([end.edge, *joined], key=lambda one: one.line)
             note = " or ".join(dict.fromkeys(one.symbol for one in edges))
         elif end.edge and (launched := self.works.launched_by(end.edge)):
             note = launched.definition.name

@@ -377,13 +377,9 @@ class Search:
         return is_registered or (loops and (bool(rows) or is_of_operator(known, walk.base[node])))
 
     def _leads_on(self, node: Node) -> bool:
-        """Whether a function calls another, or an operator, that computes or copies."""
-        below = (step.lower for step in self._graph.down(node))
-        return any(one.what == COPY or self._computes_below(one) for one in below)
-
-    def _computes_below(self, node: Node) -> bool:
-        is_aside = node.kind == "operator" and self.works.of(node) != "dispatches"
-        return not is_aside and self.works.leads(node)
+        """Whether a function leads to what computes, or copies."""
+        copies = any(step.lower.what == COPY for step in self._graph.down(node))
+        return copies or self.works.leads(node)
 
     def _loops(self, known: Known, device: str) -> list[Edge]:
         """The loops of C++'s own in a function: what runs on the CPU computes by them."""
