@@ -83,16 +83,16 @@ class _Finder:
             return [nothing]
         if missing and (not found or self._is_beside_missing(*found[0][:3])):
             return self._unseen(native, device)
-        if cost >= RESULT:
-            called = self._unseen(native, device)
-            # Who knows what that computes before its result is copied.
-            return called if called and called[0].note.endswith(_OPEN) else []
-        calls = self.search.rows(native.full_name, device)[0].calls
-        if native.defined_by and not calls and cost >= min(ASIDE.values()):
+        row = self.search.rows(native.full_name, device)[0]
+        if native.defined_by and not row.calls and cost >= min(ASIDE.values()):
             # What operators do on the way, as a copy, is not what one of a library is for, unless
             # it is known to do what another does.
             own = [self._route(*one) for one in found if self._is_own(*one[1:])]
             return own[:_MOST] or self._unseen(native, device)
+        if row.kind == "generated" and cost >= RESULT:
+            called = self._unseen(native, device)
+            # Who knows what that computes before its result is copied.
+            return called if called and called[0].note.endswith(_OPEN) else []
         return []
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
