@@ -29,7 +29,7 @@ from indexes.source.source import Source
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import library_uses, named_macros
-from indexes.store.tables import BY_YAML, FILE_OF, LISTED, REGISTERED, dump, load_summary, numbers
+from indexes.store.tables import BY_YAML, FILE_OF, LISTED, REGISTERED, dump, load, numbers
 
 STAGE = "extensions"
 _NO_FORMULA = "an operator of an extension has no entry in derivatives.yaml"
@@ -151,7 +151,7 @@ def _keep_summaries(store: Store, names: Iterable[str]) -> None:
             )
             keys = tuple(dict.fromkeys(key for key, _ in rows))
             files = tuple(dict.fromkeys(_paths(store, [listed for _, listed in rows])))
-            made = replace(load_summary(text), keys=keys, files=files)
+            made = replace(load(text, OperatorSummary), keys=keys, files=files)
             store.db.execute("UPDATE ops SET summary=? WHERE full_name=?", (dump(made), name))
 
 

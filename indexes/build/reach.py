@@ -16,7 +16,7 @@ from indexes.linking.works import schema_work
 from indexes.model.vocabulary import NativeFunction, OperatorSummary
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
-from indexes.store.tables import dump, load_summary, numbers
+from indexes.store.tables import dump, numbers
 
 _IMPLICIT = "CompositeImplicitAutograd"
 _FORMULA = "formula"
@@ -54,12 +54,12 @@ _INPUTS = (
 
 def keep_reach(store: Store) -> None:
     """Finds which operators composite ones are made of, and what each reaches so."""
-    summaries = {one.full_name: one for one in map(load_summary, store.column(_SUMMARIES))}
+    operators = Lookup(store)
+    summaries = {one.full_name: one for one in operators.summaries()}
     stubs: _Facts = defaultdict(set)
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
-    operators = Lookup(store)
     callees = _callees(operators, steps)
     reached = _reached(summaries, stubs, callees)
     callers = _callers(operators, steps)
@@ -71,14 +71,14 @@ def keep_reach(store: Store) -> None:
 
 def write_reach(store: Store) -> None:
     """Writes what operators reach into the rows of the operator list."""
-    reach = dict(Lookup(store).document("reach"))
-    before = map(load_summary, store.column(_SUMMARIES))
-    after = ((one, replace(one, **Reach(*reach[one.full_name])._asdict())) for one in before)
+    operators = Lookup(store)
+    reach = dict(operators.document("reach"))
+    reached = ((one, Reach(*reach[one.full_name])) for one in operators.summaries())
+    after = ((one, replace(one, **found._asdict())) for one, found in reached)
     changed = [(dump(new), new.full_name) for one, new in after if one != new]
     store.db.executemany("UPDATE ops SET summary=? WHERE full_name=?", changed)
 
 
-_SUMMARIES = "SELECT summary FROM ops ORDER BY position"
 _REGISTERED = "SELECT DISTINCT stub,device FROM registrations WHERE target NOT NULL"
 
 

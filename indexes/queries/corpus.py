@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Known
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.readers.cxx.lexer import Lexed, lex
@@ -80,13 +80,11 @@ class Corpus:
         word = re.compile(rf"{re.escape(name)}(?!\w)")
         for path in self.files_with(name, "cpp", wanted):
             clean = self.clean(path)
-            lines: list[int] | None = None
+            line_of = LineCount(clean)
             for found in word.finditer(clean):
                 if clean[found.start() - 1 : found.start()] in _WORD:
                     continue
-                lines = lines or _line_starts(clean)
-                line = bisect_right(lines, found.start())
-                yield self._mention(name, path, clean, found.start(), line)
+                yield self._mention(name, path, clean, found.start(), line_of(found.start()))
 
     def _mention(self, name: str, path: str, clean: str, at: int, line: int) -> Mention:
         before = clean[max(0, at - _BACK) : at]
@@ -117,7 +115,3 @@ class Corpus:
     def _functions_in(self, path: str) -> list[Known]:
         found = self._facts.definitions_in(path)
         return [known for known in found if known.definition.kind in _FUNCTIONS]
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in re.finditer("\n", text))]

@@ -9,15 +9,9 @@ import sqlite3
 from pathlib import Path
 
 from indexes.model.errors import DamagedIndex
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction, OperatorSummary
 from indexes.store.index_file import Store, expected_schema
-from indexes.store.tables import (
-    DOCUMENTS,
-    load,
-    load_derivative,
-    load_native,
-    load_summary,
-    numbers,
-)
+from indexes.store.tables import DOCUMENTS, load, numbers
 
 
 def check_index(database: str | Path, named: str | Path) -> None:
@@ -57,11 +51,11 @@ def _check_values(store: Store) -> None:
 
 def _check_operators(store: Store) -> None:
     for data, grad_fns, summary in store.query("SELECT data,grad_fns,summary FROM ops"):
-        load_native(data)
-        load_summary(summary)
+        load(data, NativeFunction)
+        load(summary, OperatorSummary)
         json.loads(grad_fns or "{}")
     for data in store.column("SELECT data FROM derivatives"):
-        load_derivative(data)
+        load(data, DerivativeEntry)
     for name, data in store.query("SELECT name,data FROM documents"):
         load(data, DOCUMENTS[name])
     for listed in store.column("SELECT definitions FROM kernels"):

@@ -20,7 +20,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.store.bodies import Definitions
 from indexes.store.index_file import Store
-from indexes.store.tables import LISTED, REGISTERED, load_all, load_derivative, load_native, numbers
+from indexes.store.tables import LISTED, REGISTERED, load, load_all, numbers
 
 _KERNELS = (
     "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line,source_op"
@@ -44,7 +44,7 @@ class Operators(Definitions):
 
     def _native(self, full_name: str) -> NativeFunction | None:
         found = self.store.column("SELECT data FROM ops WHERE full_name=?", (full_name,))
-        return next(map(load_native, found), None)
+        return next((load(data, NativeFunction) for data in found), None)
 
     def _overloads(self, base: str) -> Sequence[NativeFunction]:
         if base not in self.bases:
@@ -181,7 +181,8 @@ class Operators(Definitions):
     def entry(self, position: int) -> DerivativeEntry:
         """The derivative entry at a position of the file."""
         sql = "SELECT data FROM derivatives WHERE position=?"
-        return load_derivative(*self.store.column(sql, (position,)))
+        (data,) = self.store.column(sql, (position,))
+        return load(data, DerivativeEntry)
 
     def entries(self) -> Sequence[DerivativeEntry]:
         """All derivative entries in file order."""

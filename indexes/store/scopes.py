@@ -32,14 +32,6 @@ class ScopeFacts(Lookup):
         self.all_bases = lru_cache(8192)(self._all_bases)
 
     @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(self.store.column("SELECT DISTINCT name FROM definitions"))
-
-    def named(self, name: str) -> Sequence[Known]:
-        """Every definition of a name: most words in bodies are none's."""
-        return super().named(name) if name in self._names else ()
-
-    @cached_property
     def _functors(self) -> dict[tuple[str, str], list[Known]]:
         found: dict[tuple[str, str], list[Known]] = {}
         for known in self.named("operator()"):

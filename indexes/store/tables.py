@@ -15,14 +15,7 @@ import msgspec
 
 from indexes.linking.facts import Edge, Known
 from indexes.model.answers import EngineFunction, Member
-from indexes.model.vocabulary import (
-    TEMPLATE,
-    Definition,
-    DerivativeEntry,
-    Location,
-    NativeFunction,
-    OperatorSummary,
-)
+from indexes.model.vocabulary import TEMPLATE, Definition, Location
 
 FIELD = "\x1f"
 """Between the parameters of a macro, which are one column."""
@@ -269,18 +262,3 @@ def load_all(texts: Iterable[str], kind: type[_T]) -> tuple[_T, ...]:
 @cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
-
-
-def load_native(text: str) -> NativeFunction:
-    """An overload from ``ops.data``."""
-    return load(text, NativeFunction)
-
-
-def load_derivative(text: str) -> DerivativeEntry:
-    """An entry from ``derivatives.data``."""
-    return load(text, DerivativeEntry)
-
-
-def load_summary(text: str) -> OperatorSummary:
-    """What the operator list shows of an overload, from ``ops.summary``."""
-    return load(text, OperatorSummary)

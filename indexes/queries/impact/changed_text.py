@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from indexes.model.files import PythonFact
 from indexes.model.impact import Check
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.blocks import Text, parse
@@ -56,11 +57,9 @@ def _entries(text: str) -> dict[str, tuple[int, int, dict[str, str]]]:
     starts = [(m.start(), m[1]) for m in _ENTRY.finditer(text)]
     ends = [*(at for at, _ in starts[1:]), len(text)]
     found = {}
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for (at, name), end in zip(starts, ends, strict=True):
-        line += text.count("\n", counted, at)
-        counted = at
-        block = text[at:end].rstrip()
+        line, block = line_of(at), text[at:end].rstrip()
         found[name] = (line, line + block.count("\n"), _fields(block))
     return found
 

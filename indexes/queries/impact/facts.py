@@ -16,7 +16,7 @@ from indexes.queries.impact.keys import KeySets
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
-from indexes.store.tables import load_derivative
+from indexes.store.tables import load_all
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
@@ -202,7 +202,8 @@ class ImpactFacts(Lookup):
         rows = self.store.query(
             "SELECT data,words FROM derivatives WHERE instr(words,?) ORDER BY position", (text,)
         )
-        return [load_derivative(data) for data, words in rows if text in _WORD.findall(words)]
+        named = [data for data, words in rows if text in _WORD.findall(words)]
+        return list(load_all(named, DerivativeEntry))
 
     # ------------------------------------------------------------------------------ uses
 

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import Lexed
 
@@ -35,7 +36,7 @@ def operator_literals(lexed: Lexed, operator: str) -> Iterator[OperatorLiteral]:
     """The literals of a C++ file that name ``quantized::linear``, in longer texts too."""
     text = lexed.text
     literals: _Literals | None = None
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for found in re.finditer(rf"{re.escape(operator)}(?:\.(\w+))?(?!\w|::)", text):
         at = found.start()
         if text[at - 1 : at] == ":" or text[at - 1 : at].isalnum() or text[at - 1 : at] == "_":
@@ -43,9 +44,7 @@ def operator_literals(lexed: Lexed, operator: str) -> Iterator[OperatorLiteral]:
         literals = literals or _Literals(lexed)
         start = literals.start_of(at)
         if start >= 0:
-            line += text.count("\n", counted, at)
-            counted = at
-            yield _literal(text, found, start, line)
+            yield _literal(text, found, start, line_of(at))
 
 
 def _literal(text: str, found: re.Match[str], start: int, line: int) -> OperatorLiteral:
@@ -63,13 +62,11 @@ def _literal(text: str, found: re.Match[str], start: int, line: int) -> Operator
 def operator_symbols(clean: str, operator: str) -> Iterator[int]:
     """The lines on which code without literals and comments names ``aten::add``: torchgen makes a
     symbol of that name for TorchScript (``aten_interned_strings.h``)."""
-    line, counted = 1, 0
+    line_of = LineCount(clean)
     for found in re.finditer(rf"{re.escape(operator)}(?!\w|::)", clean):
         before = clean[: found.start()][-1:]
         if not (before == ":" or before == "_" or before.isalnum()):
-            line += clean.count("\n", counted, found.start())
-            counted = found.start()
-            yield line
+            yield line_of(found.start())
 
 
 class _Literals:

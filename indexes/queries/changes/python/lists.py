@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from indexes.linking.python.paths import operator_named
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.tree import Tree
@@ -118,13 +119,8 @@ def _lines(text: str, sought: Collection[re.Pattern[str]]) -> list[int]:
     """The lines on which a text names what is sought, in order. Patterns begin with a literal:
     the engine skips to it."""
     hits = sorted(hit.start() for one in sought for hit in one.finditer(text))
-    line, counted, found = 1, 0, []
-    for at in hits:
-        if at and text[at - 1] in _BEFORE:
-            line += text.count("\n", counted, at)
-            counted = at
-            found.append(line)
-    return found
+    line_of = LineCount(text)
+    return [line_of(at) for at in hits if at and text[at - 1] in _BEFORE]
 
 
 def _shortened(text: str, path: str, lines: Sequence[int]) -> str:
