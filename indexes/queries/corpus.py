@@ -42,18 +42,12 @@ class Corpus:
 
     def __init__(self, facts: Lookup, read: Callable[[str], bytes | None]) -> None:
         self._facts = facts
-        self._read = read
         self.paths = cache(facts.paths)
         """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
-        self._bytes: dict[str, bytes] = {}
+        self.text = cache(lambda path: read(path) or b"")
+        """The content of a file; empty when it can't be read."""
         self.lexed = lru_cache(2048)(self._lexed)
         self._functions = lru_cache(2048)(self._functions_in)
-
-    def text(self, path: str) -> bytes:
-        """The content of a file; empty when it can't be read."""
-        if path not in self._bytes:
-            self._bytes[path] = self._read(path) or b""
-        return self._bytes[path]
 
     def _lexed(self, path: str) -> Lexed:
         return lex(decode(self.text(path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import OperatorSummary
@@ -124,7 +125,7 @@ class OperatorFilter:
         self._operators = [operators[at] for _, at in ranked]
         self._standings = [standing for standing, _ in ranked]
         self._names = [op.full_name.lower() for op in self._operators]
-        self._texts: dict[str, list[str]] = {}
+        self._texts = cache(lambda what: [_TEXTS[what](op) for op in self._operators])
 
     def __call__(self, text: str) -> tuple[OperatorSummary, ...]:
         """Operators that fit every term of ``text``, best first; all, by their standing, for none.
@@ -165,14 +166,8 @@ class OperatorFilter:
             if "kernel".startswith(value):
                 return [at for at in kept if self._operators[at].files]
             what, value = "key", f"\n{value}\n"
-        texts = self._texts_of(what)
+        texts = self._texts(what)
         return [at for at in kept if value in texts[at]]
-
-    def _texts_of(self, what: str) -> list[str]:
-        """What a term looks in, of each operator."""
-        if what not in self._texts:
-            self._texts[what] = [_TEXTS[what](op) for op in self._operators]
-        return self._texts[what]
 
 
 _TEXTS: dict[str, Callable[[OperatorSummary], str]] = {

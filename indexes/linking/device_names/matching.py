@@ -7,7 +7,7 @@ at global scope is another library's, not ``at::native``'s.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol
 
 from indexes.linking.device_names.parser import (
@@ -89,15 +89,12 @@ class Finder:
     def __init__(self, table: SymbolTable, lacking: bool = False) -> None:
         """``lacking``: names may lack namespaces."""
         self._table, self._lacking = table, lacking
-        self._known: dict[str, tuple[Definition, ...]] = {}
-        self._in_scope: dict[tuple[str, ...], list[Definition]] = {}
+        self.all = cache(self._all)
+        self._in_scope = cache(self._scan)
 
-    def all(self, name: str) -> tuple[Definition, ...]:
+    def _all(self, name: str) -> tuple[Definition, ...]:
         """Every definition of a simple name that device code can come from."""
-        if name not in self._known:
-            found = self._table.definitions(name)
-            self._known[name] = tuple(d for d in found if _for_device(d))
-        return self._known[name]
+        return tuple(d for d in self._table.definitions(name) if _for_device(d))
 
     def kernels(self, kernel: KernelName) -> list[Definition]:
         """``__global__`` functions of that qualified name whose parameters fit; functions in
@@ -158,10 +155,7 @@ class Finder:
     def _scoped(self, parts: Sequence[Part]) -> list[Definition]:
         """Definitions whose scope is that of ``parts``, the closest spelling only."""
         names = tuple(part.name for part in parts)
-        if names not in self._in_scope:
-            named = names and names[-1] != ANONYMOUS
-            self._in_scope[names] = self._scan(names) if named else []
-        return self._in_scope[names]
+        return self._in_scope(names) if names and names[-1] != ANONYMOUS else []
 
     def _scan(self, names: tuple[str, ...]) -> list[Definition]:
         ranked = [(rank(names[:-1], d.scope), d) for d in self.all(names[-1])]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from indexes.linking.device_names import libraries
 from indexes.linking.device_names.demangle import (
@@ -85,15 +86,10 @@ class Resolver:
         self._finder = Finder(symbols, lacking)
         self._lacking = None if lacking else Resolver(symbols, has_sources, lacking=True)
         self._headers_only = "" if has_sources else ": it holds headers, no kernel sources"
-        self._answers: dict[str, DeviceKernelAnswer] = {}
-
-    def resolve(self, name: str) -> DeviceKernelAnswer:
-        """Where the kernel ``name`` comes from."""
-        if name not in self._answers:
-            self._answers[name] = self._resolve(name)
-        return self._answers[name]
+        self.resolve = cache(self._resolve)
 
     def _resolve(self, name: str) -> DeviceKernelAnswer:
+        """Where the kernel ``name`` comes from."""
         if len(name) > NAME_CHARACTERS:
             return _nothing(name, f"a name of more than {NAME_CHARACTERS:,} characters")
         operation = libraries.runtime_operation(name)

@@ -8,6 +8,7 @@ them are read. The calls are followed, and a file that uses the names is read on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 from indexes.model.files import PythonFact, module_name
 from indexes.readers.python.blocks import Text
@@ -79,7 +80,7 @@ class _Modules:
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._run: dict[str, Evaluator | None] = {}
+        self._module = cache(self._run)
 
     def defining(self, name: str) -> tuple[Evaluator | None, list[str]]:
         """The module that defines a dotted name, and the rest of the name; None where the tree has
@@ -95,11 +96,9 @@ class _Modules:
         module, names = self.defining(name)
         return _followed(module, names) if module else UNKNOWN
 
-    def _module(self, path: str) -> Evaluator | None:
-        if path not in self._run:
-            data = self._read(path)
-            self._run[path] = run_module(Text(data), path) if data is not None else None
-        return self._run[path]
+    def _run(self, path: str) -> Evaluator | None:
+        data = self._read(path)
+        return run_module(Text(data), path) if data is not None else None
 
 
 def _followed(module: Evaluator, names: list[str]) -> object:

@@ -4,6 +4,7 @@ torchgen makes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from indexes.linking.facts import Details
 from indexes.linking.graph import Node, device_of_key
@@ -25,7 +26,7 @@ class Kernels:
         self.graph = walk.graph
         self.works = walk.works
         self.source = walk.index.source
-        self._by_itself: dict[Node, bool] = {}
+        self._computes_itself = cache(self._by_itself)
 
     def of(self, place: Place, native: NativeFunction) -> None:
         """Lists an overload's delegate, meta and kernels, those that most ask for first."""
@@ -130,12 +131,10 @@ class Kernels:
             below = place.below(hop, (), row.cost)
             self.walk.first_dispatch(below, nodes_of(row.steps), follows=True)
 
-    def _computes_itself(self, start: Node) -> bool:
+    def _by_itself(self, start: Node) -> bool:
         """Whether a function computes without dispatching anew."""
-        if start not in self._by_itself:
-            below = (step.lower for step in self.graph.without_dispatch(start))
-            self._by_itself[start] = self._computes(start) or any(map(self._computes, below))
-        return self._by_itself[start]
+        below = (step.lower for step in self.graph.without_dispatch(start))
+        return self._computes(start) or any(map(self._computes, below))
 
     def _computes(self, node: Node) -> bool:
         return isinstance(node.what, int) and self.works.computing(node.what) is not None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from indexes.linking.dtypes import Dtypes
-from indexes.model.errors import SourceError
 from indexes.model.idioms import meaning_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch
@@ -34,13 +33,13 @@ class Bodies:
     def __init__(self, source: Source, dtypes: Dtypes) -> None:
         self._source = source
         self._dtypes = dtypes
-        self._lines: dict[str, list[str]] = {}
+        self._lines = cache(lambda path: source.text(path).split("\n"))
         self.tokens = lru_cache(2)(self._tokens)
 
     def _tokens(self, definition: Definition) -> tuple[str, ...]:
         """The tokens of a definition, comments left out; none when its file can't be read."""
         where = definition.location
-        lines = self._file(where.path)[max(where.line - 1, 0) : max(where.end_line, where.line)]
+        lines = self._lines(where.path)[max(where.line - 1, 0) : max(where.end_line, where.line)]
         found = _TOKEN.findall("\n".join(lines))
         return tuple(t for t in found if not t.startswith(("//", "/*")))
 
@@ -58,16 +57,7 @@ class Bodies:
 
     def macros(self, definition: Definition) -> dict[str, list[str]]:
         """The files with macros that a definition may use, each with its lines."""
-        return {p: self._file(p) for p in self._dtypes.files(self.tokens(definition))}
-
-    def _file(self, path: str) -> list[str]:
-        if path not in self._lines:
-            try:
-                text = self._source.read(path).decode("utf-8", "replace")
-            except SourceError:
-                text = ""
-            self._lines[path] = text.split("\n")
-        return self._lines[path]
+        return {p: self._lines(p) for p in self._dtypes.files(self.tokens(definition))}
 
 
 def unnamed(tokens: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class ImpactFacts(Lookup):
         self.corpus = Corpus(self, read)
         self._all_named = lru_cache(8192)(self._find_named)
         self.class_of = lru_cache(8192)(self._find_class_of)
-        self._used: dict[str, set[str]] = {}
+        self._used = lru_cache(2048)(lambda path: _USING.findall(self.corpus.clean(path)))
         self._removed: dict[str, list[Known]] = {}
         for known in removed:
             self._removed.setdefault(known.definition.name, []).append(known)
@@ -123,9 +123,7 @@ class ImpactFacts(Lookup):
 
     def used_namespaces(self, path: str, scope: str) -> frozenset[str]:
         """Namespaces whose names are seen through ``using namespace``."""
-        if path not in self._used:
-            self._used[path] = set(_USING.findall(self.corpus.clean(path)))
-        used = set(self._used[path])
+        used = set(self._used(path))
         around = {scope[:at] for at, char in enumerate(scope) if char == ":"} | {scope}
         for one in {*around, *used}:
             used |= self._in_namespaces.get(one, set())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from indexes.model.files import PythonFact, PythonKind, canonical, module_name, pack
@@ -121,7 +122,7 @@ class _Reader:
         self._tree = tree
         self._ends = ends
         self._module = module_name(path)
-        self._bodies: dict[_Function, _Body] = {}
+        self._body = cache(_Body)
         self._scope = imports
         self._public = _public_prefix(self._module)
         names = (node.name for node in tree.body if isinstance(node, _Function))
@@ -212,11 +213,6 @@ class _Reader:
             )
             if (id(call) in tails or always) and _CALLABLE.match(target):
                 yield _Call(target, call.lineno, id(call) in tails)
-
-    def _body(self, node: _Function) -> _Body:
-        if node not in self._bodies:
-            self._bodies[node] = _Body(node)
-        return self._bodies[node]
 
     def _reached(self, methods: dict[str, ast.FunctionDef]) -> list[ast.FunctionDef]:
         """``forward`` and the methods it calls on ``self``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 
 from indexes.linking.python.paths import Found, operator_named
 from indexes.model.files import PythonFact, unpack
@@ -32,13 +32,7 @@ class Traits:
     def __init__(self, tree: Tree, lists: Lists) -> None:
         self._tree = tree
         self._lists = lists
-        self._found: dict[str, dict[str, list[Found]]] = {}
-
-    def found(self, kind: str) -> dict[str, list[Found]]:
-        """The operators that have a thing in Python, by name, with its places."""
-        if kind not in self._found:
-            self._found[kind] = self._read(kind)
-        return self._found[kind]
+        self.found = cache(self._read)
 
     def having(self, kind: str) -> frozenset[str]:
         """The operators that have a thing."""
@@ -70,6 +64,7 @@ class Traits:
         return frozenset(own | self.having("meta") | self.having("decomposition"))
 
     def _read(self, kind: str) -> dict[str, list[Found]]:
+        """The operators that have a thing in Python, by name, with its places."""
         found: dict[str, list[Found]] = {}
         stored = StoredPython(self._tree.store)
         for path, fact in refs(self._tree) if kind == "ref" else stored.of_kinds(_FACTS[kind]):
