@@ -55,7 +55,7 @@ def link_edges(
     for number in sorted(whole):
         if files is not None:
             store.drop_edges(number)
-        _link_bodies(store, resolver, lookup, lookup.bodies(number))
+        _link_bodies(store, resolver, lookup.bodies(number))
         _link_registrations(store, lookup, number)
     for number in sorted(partly):
         bodies = [
@@ -65,7 +65,7 @@ def link_edges(
         ]
         callers = ((known.id,) for known, _ in bodies)
         store.db.executemany("DELETE FROM edges WHERE caller=?", callers)
-        _link_bodies(store, resolver, lookup, bodies)
+        _link_bodies(store, resolver, bodies)
     _link_formulas(store, lookup, owners, None if files is None else names | others)
     store.create_indexes()
     return files is None or before != list(_led(store, (*whole, *partly)))
@@ -82,10 +82,7 @@ def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]
 
 
 def _link_bodies(
-    store: Store,
-    resolver: EdgeResolver,
-    lookup: Lookup,
-    bodies: Sequence[tuple[Known, Sequence[Call]]],
+    store: Store, resolver: EdgeResolver, bodies: Sequence[tuple[Known, Sequence[Call]]]
 ) -> None:
     store.insert("edges", [row for one in bodies for row in edge_rows(resolver.edges(*one))])
 

@@ -64,12 +64,12 @@ class TestMentions:
 
     def _selection(self, path: str, spots: Sequence[int], words: str) -> Selection:
         text, count = self._corpus.text(path), len(spots)
-        tests = self._tests_around(path, text, _lines_at(text, spots))
+        tests = self._tests_around(text, _lines_at(text, spots))
         rule = f"names {words} on {count} line{'s' * (count != 1)}"
         first = next(_lines_at(text, spots))
         return self._of_tests(path, tests, rule) or _whole(path, first, rule)
 
-    def _tests_around(self, path: str, text: bytes, lines: Iterable[int]) -> dict[str, int]:
+    def _tests_around(self, text: bytes, lines: Iterable[int]) -> dict[str, int]:
         blocks = Text(text).blocks
         found: dict[str, int] = {}
         for line in lines:

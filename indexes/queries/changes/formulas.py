@@ -152,8 +152,8 @@ class _NewFormula:
         why = "a draft: put the formula in its place"
         unknown = [one for one in _formulas(self.entry, self.mode) if _UNKNOWN.search(one.text)]
         if unknown:
-            lines = {one.location.line: one for one in unknown}
-            edits = [Edit(at, at, (self._redrafted(at, one),)) for at, one in lines.items()]
+            lines = {one.location.line: self._redrafted(one) for one in unknown}
+            edits = [Edit(at, at, (text,)) for at, text in lines.items()]
             code = edited(self.tree, unknown[0].location.path, edits)
             what = f"write the {self.mode.noun} of {self.op} in place of not_implemented"
             return ChangeStep("edit", unknown[0].location, what, code, why, like)
@@ -165,7 +165,7 @@ class _NewFormula:
             return ChangeStep("edit", place, what, code, why, like)
         return self._new_entry(why, like)
 
-    def _redrafted(self, line: int, formula: Formula) -> str:
+    def _redrafted(self, formula: Formula) -> str:
         return f"{margin(self.tree.line(formula.location))}{self._draft(formula.inputs)}"
 
     def _end(self, entry: DerivativeEntry) -> Location:

@@ -57,7 +57,7 @@ class Changes:
             return None
         if gap := find_gap(self._index, wanted, self.tree):
             return self.plan(change_of(gap))
-        key, op = self._key_and_op(kind, rest)
+        key, op = self._key_and_op(rest)
         if op is None:
             ids = [gap.id for gap in self._gaps(kind)]
             raise NotFound(f"no gap of this tree has the id {wanted}", near(wanted, ids, 5))
@@ -177,7 +177,7 @@ class Changes:
                 continue
         raise UsageError(f"no change is called {word!r}: a dispatch key, or {', '.join(_KINDS)}")
 
-    def _key_and_op(self, kind: str, rest: str) -> tuple[str, str | None]:
+    def _key_and_op(self, rest: str) -> tuple[str, str | None]:
         """The key and the overload in what follows the kind in an id."""
         key, _, name = rest.rpartition("/")
         overloads = self.tree.overloads.get(name, [])

@@ -41,7 +41,7 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
         changes += deprecated_changes(_deprecated(before), _deprecated(after))
     notes = _uncompared(before, after, wanted)
     if wanted.intersection(_IN_SOURCES) and not notes:
-        changes += _of_functions(before, after, "dtypes" in wanted)
+        changes += _of_functions(before, after)
     for facet in SURROUNDINGS:
         if facet in wanted:
             lacking = surroundings_lack(facet, before, after)
@@ -55,7 +55,7 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
     return Diff(before.info, after.info, tuple(chosen), notes)
 
 
-def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Change]:
+def _of_functions(before: Index, after: Index) -> Iterator[Change]:
     functions = Functions(Bodies(before.source, before.dtypes), Bodies(after.source, after.dtypes))
     yield from kernel_changes(_kernels(before), _kernels(after), functions)
     operators = (_operators(before), _operators(after))

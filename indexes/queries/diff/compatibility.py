@@ -37,7 +37,7 @@ def breaks_backward(new: Schema, old: Schema) -> Iterator[tuple[str, str]]:
         yield f"{len(old.returns)} returns are now {len(new.returns)}", _STRUCTURE
         return
     for at, (now, was) in enumerate(zip(new.returns, old.returns, strict=True)):
-        yield from _return(was, now, at, backward=True)
+        yield from _return(was, now, at)
     yield from _arguments_backward(new, old)
 
 
@@ -131,7 +131,7 @@ def _default(now: Argument, was: Argument, strict: bool) -> Iterator[tuple[str, 
         yield f"argument {was.name} has a default now: {now.default}", _DEFAULT
 
 
-def _return(was: Return, now: Return, at: int, backward: bool) -> Iterator[tuple[str, str]]:
+def _return(was: Return, now: Return, at: int) -> Iterator[tuple[str, str]]:
     """Returns are arguments to the rule, with new and old exchanged."""
     named = was.name or f"number {at}"
     if (was.name or "") != (now.name or ""):

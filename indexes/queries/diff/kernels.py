@@ -30,10 +30,9 @@ class _Pair:
 class Functions:
     """Compares pairs of functions, whichever way they were paired."""
 
-    def __init__(self, before: Bodies, after: Bodies, with_dtypes: bool = True) -> None:
+    def __init__(self, before: Bodies, after: Bodies) -> None:
         self._before = before
         self._after = after
-        self._with_dtypes = with_dtypes
 
     def changes(self, facet: Facet, pair: _Pair) -> Iterator[Change]:
         """How the function moved, was renamed or edited, and which dtypes it dispatches now."""
@@ -49,9 +48,8 @@ class Functions:
             yield Change(facet, "edited", ops, subject, before, after, rules=(_EDITED,))
         elif one.name != other.name and same and old:
             yield Change(facet, "renamed", ops, subject, before, after, rules=(_RENAMED,))
-        if self._with_dtypes:
-            dtypes = dtype_change(ops, one, other, self._before, self._after)
-            yield from (dtypes,) if dtypes else ()
+        if dtypes := dtype_change(ops, one, other, self._before, self._after):
+            yield dtypes
 
 
 def kernel_changes(
