@@ -169,9 +169,12 @@ class IndexedTree:
     @cached_property
     def _device_names(self) -> Resolver:
         from indexes.linking.device_names.resolver import Resolver
-        from indexes.store.symbols import Symbols
 
-        return Resolver(Symbols(self.facts), has_sources=self.source.kind != "wheel")
+        def named(name: str) -> list[Definition]:
+            found = (one.definition for one in self.facts.named(name))
+            return [one for one in found if one.kind not in ("macro", "macro_use")]
+
+        return Resolver(named, has_sources=self.source.kind != "wheel")
 
 
 def open_current(

@@ -6,9 +6,8 @@ at global scope is another library's, not ``at::native``'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from typing import Protocol
 
 from indexes.linking.device_names.parser import (
     ANONYMOUS,
@@ -45,14 +44,10 @@ _INTEGERS = {name: one for one, names in _SPELLINGS.items() for name in names.sp
 _BUILTINS = frozenset(("bool", "char", "float", "double", "void", *_INTEGERS.values()))
 
 
-class SymbolTable(Protocol):
-    """What the resolver asks of an indexed tree."""
-
-    def definitions(self, simple_name: str) -> Sequence[Definition]:
-        """Every definition whose last component is ``simple_name``: functions and methods
-        (``operator()`` of functors too), classes, what macros make, and jiterated kernels
-        under the name given to the runtime compiler (kind ``global``)."""
-        ...
+DefinitionsNamed = Callable[[str], Iterable[Definition]]
+"""Gives every definition whose last component is a name: functions and methods (``operator()`` of
+functors too), classes, what macros make, and jiterated kernels under the name given to the runtime
+compiler (kind ``global``)."""
 
 
 def _for_device(definition: Definition) -> bool:
@@ -86,15 +81,15 @@ def unit_name(path: str) -> str:
 class Finder:
     """Looks names up in one table, remembering what it found."""
 
-    def __init__(self, table: SymbolTable, lacking: bool = False) -> None:
+    def __init__(self, named: DefinitionsNamed, lacking: bool = False) -> None:
         """``lacking``: names may lack namespaces."""
-        self._table, self._lacking = table, lacking
+        self._named, self._lacking = named, lacking
         self.all = cache(self._all)
         self._in_scope = cache(self._scan)
 
     def _all(self, name: str) -> tuple[Definition, ...]:
         """Every definition of a simple name that device code can come from."""
-        return tuple(d for d in self._table.definitions(name) if _for_device(d))
+        return tuple(d for d in self._named(name) if _for_device(d))
 
     def kernels(self, kernel: KernelName) -> list[Definition]:
         """``__global__`` functions of that qualified name whose parameters fit; functions in
@@ -108,7 +103,7 @@ class Finder:
 
     def shaders(self, name: str) -> list[Definition]:
         """What a shader library of Metal has under a name."""
-        found = self._table.definitions(name)
+        found = self._named(name)
         return [d for d in found if d.kind == "shader" or is_metal_kernel(d.parameters)]
 
     def functions(self, parts: Sequence[Part]) -> list[Definition]:

@@ -21,8 +21,8 @@ from indexes.linking.device_names.demangle import (
     readable,
 )
 from indexes.linking.device_names.matching import (
+    DefinitionsNamed,
     Finder,
-    SymbolTable,
     in_unit,
     is_unit,
     qualified,
@@ -35,17 +35,8 @@ from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.bounds import NAME_CHARACTERS
 from indexes.model.vocabulary import Confidence, Definition
 
-__all__ = ["Resolver", "SymbolTable", "classify", "resolve"]
-
-classify = libraries.classify
-
 _UFUNC_FUNCTORS = ("CUDAFunctor", "CUDAFunctorOnSelf", "CUDAFunctorOnOther")
 _QUALIFIED = "the __global__ function of that qualified name"
-
-
-def resolve(name: str, symbols: SymbolTable) -> DeviceKernelAnswer:
-    """Where the kernel ``name`` comes from. For many names make one ``Resolver``."""
-    return Resolver(symbols).resolve(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +70,12 @@ class Resolver:
     """Answers many names over one table; each distinct name is worked out once."""
 
     def __init__(
-        self, symbols: SymbolTable, has_sources: bool = True, lacking: bool = False
+        self, named: DefinitionsNamed, has_sources: bool = True, lacking: bool = False
     ) -> None:
         """``has_sources`` is False for a tree of headers only, such as the installed wheel;
         ``lacking``: names may lack namespaces."""
-        self._finder = Finder(symbols, lacking)
-        self._lacking = None if lacking else Resolver(symbols, has_sources, lacking=True)
+        self._finder = Finder(named, lacking)
+        self._lacking = None if lacking else Resolver(named, has_sources, lacking=True)
         self._headers_only = "" if has_sources else ": it holds headers, no kernel sources"
         self.resolve = cache(self._resolve)
 

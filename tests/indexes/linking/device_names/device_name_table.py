@@ -13,7 +13,7 @@ DATA = Path(__file__).parents[3] / "data" / "device_names"
 
 
 class Table:
-    """``SymbolTable`` over a list; counts what it was asked."""
+    """The definitions of a name, from a list; counts what it was asked."""
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
         self.asked: list[str] = []
@@ -21,7 +21,7 @@ class Table:
         for definition in definitions:
             self._named.setdefault(definition.name, []).append(definition)
 
-    def definitions(self, simple_name: str) -> Sequence[Definition]:
+    def __call__(self, simple_name: str) -> Sequence[Definition]:
         self.asked.append(simple_name)
         return self._named.get(simple_name, ())
 

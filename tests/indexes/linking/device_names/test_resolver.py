@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.device_names.resolver import Resolver, classify, resolve
+from indexes.linking.device_names.libraries import classify
+from indexes.linking.device_names.resolver import Resolver
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
@@ -17,6 +18,10 @@ from tests.indexes.linking.device_names.device_name_table import Table, kernel, 
 
 ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, {}, std::array<char*, 2ul> >"
 N = "aten/src/ATen/native/"
+
+
+def resolve(name: str, table: Table) -> DeviceKernelAnswer:
+    return Resolver(table).resolve(name)
 
 
 @pytest.fixture(scope="module")
