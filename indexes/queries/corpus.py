@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from indexes.linking.facts import Call, Known
 from indexes.model.lines import LineCount
@@ -15,7 +16,7 @@ from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
 
 _BEFORE = regex(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
-_MEMBER = regex(r"(?:(\w+)\s*(?:\[[^\[\]]*\]|\(\s*\))?\s*)?(?:\.|->)\s*(?:template\s+)?$")
+_MEMBER = regex(r"(?:\.|->)\s*(?:template\s+)?$")
 _CALLED = regex(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
 _FUNCTIONS = ("function", "impl_func", "meta_func", "macro_use")
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -23,18 +24,13 @@ _BACK = 120
 """Characters looked at before a name: a qualifier or a receiver stands there."""
 
 
-class Mention:
+class Mention(NamedTuple):
     """A word in the code of a file."""
 
-    __slots__ = ("call", "caller", "location", "receiver")
-
-    def __init__(self, call: Call, caller: Known | None, location: Location, receiver: str) -> None:
-        self.call = call
-        self.caller = caller
-        """The function around it; None at file scope."""
-        self.location = location
-        self.receiver = receiver
-        """``x`` in ``x.name(...)``; empty when it is no plain name."""
+    call: Call
+    caller: Known | None
+    """The function around it; None at file scope."""
+    location: Location
 
 
 class Corpus:
@@ -92,8 +88,7 @@ class Corpus:
             kind = "member"
         qualifier = re.sub(r"<[^<>]*>", "", qualified[1])[:-2] if qualified else ""
         call = Call(name, qualifier, line, kind, "")
-        receiver = (member[1] or "") if member else ""
-        return Mention(call, self.around(path, line), Location(path, line), receiver)
+        return Mention(call, self.around(path, line), Location(path, line))
 
     def around(self, path: str, line: int) -> Known | None:
         """The innermost function over a line."""
