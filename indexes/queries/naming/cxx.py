@@ -200,7 +200,7 @@ def definition_hit(definition: Definition) -> Hit:
 def namesakes(name: str, index: IndexedTree, most: int = 5) -> tuple[Hit, ...]:
     """Definitions of a name, whatever scope they are in: one for each scope."""
     named: dict[str, Definition] = {}
-    for known in index.facts.named(name):
+    for known in index.facts.named(name) if name.isidentifier() else ():
         named.setdefault(known.definition.qualified, known.definition)
     return tuple(map(definition_hit, list(named.values())[:most]))
 

@@ -201,8 +201,7 @@ def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | Non
     kernels = (k.definition for k in index.facts.named(name) if k.definition.cuda_global)
     hits = [Hit("error", one.qualified, one.location, f"checks {condition}") for one in kernels]
     note = "a macro makes the assertion: this is the kernel that the text names"
-    match = _match_checks(condition, hits)
-    return replace(match, confidence="by rule", note=note) if match else None
+    return match_of("error", condition, hits, note, "by rule")
 
 
 def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:

@@ -62,7 +62,7 @@ def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMa
         return _with_methods(with_source(found, query, index), query, index)
     if found.kind != "python" or query.kind != "bare":
         return found
-    return replace(found, namesakes=_namesakes(query, index))
+    return replace(found, namesakes=namesakes(query.base, index))
 
 
 def _with_methods(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
@@ -78,13 +78,8 @@ def _with_methods(found: NameMatch, query: NameQuery, index: IndexedTree) -> Nam
 def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
     public = near_python(query.paths[0], index) if query.kind == "python" and query.paths else ()
     near = tuple(dict.fromkeys((*public, *_near(query, index.facts))))
-    namesakes = _namesakes(query, index)
-    text = query.raw.strip()
-    return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
-
-
-def _namesakes(query: NameQuery, index: IndexedTree) -> tuple[Hit, ...]:
-    return namesakes(query.base, index) if query.base.isidentifier() else ()
+    others, text = namesakes(query.base, index), query.raw.strip()
+    return NameMatch("none", text, suggestions=near, namesakes=others, confidence=None)
 
 
 _LIKE = 0.85
