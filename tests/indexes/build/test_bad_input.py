@@ -235,7 +235,7 @@ def test_an_index_that_something_spoilt_is_built_again_in_one_line(
     assert (done.returncode, done.stdout) == (0, before.stdout)
     assert done.stderr.count("\n") == 1
     assert str(path) in done.stderr
-    assert "made anew" in done.stderr
+    assert "it was rebuilt" in done.stderr
     assert torchnav(*words).stderr == before.stderr == ""
 
 
