@@ -7,7 +7,7 @@ string in that file. A kernel belongs to the longest string of the file that its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ class Shaders:
         own = self._by_string(path).get(call.name) if is_told else None
         hosts = own or [*self._put_in(call.name, caller)] or [*self._handed_on(call.name, caller)]
         found = {one.id: one for host in hosts for one in self._run_by(host)}
-        if _is_open(call.name) and len({one.definition.name for one in found.values()}) > 1:
+        if _is_open(call.name) and len(_named(found.values())) > 1:
             return [Shader(one, "ambiguous", len(found)) for one in found.values()]
         is_whole = [host.definition.name for host in hosts] == [call.name]
         return [Shader(one, "exact" if is_whole else "by rule", 1) for one in found.values()]
@@ -132,6 +132,14 @@ class Shaders:
             kernels = [one for one in self.facts.named(call.name) if _is_kernel_of(one, host)]
             helps = len({one.definition.name for one in given}) > 1
             yield from (*kernels, *given) if helps else (*given, *kernels)
+
+
+def _named(run: Collection[Known]) -> set[str | int]:
+    """What a name can mean by itself: the kernels and the functors among what runs. Methods of
+    other names help a kernel."""
+    kernels = {one.definition.name for one in run if is_metal_kernel(one.definition.parameters)}
+    functors = {one.id for one in run if one.definition.name == "operator()"}
+    return {*kernels, *functors} or {one.definition.name for one in run}
 
 
 class _Pattern(NamedTuple):

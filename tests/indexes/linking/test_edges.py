@@ -249,6 +249,9 @@ static void run_back(const Tensor& x, const std::string& name) {
   lib.getPipelineStateForFunc(fmt::format("sample_{}_back_{}", name, typeOf(x)));
 }
 void edges_of_the_same_name_put_elsewhere(const Tensor& x) { run_back(x, "cubic"); }
+void edges_of_padded_names(const Tensor& x, const std::string& pad) {
+  lib.getPipelineStateForFunc(fmt::format("stretch_{}_{}", pad, typeOf(x)));
+}
 struct Backing { virtual void serve(const Tensor& x) { fail(); } void plain(int n) {} };
 struct NearBacking : Backing { void serve(const Tensor& x) override { x.abs(); } };
 struct FarBacking : Backing {
@@ -306,6 +309,14 @@ template [[host_name("sample_cubic_back_float")]] kernel void cubic_back<float>(
 NAMED(ramp, float);
 NAMED(ramp, half);
 template <typename T> kernel void cubic_wide(device T* out [[buffer(0)]]) {}
+struct PadZeros { static int pad(int at) { return 0; } };
+struct PadBorder { static int pad(int at) { return at; } };
+template <typename P, typename T>
+kernel void stretch(device T* out [[buffer(0)]]) { out[P::pad(0)] = 0; }
+template [[host_name("stretch_zeros_float")]] kernel void stretch<PadZeros, float>(
+    device float* out);
+template [[host_name("stretch_border_float")]] kernel void stretch<PadBorder, float>(
+    device float* out);
 void kernel turned(device float* out [[buffer(0)]]) {}
 template [[host_name("turned_float")]] void kernel turned(device float* out);
 template [[host_name("sample_cubic_wide_float")]] kernel void cubic_wide<float>(device float* out);
@@ -641,6 +652,13 @@ def test_a_name_is_handed_on_by_a_function_beside(index: Index) -> None:
     assert [(one.symbol, one.confidence) for one in found] == [("leap", "by rule")]
     for caller in ("edges_of_keys_of_graphs", "edges_of_words_kept_beside"):
         assert "shader" not in [one.kind for one in edges(index, caller)]
+
+
+def test_a_kernel_whose_name_tells_its_padding_is_the_only_one(index: Index) -> None:
+    found = [one for one in edges(index, "edges_of_padded_names") if one.kind == "shader"]
+    assert {one.confidence for one in found} == {"by rule"}
+    places = [place for kind, _, place in said(index, "edges_of_padded_names") if kind == "shader"]
+    assert {place.partition(":")[0] for place in places} == {"stretch", "pad"}
 
 
 def test_no_tensor_is_made_of_an_iterator(index: Index) -> None:
