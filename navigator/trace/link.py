@@ -148,16 +148,14 @@ class Linker:
 
     def _is_below(self, op: TraceOp, levels: int = _LEVELS) -> bool | None:
         """Whether a kernel below autograd made the call; None if unknown."""
-        parent = op.parent
-        while parent is not None and levels:
-            above = self._trace.op(parent)
+        for row in self._trace.table.ancestors(op.id) if levels else ():
+            above = self._trace.op(row)
             if above.kind == "op":
                 return self._makes_below(above, op, levels - 1)
             if above.kind in ("node", "engine"):
                 return False
             if above.kind == "call":
                 return False if self._is_called_plainly(above, op) else None
-            parent = above.parent
         return None
 
     def _is_called_plainly(self, call: TraceOp, op: TraceOp) -> bool:

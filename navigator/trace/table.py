@@ -210,7 +210,7 @@ class Table:
 
     def ancestors(self, row: int) -> Iterator[int]:
         """The rows around a row, the nearest first."""
-        while (row := self.parent[row]) >= 0:
+        while row >= 0 and (row := self.parent[row]) >= 0:
             yield row
 
     def operators(self) -> Iterator[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.model.errors import NotFound
@@ -174,23 +175,19 @@ class _Explainer:
 
     def stack(self, raised: Place | None) -> str:
         """The operators that were running when the line raised, named as in a C++ stack."""
-        row, called = self._last(OP), []
-        outermost = self._outermost(row)
-        if row is None or outermost is None or self._line(outermost) != raised:
+        rows = self._running()
+        if not rows or self._line(rows[-1]) != raised:
             return ""
-        while row != outermost:
-            called.append(row)
-            row = self._trace.table.parent[row]
-        names = (self._trace.op(one).full_name.replace(".", "_") for one in (*called, outermost))
+        names = (self._trace.op(row).full_name.replace(".", "_") for row in rows)
         frames = "".join(f"\nat::_ops::{name}::call(" for name in names)
         return f"\nC++ CapturedTraceback:{frames}"
 
     def of_call(self, found: Explanation) -> Explanation:
         """Adds the operator that ran last, if the failing line called it."""
-        row = self._outermost(self._last(OP))
-        if row is None or self._line(row) != found.raised_at:
+        rows = self._running()
+        if not rows or self._line(rows[-1]) != found.raised_at:
             return found
-        op = self._trace.op(row)
+        op = self._trace.op(rows[-1])
         where = f" on {op.device}" if op.device else ""
         inputs = tuple(
             f"{self._name(op, at)}{one}{where}"
@@ -224,12 +221,12 @@ class _Explainer:
         rows = (row for row in range(len(table)) if table.kind[row] == kind)
         return max(rows, key=lambda row: (table.start[row], -table.duration[row]), default=None)
 
-    def _outermost(self, row: int | None) -> int | None:
-        """The outermost operator around a row, called by the program."""
-        table = self._trace.table
-        while row is not None and table.parent[row] >= 0 and table.kind[table.parent[row]] == OP:
-            row = table.parent[row]
-        return row
+    def _running(self) -> list[int]:
+        """The last operator to begin and those around it, up to the one called by the program."""
+        table, row = self._trace.table, self._last(OP)
+        if row is None:
+            return []
+        return [row, *takewhile(lambda one: table.kind[one] == OP, table.ancestors(row))]
 
     def _line(self, row: int) -> Place | None:
         place = self._trace.op(row).user

@@ -68,9 +68,8 @@ class Places:
 
     def _may_be_fake(self, row: int) -> bool:
         """Whether a ``__torch_dispatch__`` runs around a row: CPU tensors may be fake."""
-        while row >= 0 and self.table.name_of(row) not in PYTHON_KEYS:
-            row = self.table.parent[row]
-        return row >= 0
+        around = (row, *self.table.ancestors(row))
+        return any(self.table.name_of(one) in PYTHON_KEYS for one in around)
 
     def _one_place(self, row: int) -> int:
         """NONE if the tensors of a row are on several devices."""

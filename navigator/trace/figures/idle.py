@@ -163,10 +163,10 @@ def _running(spans: Sequence[Span], moment: Span) -> Span:
 
 def _outermost(trace: Trace, row: int) -> tuple[str, int]:
     """The outermost operator around a row."""
-    table = trace.table
-    kinds = (CALL, ANNOTATION)
-    while row >= 0 and table.parent[row] >= 0 and table.kind[table.parent[row]] not in kinds:
-        row = table.parent[row]
+    for around in trace.table.ancestors(row):
+        if trace.table.kind[around] in (CALL, ANNOTATION):
+            break
+        row = around
     return _label(trace, row), row
 
 

@@ -81,13 +81,13 @@ def decode(chunk: bytes) -> tuple[list[Event], int]:
     try:
         return _EVENTS.decode(chunk), 0
     except _ERRORS:
-        return _one_by_one(chunk)
+        return _one_by_one(chunk, _EVENT)
 
 
-def _one_by_one(chunk: bytes) -> tuple[list[Event], int]:
-    found = [_decoded(_EVENT, text) for text in _texts(chunk)]
-    events = [event for event in found if event is not None]
-    return events, len(found) - len(events)
+def _one_by_one(chunk: bytes, decoder: msgspec.json.Decoder[_T]) -> tuple[list[_T], int]:
+    found = [_decoded(decoder, text) for text in _texts(chunk)]
+    values = [value for value in found if value is not None]
+    return values, len(found) - len(values)
 
 
 def _decoded(decoder: msgspec.json.Decoder[_T], text: bytes | msgspec.Raw) -> _T | None:
@@ -125,9 +125,7 @@ def _after_bad(text: str, at: int) -> int:
 
 def whole_objects(chunk: bytes) -> tuple[list[dict[str, Any]], int]:
     """Every object of a JSON array with all fields, and the number of unreadable ones."""
-    found = [_decoded(_OBJECT, text) for text in _texts(chunk)]
-    objects = [value for value in found if value is not None]
-    return objects, len(found) - len(objects)
+    return _one_by_one(chunk, _OBJECT)
 
 
 def args_of(event: Event) -> Args:

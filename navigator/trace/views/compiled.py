@@ -77,15 +77,10 @@ def _own_time(table: Table, run: int, compiling: set[int]) -> float:
         row for row in table.descendants(run) if region_number(table, row) or row in compiling
     )
     return table.duration[run] - sum(
-        table.duration[row] for row in inside if _enclosing_run(table, row, run) == run
+        table.duration[row]
+        for row in inside
+        if run == next(o for o in table.ancestors(row) if o == run or region_number(table, o))
     )
-
-
-def _enclosing_run(table: Table, row: int, run: int) -> int:
-    row = table.parent[row]
-    while row not in (run, -1) and not region_number(table, row):
-        row = table.parent[row]
-    return row
 
 
 def _rows(table: Table, runs: _Runs) -> Iterator[Row]:
