@@ -14,6 +14,7 @@ from indexes.readers.python.blocks import Text
 from indexes.readers.python.inline import has_inline, read_inline
 from indexes.readers.python.meta_rules import read_meta_rules
 from indexes.readers.python.registrations import (
+    REFS,
     read_registrations,
     read_symbolics,
     registers_by_name,
@@ -35,7 +36,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
         return tuple(python_tests.read_tests(text)), ()
     facts: list[PythonFact] = []
     problems: list[Problem] = []
-    if "/testing/" not in path and touches_api(data):
+    if "/testing/" not in path and (touches_api(data) or path.startswith(REFS)):
         # Definitions matter where registrations name them; elsewhere they are read from the
         # file when it is looked at.
         facts += _definitions(text)

@@ -47,6 +47,10 @@ _TOUCHES = regex(
 )
 
 
+REFS = "torch/_refs/"
+"""The folder whose public functions count though nothing registers them."""
+
+
 def touches_api(data: bytes) -> bool:
     """Whether a file can register anything."""
     return any(True for _ in _touches(data))

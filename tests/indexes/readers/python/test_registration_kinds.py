@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexes.readers.python.module import read_python
 from tests.indexes.readers.python.registrations_sample import HEAD, read, registered
 
 
@@ -142,6 +143,12 @@ svd = make_alias(abs, "svd")
         ("torch.linalg.abs", "torch._refs.linalg.abs", 5),
         ("torch.linalg.svd", "torch._refs.linalg.svd", 8),
     ]
+
+
+def test_references_count_in_a_file_that_registers_nothing() -> None:
+    source = b'__all__ = ["norm"]\ndef norm(a): ...\n'
+    facts, _ = read_python(source, "torch/_refs/linalg/__init__.py")
+    assert [fact.target for fact in facts if fact.kind == "ref"] == ["torch.linalg.norm"]
 
 
 def test_generators_tables_of_records_and_every_overload() -> None:
