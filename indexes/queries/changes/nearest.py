@@ -50,7 +50,6 @@ class FileVote(NamedTuple):
     """A file in which the kernel would stand, and the operator there that speaks for it."""
 
     path: str
-    weight: float
     near: Near
 
 
@@ -85,7 +84,7 @@ class Nearest:
                 first.setdefault(path, one)
         self._add_namesakes(base, key, votes)
         order = sorted(votes, key=lambda path: (-votes[path], path))
-        return [FileVote(path, votes[path], first.get(path, near[0])) for path in order]
+        return [FileVote(path, first.get(path, near[0])) for path in order]
 
     def _voted(self, base: str, near: Near, key: str) -> set[str]:
         """The files that an operator speaks for: its own ones of the key; where its kernel stands

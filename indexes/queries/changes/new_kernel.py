@@ -73,7 +73,7 @@ class NewKernel:
         the model."""
         why = f"it is the kernel of {self.base} for {key}"
         own = self.homes.of_key(key).get(self.base, []) if key != self.key else []
-        mine = [FileVote(h.path, 1.0, Near(self.base, 1.0, why, own)) for h in own[:1]]
+        mine = [FileVote(h.path, Near(self.base, 1.0, why, own)) for h in own[:1]]
         return mine or Nearest(self.homes).of(self.base, key)
 
     @property
