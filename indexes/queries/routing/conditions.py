@@ -6,13 +6,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
-from indexes.linking.usual_conditions import Defaults, flag_of, is_of_few, is_of_one_value, taken
+from indexes.linking.usual_conditions import (
+    Defaults,
+    flag_of,
+    is_of_few,
+    is_of_one_value,
+    taken,
+    unwrapped,
+)
 from indexes.linking.visible import is_header
 from indexes.linking.works import is_generic
 from indexes.model.regex import regex
@@ -20,6 +27,11 @@ from indexes.model.vocabulary import Choice, Definition, Location, NativeFunctio
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
 from indexes.store.lookup import Lookup
 
+_HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
+_JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
+OTHER = {"then": "else", "else": "then"}
+Arms = frozenset[tuple[str, str]]
+"""Texts of conditions, each with the arm that is taken."""
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
 _OBJECTS = frozenset(("graph", "metal"))
 """What is set up step by step on objects: the last message to one is no step of its own."""
@@ -332,3 +344,47 @@ def price_of_name(launched: Known, native: NativeFunction) -> float:
 def is_overload_of(node: Node, native: NativeFunction) -> bool:
     """Whether a node is an overload of an operator, as ``logspace.out`` of ``logspace``."""
     return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
+
+
+def arm_of(choice: Choice) -> str:
+    """The arm of a choice: ``else`` for what follows an ``if`` that returns, too."""
+    return "else" if choice.arm == "otherwise" else choice.arm
+
+
+def arms_of(choices: Iterable[Choice]) -> Arms:
+    """The conditions of choices, each with its arm."""
+    return frozenset((one.text, arm_of(one)) for one in choices)
+
+
+def is_always(ways: Sequence[Arms], given: Arms) -> bool:
+    """Whether one of several ways is passed, whatever arms are taken but those that are given."""
+    not_taken = {(text, OTHER.get(arm, "")) for text, arm in given}
+    left = [way - given for way in ways if way.isdisjoint(not_taken)]
+    if not all(left):
+        return True
+    asked = Counter(text for way in left for text, arm in way if arm in OTHER)
+    if not asked:
+        return False
+    ((text, _),) = asked.most_common(1)
+    return all(is_always(left, given | {(text, arm)}) for arm in OTHER)
+
+
+def condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
+    """Conditions in words; none that a later one says more exactly, as one label of several."""
+    words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
+    labels = {one: set(one.split(", ")) - {one} for one in words}
+    return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
+
+
+def in_words(choice: Choice, device: str) -> str:
+    """A condition for people; empty for one that holds, or does not matter, as a rule."""
+    if taken(choice, device) or choice.arm == "otherwise":
+        return ""
+    text = unwrapped(_HEAD.sub("", choice.text))
+    if choice.arm == "case":
+        asked, _, label = text.partition(" case ")
+        return label if "::" in label else f"{unwrapped(asked)} == {label}"
+    if choice.arm not in ("else", "otherwise"):
+        return text
+    plain = text.isidentifier() or not _JOINED.search(text)
+    return text[1:] if text.startswith("!") and plain else f"not {text if plain else f'({text})'}"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
-from indexes.linking.usual_conditions import taken, unwrapped
+from indexes.linking.usual_conditions import taken
 from indexes.linking.works import is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
-from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
+from indexes.queries.routing.conditions import OTHER, arm_of, arms_of, condition_words, is_always
 from indexes.queries.routing.costs import ASIDE, RESULT, ROCM
 from indexes.queries.routing.search import DEVICES, End, Search
 
@@ -32,8 +31,6 @@ _UNREAD = "its body was not read"
 _OPEN = (_UNSEEN, _UNFOLLOWED, _UNREAD, _CHECKED)
 _ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
-_HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
-_JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
 
 def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
@@ -42,9 +39,7 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     return tuple(one for device in DEVICES for one in finder.of(native, device))
 
 
-_OTHER = {"then": "else", "else": "then"}
 _Found = tuple[float, Walk, Node, End]
-_Arms = frozenset[tuple[str, str]]
 _NEAR = 200
 """Functions behind the other arm of a choice that are asked whether they lead to the same end."""
 
@@ -286,11 +281,11 @@ class _Finder:
     ) -> list[Edge]:
         """The edges that are passed where one of some choices is another, if one of them always
         is."""
-        other = (choice.text, _OTHER.get(_arm(choice), ""))
+        other = (choice.text, OTHER.get(arm_of(choice), ""))
         choices_of = self.search.prices.choices
-        ways = {edge: arms for edge in edges if other in (arms := _arms(choices_of(edge)))}
-        given = _arms(one for one in choices if one != choice) | {other}
-        return list(ways) if _is_always(list(ways.values()), given) else []
+        ways = {edge: arms for edge in edges if other in (arms := arms_of(choices_of(edge)))}
+        given = arms_of(one for one in choices if one != choice) | {other}
+        return list(ways) if is_always(list(ways.values()), given) else []
 
     def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
         """Whether calls that are under no condition lead from a function to one of some."""
@@ -317,7 +312,7 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        words = _condition_words(self._conditions(walk, node, end), walk.device)
+        words = condition_words(self._conditions(walk, node, end), walk.device)
         found = end.known.definition
         words += (_ROCM_BUILD,) * (ROCM in found.location.path)
         note = _GUESSED if end.guessed else ""
@@ -368,50 +363,8 @@ class _Finder:
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
 
 
-def _arm(choice: Choice) -> str:
-    return "else" if choice.arm == "otherwise" else choice.arm
-
-
-def _arms(choices: Iterable[Choice]) -> _Arms:
-    return frozenset((one.text, _arm(one)) for one in choices)
-
-
-def _is_always(ways: Sequence[_Arms], given: _Arms) -> bool:
-    """Whether one of several ways is passed, whatever arms are taken but those that are given."""
-    not_taken = {(text, _OTHER.get(arm, "")) for text, arm in given}
-    left = [way - given for way in ways if way.isdisjoint(not_taken)]
-    if not all(left):
-        return True
-    asked = Counter(text for way in left for text, arm in way if arm in _OTHER)
-    if not asked:
-        return False
-    ((text, _),) = asked.most_common(1)
-    return all(_is_always(left, given | {(text, arm)}) for arm in _OTHER)
-
-
-def _condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
-    """Conditions in words; none that a later one says more exactly, as one label of several."""
-    words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
-    labels = {one: set(one.split(", ")) - {one} for one in words}
-    return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
-
-
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:
     """Where a kernel stands, or its operator where it is not known."""
     if kernel is None:
         return otherwise.symbol, otherwise.location
     return kernel.definition.qualified, kernel.definition.location
-
-
-def in_words(choice: Choice, device: str) -> str:
-    """A condition for people; empty for one that holds, or does not matter, as a rule."""
-    if taken(choice, device) or choice.arm == "otherwise":
-        return ""
-    text = unwrapped(_HEAD.sub("", choice.text))
-    if choice.arm == "case":
-        asked, _, label = text.partition(" case ")
-        return label if "::" in label else f"{unwrapped(asked)} == {label}"
-    if choice.arm not in ("else", "otherwise"):
-        return text
-    plain = text.isidentifier() or not _JOINED.search(text)
-    return text[1:] if text.startswith("!") and plain else f"not {text if plain else f'({text})'}"

@@ -12,7 +12,7 @@ from indexes import Index
 from indexes.linking.works import Works
 from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
-from indexes.queries.routing.routes import in_words
+from indexes.queries.routing.conditions import in_words
 from indexes.queries.routing.search import Search
 from indexes.source.source import Source
 from tests.indexes.queries.routed_kernels import KERNELS, OPTIONS, SHADERS, YAML
