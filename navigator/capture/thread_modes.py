@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from .recorder import Recorder
 
+_PATIENCE = 10.0
+"""Seconds that a call of another thread waits for a window."""
+
 
 class ThreadModes:
     """Enters and leaves modes, also around backward passes and compiled code."""
@@ -59,10 +62,10 @@ class ThreadModes:
             self.release()
 
     def wait(self) -> None:
-        """Return when calls may begin; at once in the thread that holds the others."""
-        if self._on_hold:
-            with self._hold:
-                pass
+        """Return when calls may begin; at once in the thread that holds the others. A finalizer or
+        signal handler that runs there may need a lock of this thread: it does not wait for ever."""
+        if self._on_hold and self._hold.acquire(timeout=_PATIENCE):
+            self._hold.release()
 
     def follow(self) -> Iterator[Undo]:
         """Hook the functions that bypass function modes."""
