@@ -73,18 +73,19 @@ class _Finder:
             return self._unseen(native, device)
         cost = found[0][0] if found else math.inf
         is_usual = found and not (found[0][3].guessed or self._is_unusual(*found[0][1:]))
-        by_copy = cost < RESULT and bool(is_usual)
+        row = self.search.rows(native.full_name, device)[0]
+        is_result_copied = row.kind == "generated" and cost >= RESULT
+        by_copy = bool(is_usual) and not is_result_copied
         if nothing := self._nothing(native, device, by_copy):
             return [nothing]
         if missing and (not found or self._is_beside_missing(*found[0][:3])):
             return self._unseen(native, device)
-        row = self.search.rows(native.full_name, device)[0]
         if native.defined_by and not row.calls and cost >= min(ASIDE.values()):
             # What operators do on the way, as a copy, is not what one of a library is for, unless
             # it is known to do what another does.
             own = [self._route(*one) for one in found if self._is_own(*one[1:])]
             return own[:_MOST] or self._unseen(native, device)
-        if row.kind == "generated" and cost >= RESULT:
+        if is_result_copied:
             called = self._unseen(native, device)
             # Who knows what that computes before its result is copied.
             return called if called and called[0].note.endswith(_OPEN) else []

@@ -15,6 +15,9 @@ from indexes.model.answers import Route
 from indexes.source.source import Source
 from tests.tree_marks import TREE
 
+OPTIONS_IN_SCHEMA = (
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+)
 YAML = """
 - func: counted(Tensor self) -> Tensor
   dispatch:
@@ -57,7 +60,27 @@ YAML = """
 - func: flat_sine(Tensor self) -> Tensor
   dispatch:
     CUDA: flat_sine_cuda
-"""
+
+- func: spaced(Scalar end, {options}) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: spaced
+
+- func: spaced.start(Scalar start, Scalar end, {options}) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: spaced
+
+- func: spaced.start_step(Scalar start, Scalar end, Scalar step, {options}) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: spaced
+
+- func: spaced.start_out(Scalar start, Scalar end, Scalar step, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: spaced_out
+""".replace("{options}", OPTIONS_IN_SCHEMA)
+OPTIONS = (
+    "std::optional<ScalarType> dtype, std::optional<Layout> layout,"
+    " std::optional<Device> device, std::optional<bool> pin_memory"
+)
 KERNELS = """
 namespace at::native {
 template <typename scalar_t>
@@ -138,6 +161,24 @@ Tensor by_sizes(const Tensor& self) {
 }
 }
 """
+FACTORIES = f"""
+namespace at::native {{
+Tensor spaced(const Scalar& end, {OPTIONS}) {{
+  return native::spaced(/*start=*/0, end, dtype, layout, device, pin_memory);
+}}
+Tensor spaced(const Scalar& start, const Scalar& end, {OPTIONS}) {{
+  return native::spaced(start, end, /*step=*/1, dtype, layout, device, pin_memory);
+}}
+Tensor spaced(const Scalar& start, const Scalar& end, const Scalar& step, {OPTIONS}) {{
+  Tensor result = at::empty({{0}}, options);
+  return at::spaced_out(result, start, end, step);
+}}
+Tensor& spaced_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& result) {{
+  at::parallel_for(0, result.numel(), 0, [&](int64_t a, int64_t b) {{}});
+  return result;
+}}
+}}
+"""
 CUDA_KERNELS = """
 namespace at::native {
 __global__ void swaps_counts(float* x) {}
@@ -168,7 +209,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     native = root / "aten/src/ATen/native"
     with (native / "native_functions.yaml").open("a") as file:
         file.write(YAML)
-    (native / "Plain.cpp").write_text(KERNELS)
+    (native / "Plain.cpp").write_text(KERNELS + FACTORIES)
     (native / "cuda/Plain.cu").write_text(CUDA_KERNELS)
     cache = tmp_path_factory.mktemp("cache")
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
@@ -226,3 +267,7 @@ def test_a_size_of_one_is_not_usual(index: Index) -> None:
 
 def test_no_code_calls_what_is_compiled_from_a_text(index: Index) -> None:
     assert usual(index, "flat_sine", "CUDA").symbol.endswith("flat_sine_cuda")
+
+
+def test_a_new_tensor_that_is_filled_by_way_of_its_overloads_computes(index: Index) -> None:
+    assert usual(index, "spaced").symbol.endswith("spaced_out")
