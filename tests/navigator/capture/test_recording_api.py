@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 PROGRAM = """\
 import sys
@@ -58,6 +59,8 @@ print("done")
 def test_a_block_steps_and_a_function_are_recorded(
     tmp_path: Path, compiled: bool, request: pytest.FixtureRequest
 ) -> None:
+    if compiled and (torch.version.cuda or torch.version.hip or torch.version.xpu):
+        pytest.skip("on devices the profiler is the default")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     library = Path(request.getfixturevalue("library")) if compiled else tmp_path / "a" / "b" / "c"
