@@ -60,7 +60,7 @@ _REDUCTION = 5.0
 """What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
 _LAST = 3.0
 """What a reduction costs in another: often it sums up what something else computes."""
-_OFRESULTS = 3.0
+_OF_RESULTS = 3.0
 """What an operator costs that is given only what one other has computed: it finishes that."""
 _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
 """What the forms of an operator for one, two and three dimensions cost: the usual is images."""
@@ -156,7 +156,7 @@ class Prices:
         price = _COPY if is_copy else ASIDE.get(work, 0.0)
         price += _FILL * self._fills_before(lower.name, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
-        price += _OFRESULTS * self._is_of_results(lower, step.why)
+        price += _OF_RESULTS * self._is_of_results(lower, step.why)
         price += _ASKS * self.works.answers_alone(lower.full_name)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
