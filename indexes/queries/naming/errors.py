@@ -3,11 +3,12 @@ dtypes that a macro does cover, the operators that get there."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
+
+import msgspec
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
@@ -72,6 +73,15 @@ def find_at_place(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return find(query, index) if "\n" in query.raw.strip() else None
 
 
+class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
+    """One name of a reason in Dynamo's registry of graph breaks."""
+
+    kind: str
+
+
+_BREAKS = dict[str, list[_Break]]
+
+
 def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``GB0023``, or the address of its page: where Dynamo's registry has the number, and the
     lines that break graphs for this reason."""
@@ -80,10 +90,12 @@ def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     number, text = asked[1].upper(), index.source.text(_GRAPH_BREAKS)
     try:
-        kinds = [one["Gb_type"] for one in json.loads(text)[number]]
-    except (LookupError, TypeError, ValueError):
+        kinds = [one.kind for one in msgspec.json.decode(text, type=_BREAKS).get(number, ())]
+        where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
+    except (msgspec.MsgspecError, ValueError):
         return None
-    where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
+    if not kinds:
+        return None
     said = (_breaking(kind, index) for kind in kinds)  # the last name that it was given first
     match = _match(next(filter(None, said), ()), index)
     match = match or NameMatch("error", kinds[0], note="no line breaks a graph for this reason now")

@@ -36,8 +36,9 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
     alike = alike or [one for one in classes if finder.find(f"{one}.{member}")]
     if not alike and any(_last(one).lower() == _word(called_on) for one in classes):
         return None  # ``dataset.map``: a Dataset has none
-    own = f"torch.{_word(called_on).capitalize()}.{member}"  # ``stream``, of C++'s torch.Stream
-    names = [own, *(f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST])]
+    names = [f"{finder.shortened(one)}.{member}" for one in (alike or owners)[:_MOST]]
+    if called_on:  # ``stream``, of C++'s torch.Stream
+        names.insert(0, f"torch.{_word(called_on).capitalize()}.{member}")
     found = together(map(finder.find, names))
     if found is None or not called_on:
         return found

@@ -165,7 +165,8 @@ def test_a_message_in_a_message_comes_before_it(tree_index: Index) -> None:
 
 _REGISTRY = """{
   "GB0007": [{"Gb_type": "Call of a new name"}, {"Gb_type": "Call of an old name"}],
-  "GB0008": [{"Gb_type": "No call"}]
+  "GB0008": [{"Gb_type": "No call"}],
+  "GB0009": []
 }"""
 _BREAKING = """
 def call(one):
