@@ -148,10 +148,17 @@ class Builder:
                 with contextlib.suppress(SourceError):  # it is damaged: no loss but time
                     return self.bring_up_copy(aside, files)
             aside.write_bytes(b"")
-            with contextlib.closing(Store(aside, create=True)) as store:
-                self._bring_up(store, _Changes(list(files.values()), []))
-                store.db.execute("VACUUM")  # pages that are half empty are a twentieth of it
+            self._read_all(files, aside)
             return Report(len(files), sum(map(has_reader, files.values())), cold=True)
+
+    def _read_all(self, files: Files, into: Path) -> None:
+        """Builds in a file of its own, and copies that without pages that are half empty: they are
+        a twentieth of it."""
+        with contextlib.ExitStack() as stack:
+            loose = self._aside(stack)
+            store = stack.enter_context(contextlib.closing(Store(loose, create=True)))
+            self._bring_up(store, _Changes(list(files.values()), []))
+            store.db.execute("VACUUM INTO ?", (str(into),))
 
     def _contents(self, files: Files) -> set[tuple[str, bytes]]:
         return {(path, self.hash(path)) for path in files}
