@@ -24,7 +24,9 @@ HEADER = f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}"
 def main() -> int:
     """The command line; returns 1 if something was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--reader", action="append", help="one of them; may be given again")
+    parser.add_argument(
+        "--reader", action="append", choices=sorted(targets()), help="may be given again"
+    )
     parser.add_argument("--executions", type=int, default=10**9, help="of each reader, at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each reader, at most")
