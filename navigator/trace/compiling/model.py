@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -62,9 +62,17 @@ class Graph:
         return "backward" in self.name
 
     def fed_by(self, kernel: Kernel) -> Kernel | None:
-        """The kernel whose input ``kernel`` only copies into its layout; None for others."""
+        """The kernel whose input ``kernel`` only copies into its layout; None for others, and if
+        the log does not say what kernels compute."""
         computes = any(node.name in (kernel.nodes or ()) for node in self.nodes)
-        return None if computes or kernel.frames else self.kernels.get(kernel.feeds)
+        if computes or kernel.frames or not self.has_provenance:
+            return None
+        return self.kernels.get(kernel.feeds)
+
+    @property
+    def has_provenance(self) -> bool:
+        """Whether the log says of any kernel what it computes."""
+        return any(one.nodes is not None or one.frames for one in self.kernels.values())
 
     @property
     def frame(self) -> StackFrame | None:
@@ -127,14 +135,15 @@ def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
     """The handles of the kernels that may compute each node of a graph: one if the log says so, or
     if only one comes from that user's line; none for nodes without a kernel, such as views.
 
-    A library call (``extern_kernels.mm``) computes the only node of that name.
+    The calls of a library function (``extern_kernels.mm``) compute the nodes of that name, if there
+    are as many.
     """
     logged: dict[str, tuple[str, ...]] = {}
     for handle, kernel in graph.kernels.items():
-        logged |= dict.fromkeys(kernel.nodes or _of_library(kernel, graph), (handle,))
-    silent = {
-        handle: one for handle, one in graph.kernels.items() if (handle,) not in logged.values()
-    }
+        logged |= dict.fromkeys(kernel.nodes or (), (handle,))
+    logged = _of_libraries(graph, logged) | logged
+    known = {handle for handles in logged.values() for handle in handles}
+    silent = {handle: one for handle, one in graph.kernels.items() if handle not in known}
     for node in graph.nodes:
         of_line = tuple(handle for handle, one in silent.items() if node.frame in one.frames)
         if of_line:
@@ -142,8 +151,21 @@ def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
     return logged
 
 
-def _of_library(kernel: Kernel, graph: Graph) -> Sequence[str]:
-    """The single node named like a library function, or None."""
-    space, _, name = kernel.name.rpartition(".")
-    same = [node.name for node in graph.nodes if node.operator.rpartition("::")[2] == name]
-    return same if space and len(same) == 1 else ()
+def _of_libraries(
+    graph: Graph, logged: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    calls: dict[str, list[str]] = {}
+    for handle, kernel in graph.kernels.items():
+        space, _, name = kernel.name.rpartition(".")
+        if space and (handle,) not in logged.values():
+            calls.setdefault(name, []).append(handle)
+    nodes: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        if node.name not in logged:
+            nodes.setdefault(node.operator.rpartition("::")[2], []).append(node.name)
+    return {
+        node: tuple(handles)
+        for name, handles in calls.items()
+        if len(nodes.get(name, ())) == len(handles)
+        for node in nodes[name]
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -141,8 +142,18 @@ def _break(compilation: Compilation, _header: dict[str, Any], payload: list[str]
 
 
 def _recompile(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
-    found = (f"recompiled, guard of {line.strip()}" for line in payload if line.strip())
-    compilation.notes += [Note(text, compilation.frame, "recompile") for text in found]
+    for reason in _reasons("\n".join(payload).strip()):
+        guard = reason.partition("\n")[0].partition("  #")[0].rstrip()
+        stack = list(_FRAME.finditer(reason))
+        frame = _frame(stack[-1]) if stack else compilation.frame
+        compilation.notes.append(Note(f"recompiled, guard of {guard}", frame, "recompile"))
+
+
+def _reasons(text: str) -> list[str]:
+    """One reason is logged as it is, several as a list. Further lines are the user's stack."""
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(text, type=list[str])
+    return [text] if text else []
 
 
 def _guards(compilation: Compilation, _header: dict[str, Any], payload: list[str]) -> None:

@@ -31,6 +31,8 @@ class CompilationRows:
         self.has_graph = False
         self.is_silent = False
         """Whether the log does not say which kernel computes a node."""
+        self.has_provenance = False
+        """Whether it says of any kernel what it computes."""
         self._stacks = stacks
         self._first = first
 
@@ -68,12 +70,12 @@ class CompilationRows:
                 self._add_nodes(graph, (handle,), kernels, row)
             else:  # listed under each of several kernels
                 self._add_logged_nodes(graph, kernel.nodes, row)
-        self.is_silent |= graph.has_code and not graph.kernels
+        self.has_provenance |= graph.has_provenance
+        self.is_silent |= graph.has_code and not (graph.kernels and graph.has_provenance)
         groups = dict.fromkeys(kernels.get(node.name, ()) for node in graph.nodes)
         for group in groups:
             if len(group) > 1:
-                names = ", ".join(graph.kernels[handle].name for handle in group)
-                row = self._row(f"one of {names}", None, parent, backward)
+                row = self._row(f"one of {_names(graph, group)}", None, parent, backward)
                 self._add_nodes(graph, group, kernels, row)
                 self.is_silent = True
         self._add_nodes(graph, (), kernels, parent)
@@ -110,6 +112,11 @@ class CompilationRows:
             return NONE
         self._stacks.append(Stack((frame,), 0))
         return len(self._stacks) - 1
+
+
+def _names(graph: Graph, handles: tuple[str, ...]) -> str:
+    names = list(dict.fromkeys(graph.kernels[handle].name for handle in handles))
+    return ", ".join(names) if len(names) > 1 else f"{len(handles)} calls of {names[0]}"
 
 
 def _frame(graph: Graph, kernel: Kernel) -> StackFrame | None:

@@ -53,9 +53,8 @@ def read(path: Path, _watch: Watch) -> Trace:
         "times and inputs: a log of the compiler holds what was compiled, not what ran"
     )
     if rows.is_silent:
-        meta.lacks.append(
-            "which kernel computes some operators; with INDUCTOR_PROVENANCE=1 a log tells more"
-        )
+        more = "" if rows.has_provenance else "; with INDUCTOR_PROVENANCE=1 a log tells more"
+        meta.lacks.append(f"which kernel computes some operators{more}")
     build(trace, rows.items)
     return trace
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from indexes.model.vocabulary import Location
 from navigator.trace.compiling.model import Graph, Kernel, Node, kernels_of_nodes
-from navigator.trace.model import TraceOp
+from navigator.trace.model import StackFrame, TraceOp
 from navigator.trace.readers import read_trace
+from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 
@@ -50,6 +54,25 @@ def test_a_graph_break_and_a_second_compilation_have_their_reasons(trace: Trace)
     assert trace.op(anew.parent or 0).label == "compile step [0/1]"
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_a_reason_is_one_message_at_the_line_of_its_stack(several: bool) -> None:
+    reason = """0/0: k == 1      # h = x * k  # prog.py:8 in step
+User stack trace:
+  File "/home/me/prog.py", line 20, in run
+    step(x)
+  File "/home/me/prog.py", line 8, in step
+    h = x * k
+"""
+    text = json.dumps([reason, "0/1: k == 2"], indent=0) if several else reason
+    log = CompileLog()
+    header = {"artifact": {"name": "recompile_reasons"}, "frame_id": 0, "frame_compile_id": 2}
+    log.add(header, text.split("\n"))
+    notes = log.compilations["0/2"].notes
+    wanted = ["recompiled, guard of 0/0: k == 1", "recompiled, guard of 0/1: k == 2"]
+    assert [note.text for note in notes] == wanted[: 1 + several]
+    assert notes[0].frame == StackFrame(Location("/home/me/prog.py", 8), "step")
+
+
 def test_guards_are_folded_below_one_row(trace: Trace) -> None:
     guards = named(trace, "guards: ")[0]
     assert int(guards.label.split()[-1]) == len(below(trace, guards))
@@ -82,7 +105,15 @@ def test_what_the_log_does_not_tell_is_said_to_be_open(trace: Trace) -> None:
     assert total == "kernel cpp_fused_sum_1 (operators by their line)"
     assert several == "one of cpp_fused_gelu_gelu_backward_mul_0, cpp_fused_sum_1"
     assert views == []
-    assert any("INDUCTOR_PROVENANCE" in one for one in trace.meta.lacks)
+    assert "which kernel computes some operators" in trace.meta.lacks
+
+
+def test_a_log_without_provenance_says_how_it_tells_more(tmp_path: Path) -> None:
+    entries = next(LOGS.glob("*.log")).read_text().split("\nV")
+    kept = [one for one in entries if "provenance" not in one.split("\n")[0]]
+    text = re.sub(r".*# \[Provenance debug handles\].*\n", "", "\nV".join(kept))
+    (tmp_path / "some.log").write_text(text)
+    assert any("INDUCTOR_PROVENANCE" in one for one in read_trace(tmp_path).meta.lacks)
 
 
 def test_the_summary_is_what_the_compiler_says(trace: Trace) -> None:
@@ -134,3 +165,18 @@ def test_a_kernel_of_no_operator_is_made_for_the_one_that_reads_what_it_writes()
     graph.kernels["mm:2"] = multiplies = Kernel("mm", nodes=("mm",), feeds="copy:1")
     assert graph.fed_by(copies) is multiplies
     assert graph.fed_by(multiplies) is None
+    for kernel in graph.kernels.values():
+        kernel.nodes = None  # a log without provenance
+    assert graph.fed_by(copies) is None
+
+
+def test_calls_of_a_library_compute_the_nodes_of_its_name_and_no_others() -> None:
+    frame = StackFrame(Location("prog.py", 8), "step")
+    names = ("mm", "mm_1", "sum_1")
+    graph = Graph("0_backward")
+    graph.nodes = [Node(one, f"aten::{one.partition('_')[0]}", "", "", frame) for one in names]
+    for handle in ("extern_kernels.mm:1", "extern_kernels.mm:2", "cpp_fused_sum_0:3"):
+        graph.kernels[handle] = Kernel(handle.partition(":")[0], frames=(frame,))
+    calls = ("extern_kernels.mm:1", "extern_kernels.mm:2")
+    found = kernels_of_nodes(graph)
+    assert found == {"mm": calls, "mm_1": calls, "sum_1": ("cpp_fused_sum_0:3",)}
