@@ -29,7 +29,7 @@ from indexes.readers.messages import MessageFact
 from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
-from indexes.readers.python.remarks import read_remarks, read_word_lists
+from indexes.readers.python.remarks import read_remarks, read_test_imports, read_word_lists
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import content_hash
 from indexes.source.git import Repository
@@ -215,7 +215,9 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         is_test = is_test_file(facts.path)
         if kind == "python":
             facts.messages = _messages(facts.path, data)
-        if not is_test:
+        if is_test:
+            facts.remarks = read_test_imports(data)
+        else:
             remarks = read_remarks(data, facts.path)
             facts.remarks = [*remarks, *read_word_lists(data, facts.path, remarks)]
         if is_test or facts.path.startswith(TESTING):

@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 
 from indexes.linking.python.paths import Found
 from indexes.model.answers import Hit, NameMatch
+from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence
@@ -126,6 +127,19 @@ def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return match_of("symbol", query.base, hits[:_MOST], note)
 
 
+def find_taken_over(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """``mp.Process``, which a module of the tree has from one of Python's by a star import."""
+    for path in query.paths:
+        owner, _, name = path.rpartition(".")
+        found = finding.find_taken_over(owner, name, index) if owner else None
+        if found:
+            origin, place = found
+            hit = Hit("attribute", f"{module_name(place.path)}.{name}", place, f"of {origin}")
+            note = f"{origin}.{name}, which is Python's own"
+            return NameMatch("python", hit.name, hits=(hit,), note=note, confidence="by rule")
+    return None
+
+
 def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A function in another, of a module or of a method."""
     answer = finding.find_inner(query.paths[-1], index) if query.paths else None
@@ -146,7 +160,7 @@ def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     owner, name = _split(query)
     is_class = owner.isidentifier() and name[:1].isupper() and not name.isupper()
     found = find(replace(query, paths=(name,)), index) if is_class else None
-    if found is None or python_names.find(owner, index):
+    if found is None or finding.is_private(found.text) or python_names.find(owner, index):
         return None
     sure: Confidence = "ambiguous" if found.confidence == "ambiguous" else "by rule"
     note = f"if {owner} is {found.text.rpartition('.')[0]}"

@@ -13,6 +13,7 @@ from indexes.model.vocabulary import Confidence
 
 NameKind = Literal[
     "bare",
+    "call",
     "operator",
     "library",
     "python",
@@ -23,9 +24,10 @@ NameKind = Literal[
     "statement",
     "text",
 ]
-"""What a spelling says: a name without any qualifier, an operator of aten, one of another
-namespace (or a C++ name with a single scope), a dotted Python path, a Node class, a stub, a C++
-symbol, a line of a file, a statement of Python, or words, as of an error message."""
+"""What a spelling says: a name without any qualifier, a statement of a program that calls one, an
+operator of aten, one of another namespace (or a C++ name with a single scope), a dotted Python
+path, a Node class, a stub, a C++ symbol, a line of a file, a statement of Python, or words, as of
+an error message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,21 @@ def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return found if found and len(found.hits) == 1 else None
 
 
+def _find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """What a statement of a program calls by a name that is not public, and so may be its own: the
+    line, if PyTorch has it, else what of PyTorch can be called by that name."""
+    if line := texts.find_line(query, index):
+        return line
+    worlds = (python.find, cxx.find, python.find_member)
+    found = next(filter(None, (world(query, index) for world in worlds)), None)
+    hits = tuple(hit for hit in (found.hits if found else ()) if hit.kind in _CALLED_BARE)
+    note = f"unless {query.base} is a function of the program itself"
+    return replace(found, hits=hits, note=note, confidence="ambiguous") if found and hits else None
+
+
+_CALLED_BARE = ("function", "class", "macro")
+
+
 def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """What a statement is about; of an import nothing where the tree lacks that package."""
     package = query.base.partition(".")[0] if "import " in query.raw else ""
@@ -253,6 +268,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_setting,
     ),
     "operator": (operators.find, cxx.find, texts.find_literal),
+    "call": (operators.find, python.find_public, _find_called),
     "library": (
         operators.find_library_operator,
         cxx.find_member,
@@ -265,6 +281,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find_local,
         variables.find,
         python.find,
+        python.find_taken_over,
         texts.find_foreign,
         python.find_of_class,
         operators.find,

@@ -128,7 +128,25 @@ def python_name(raw: str, name: str) -> NameQuery | None:
         return from_parts(raw, namespace, base, overload)
     if path.startswith(_EXTERN):
         return replace(_bare(raw, path.removeprefix(_EXTERN)), note=_EXTERN_NOTE)
-    return _dotted_path(raw, path, "(" in name) if "." in path else _bare(raw, path)
+    if "." in path:
+        return _dotted_path(raw, path, "(" in name)
+    query = _bare(raw, path)
+    return replace(query, kind="call") if "(" in name and _is_of_program(raw) else query
+
+
+def _is_of_program(text: str) -> bool:
+    """Whether a text is a statement of a Python program that calls a bare name: it assigns the
+    result, or gives arguments as C++ has none."""
+    try:
+        (found,) = blocks.parse(text.strip()).body
+    except (SyntaxError, ValueError):
+        return False
+    match found:
+        case ast.Assign(value=ast.Call(ast.Name())):
+            return not text.rstrip().endswith(";")
+        case ast.Expr(ast.Call(ast.Name(), arguments, keywords)):
+            return bool(keywords) or any(isinstance(one, ast.Starred) for one in arguments)
+    return False
 
 
 _PACKAGES = ("torch", "functorch", "torchgen")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
 
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
@@ -185,6 +188,29 @@ def _defined(name: str, index: IndexedTree) -> Iterator[PythonAnswer | None]:
                 inner.append(PythonAnswer(kind, full, full, (place,)))
     yield from map(finder_of(index).find, sorted(top, key=_rank))
     yield from inner
+
+
+def find_taken_over(owner: str, name: str, index: IndexedTree) -> tuple[str, Location] | None:
+    """The module of Python's own from which a module of the tree takes a name by a star import,
+    and the line of that."""
+    found = find(owner, index)
+    module = finder_of(index).names.module(found.defined) if found else None
+    for star in module.scope.stars if module else ():
+        if module and _is_of_python(star, name):
+            statement = re.compile(rb"from[ \t]+%b[ \t]+import" % re.escape(star.encode()))
+            before = statement.split(module.text.data, 1)[0]
+            return star, Location(module.path, before.count(b"\n") + 1)
+    return None
+
+
+def _is_of_python(module: str, name: str) -> bool:
+    """Whether a file of a module of Python's standard library defines a name; nothing is run."""
+    spec = find_spec(module) if module in sys.stdlib_module_names else None
+    origin = Path(spec.origin or "") if spec else Path()
+    files = origin.parent.glob("*.py") if origin.stem == "__init__" else [origin]
+    word = re.escape(name.encode())
+    defined = re.compile(rb"(?m)^[ \t]*(?:def|class)[ \t]+%b\b|^%b[ \t]*=" % (word, word))
+    return any(defined.search(one.read_bytes()) for one in files if one.suffix == ".py")
 
 
 def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:

@@ -335,6 +335,13 @@ def read_word_lists(data: bytes, path: str, remarks: Iterable[RemarkFact]) -> li
     return [*read_words(text, named), *_public(text, path), *_imports(text)]
 
 
+def read_test_imports(data: bytes) -> list[RemarkFact]:
+    """The packages that a test imports under their own names."""
+    found = {one for one, name in _IMPORT.findall(data.decode("utf-8", "replace")) if not name}
+    listed = sorted(f"{one}={one}" for one in found if "." not in one)
+    return [RemarkFact("imports", " ".join(listed), 0)] if listed else []
+
+
 _IMPORT = regex(r"^[ \t]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:#.*)?$", MULTILINE)
 
 

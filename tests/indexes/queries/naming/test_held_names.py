@@ -139,6 +139,8 @@ FILES = {
     "torch/deep/layer.py": "class Layer:\n    lr_decay: int\n",
     "torch/deep/_private.py": "class _Options:\n    keep_inputs = False\n",
     "torch/deep/__init__.py": "def export(model, keep_inputs=False):\n    pass\n",
+    "torch/processes/__init__.py": "\nfrom multiprocessing import *\n",
+    "test/test_pictures.py": "import cvlib\nimport other as model\n",
     "torchgen/model.py": "class NativeFunction:\n    device_check: str\n",
     "docs/source/deep.rst": ".. currentmodule:: torch.deep\n.. autofunction:: export\n"
     ".. autofunction:: torch.deep.inner.types.pad\n",
@@ -371,6 +373,38 @@ def test_a_wheel_says_what_it_lacks_where_a_name_leads_nowhere(
     said = r"in PyTorch [^;]+; not here: kernels \(.cpp\), tests: torchnav clone$"
     with pytest.raises(NotFound, match=said):
         held.meant("createNothing")
+
+
+@pytest.mark.parametrize("text", ["out = weigh(x)", "weigh(*xs)", "weigh(x, by=2)"])
+def test_what_a_program_calls_may_be_a_function_of_its_own(held: Index, text: str) -> None:
+    found = held.resolve(text)
+    assert [hit.name for hit in found.hits[:1]] == ["c10::weigh"]
+    assert found.confidence == "ambiguous"
+    assert found.note == "unless weigh is a function of the program itself"
+    assert not held.resolve("weigh(x);").note
+
+
+def test_no_program_calls_a_module_or_a_member(held: Index) -> None:
+    for text in ("out = layer(x)", "lr_decay(*xs)"):
+        assert held.resolve(text).kind == "none"
+        assert held.resolve(text.partition("(")[0].removeprefix("out = ")).kind != "none"
+
+
+def test_a_program_calls_what_is_public(held: Index) -> None:
+    found = held.resolve("out = export(model, keep_inputs=True)")
+    assert (found.hits[0].name, found.note) == ("torch.deep.export", "")
+
+
+def test_names_of_python_that_a_module_takes_over(held: Index) -> None:
+    found = held.resolve("torch.processes.Process")
+    assert place(held, "torch.processes.Process") == "attribute torch/processes/__init__.py:2"
+    assert found.note == "multiprocessing.Process, which is Python's own"
+    assert held.resolve("torch.processes.Proces").kind == "none"
+
+
+def test_a_package_that_tests_import_is_no_tensor(held: Index) -> None:
+    assert held.resolve("cvlib.halve").note == "cvlib.halve, which is not PyTorch's"
+    assert "which is not" not in held.resolve("model.halve").note
 
 
 @pytest.fixture
