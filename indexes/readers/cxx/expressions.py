@@ -281,7 +281,8 @@ class Expressions:
                 return begin + cast.start(), mark
         if self.text[before] in _NAME:
             begin, _ = self._named(before)
-            return begin, type_mark(self.text[begin : before + 1])
+            if (name := self.text[begin : before + 1]) not in _NO_TYPE:
+                return begin, type_mark(name)
         return opened, self.mark(opened + 1, at)
 
     def _indexed(self, at: int) -> tuple[int, str] | None:

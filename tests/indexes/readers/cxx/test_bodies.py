@@ -176,6 +176,7 @@ def test_the_name_that_a_comment_gives_an_argument() -> None:
         ("(self)", "T"),
         ("(*weight)", "T"),
         ("(self + alpha)", "T"),
+        ("return (self + alpha)", "T"),
         ("xs[0]", "T"),
         ("self.clone()", ".clone"),
         ("at::isnan(self)", ".isnan"),
