@@ -172,10 +172,8 @@ _LIBRARIES = (
     ("NNPACK", ("nnp_",), regex(r"nnp_\w+$")),
     (
         "Metal",
-        ("mtl_", "dispatchThread", "encodeToCommandBuffer", "copyFromBuffer", "fillBuffer"),
-        regex(
-            r"(?:mtl_\w+|dispatchThread(?:s|groups)|encodeToCommandBuffer|copyFrom\w+|fillBuffer)$"
-        ),
+        ("mtl_", "dispatchThread", "encodeToCommand", "copyFromBuffer", "fillBuffer"),
+        regex(r"(?:mtl_\w+|dispatchThread(?:s|groups)|encodeToCommand\w+|copyFrom\w+|fillBuffer)$"),
     ),
     (
         "MKL",

@@ -31,6 +31,7 @@ from indexes.linking.visible import library_of
         ("DftiComputeForward", "MKL"),
         ("Dfti", ""),
         ("encodeToCommandBuffer", "Metal"),
+        ("encodeToCommandEncoder", "Metal"),
         ("commandBuffer", ""),
     ],
 )
