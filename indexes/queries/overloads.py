@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.linking.python.paths import bindings, skipping_rule
 from indexes.model.files import canonical
+from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
+from indexes.queries.indexed_tree import IndexedTree
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
+
+_PARAMETER = regex(r"\w+[^,=]*(=?)[^,]*")
+"""Of a function as its documentation writes it, with the sign in front of a default."""
 
 
 def in_order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
@@ -19,6 +25,29 @@ def in_order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
 def _commonness(function: NativeFunction) -> tuple[int, int]:
     rank = {"": 0, "Tensor": 1}.get(function.overload, 2)
     return (int("generated" in function.tags) + int("out" in function.overload), rank)
+
+
+def as_documented(names: Sequence[str], index: IndexedTree) -> tuple[str, ...]:
+    """Overloads of a name, those first that take what its documentation says that it is given: of
+    ``where`` the one that chooses between ``input`` and ``other``."""
+    base = names[0].partition(".")[0]
+    found = StoredPython(index.facts.store).by_target(f"torch.{base}") if len(names) > 1 else ()
+    documented = next((one for one in found if one[1].kind == "docs"), None)
+    if documented is None:
+        return tuple(names)
+    file, fact = documented
+    text = "\n".join(index.lines(file)[fact.line - 1 : fact.end_line])
+    signature = text.partition(f"{base}(")[2].partition(")")[0]
+    named = _PARAMETER.findall(signature.partition("*,")[0])
+    required = sum(not default for default in named)
+
+    def is_another(name: str) -> bool:
+        native = index.facts.native(name)
+        arguments = parse_schema(native.schema).arguments if native else ()
+        needed = sum(one.default is None and not one.is_out for one in arguments)
+        return not needed <= required <= sum(not one.kwarg_only for one in arguments)
+
+    return tuple(sorted(names, key=is_another)) if required else tuple(names)
 
 
 def bound_to(path: str, facts: Lookup) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ namespaces, and those that record a Node class."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from indexes.linking.python.paths import Found, operator_named
 from indexes.model.answers import Hit, NameMatch
@@ -11,7 +12,7 @@ from indexes.model.files import canonical, unpack
 from indexes.model.vocabulary import Confidence
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
-from indexes.queries.overloads import bound_to, in_order
+from indexes.queries.overloads import as_documented, bound_to, in_order
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
 
@@ -53,7 +54,9 @@ def find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The operators that a name means; a Python path those whose generated binding it is."""
-    return named_operator(query, index.facts) or _bound(query, index.facts)
+    if found := named_operator(query, index.facts):
+        return replace(found, overloads=as_documented(found.overloads, index))
+    return _bound(query, index.facts)
 
 
 def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
