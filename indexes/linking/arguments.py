@@ -1,5 +1,4 @@
-"""Which overload a call means, as far as the marks of its arguments tell: C++'s overload
-resolution on the few types that ATen's functions take."""
+"""Overload resolution of C++ for the few types that ATen's functions take."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import ELEMENT, ELEMENTS, LIST, UNKNOWN, one_letter
 
 Returned = Callable[[str], str]
-"""Tells the mark of what a call of some name returns; ``?`` where it is not known."""
+"""Gives the mark of what the function of a name returns; ``?`` if unknown."""
 
 _MARKS = {
     "Tensor": "T",
@@ -48,16 +47,16 @@ _MARKS = {
     "Generator": "G",
 }
 _SEVERAL = regex(r"\.\.\.|^\s*[A-Z][A-Z0-9_]{3,}\s*(?:\(|$)")
-"""A parameter that stands for several: a pack, or a macro that holds them."""
+"""A parameter that stands for several: a pack, or a macro that expands to parameters."""
 _OTHER = "X"
-"""A type of schemas that nothing with a mark of its own becomes: ``Dimname[]``, ``Layout``."""
+"""The mark of other schema types, which only ``None`` fits: ``Dimname[]``, ``Layout``."""
 _ANY = "?t"
-"""A type with a name such as templates give to their own: ``T``, ``scalar_t``."""
+"""A type that looks like a template's own parameter: ``T``, ``scalar_t``."""
 _OWN_TYPE = regex(r"(?:[A-Z]\d?|\w*scalar_t|opmath_t)$")
 _NO_NAME = regex(r"\W+")
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
-"""What a value of each kind becomes without being asked."""
+"""Implicit conversions: the marks of the parameters that a value of a mark converts to."""
 
 
 # ------------------------------------------------------------------------- C++ functions
@@ -66,8 +65,8 @@ _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 def chosen(
     call: Call, candidates: Sequence[Known], returned: Returned, by_types: bool = True
 ) -> list[Known]:
-    """Of overloads, those that a call can mean: that take as many arguments and, ``by_types``, of
-    types that fit best. All of them where the arguments say nothing."""
+    """The overloads a call can mean, by the number of arguments and, if ``by_types``, their types.
+    All of them if the arguments are unknown."""
     marks = arguments_of(call) if candidates else None
     if marks is None or call.kind == "name":
         return list(candidates)
@@ -82,7 +81,7 @@ def chosen(
 
 
 def able(call: Call, candidates: Sequence[Known], returned: Returned) -> list[Known]:
-    """Of functions, those that what a call is given can be passed on to; all where none can."""
+    """The functions that can take the arguments of a call; all of them if none can."""
     marks = arguments_of(call) or []
     scored = _scored(candidates, marks, returned, bool(call.template), all_given=True)
     return [one for _, one in scored] or list(candidates)
@@ -95,8 +94,8 @@ def _scored(
     types_given: bool,
     all_given: bool,
 ) -> list[tuple[int, Known]]:
-    """Those that a call can mean, with how well they fit; ``types_given`` for a call that says
-    the types of a template: ``f<scalar_t>(x)``."""
+    """The candidates that accept the arguments, with a score of how well. ``types_given``: the call
+    names template arguments, as ``f<scalar_t>(x)``."""
     found = []
     for one in candidates:
         definition = one.definition
@@ -116,7 +115,7 @@ def _scored(
 
 @lru_cache(65536)
 def _parameters(text: str, own_types: bool) -> tuple[tuple[str, ...], int]:
-    """The mark of each parameter, and how many have no default."""
+    """The marks of the parameters, and the number without a default."""
     listed = written_parameters(text)
     if [one.strip() for one in listed] in (["void"], [""]):
         return (), 0
@@ -128,7 +127,7 @@ def _parameters(text: str, own_types: bool) -> tuple[tuple[str, ...], int]:
 
 
 def parameter_mark(text: str, own_types: bool = False) -> str:
-    """What a parameter takes; ``?`` where that is not understood."""
+    """The mark of a parameter's type; ``?`` if unknown."""
     plain = normalize(next(iter(split_parameters(text)), ""))
     if plain.startswith("optional<"):
         return _MARKS.get(plain[9:-1], "?") + "?"
@@ -136,7 +135,7 @@ def parameter_mark(text: str, own_types: bool = False) -> str:
 
 
 def fit(mark: str, parameter: str, returned: Returned) -> int:
-    """How well an argument fits a parameter: 2 as it is, 1 converted or unknown, -1 not."""
+    """How well an argument fits a parameter: 2 same type, 1 converted or unknown, -1 not."""
     if mark == UNKNOWN:
         return 1
     if len(mark) > 1:
@@ -163,8 +162,8 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
 
 
 def operator_base(call: Call) -> str:
-    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``, and
-    ``at::add_symint_out``, as torchgen/api/cpp.py names what takes a SymInt."""
+    """The name of the operator in a call: ``add`` for ``at::add_out``,
+    ``at::_ops::add_Tensor::call`` and ``at::add_symint_out`` (torchgen/api/cpp.py)."""
     if "_ops" in call.qualifier:
         name = call.qualifier.rpartition("::")[2]
         return name.rpartition("_")[0] or name
@@ -172,9 +171,11 @@ def operator_base(call: Call) -> str:
 
 
 def mark_of_result(facts: Facts, name: str) -> str:
-    """The mark of what an operator or function returns, by its name; ``name#1`` for one of several,
-    ``name[]`` for an element, ``name.other`` for what the method ``other`` of that returns,
-    ``Type::name`` for what the method of a class does."""
+    """The mark of what an operator or function returns.
+
+    ``name#1`` is one of several results, ``name[]`` an element, ``name.other`` the result of the
+    method ``other`` on it, ``Type::name`` the result of a method of a class.
+    """
     if name.endswith(ELEMENT):
         return ELEMENTS.get(mark_of_result(facts, name.removesuffix(ELEMENT)), UNKNOWN)
     first, _, name = name.rpartition(".")
@@ -201,8 +202,8 @@ def mark_of_result(facts: Facts, name: str) -> str:
 
 
 def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
-    """The mark that all functions of a name return, or all methods of it of classes of a name;
-    ``name#1`` for one of several."""
+    """The mark that all functions of a name return, or all methods of it in classes named
+    ``owner``. ``name#1`` is one of several results."""
     name, _, place = name.partition("#")
     found = (one.definition for one in facts.named(name))
     marks = {
@@ -221,8 +222,8 @@ def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:
 def fitting(
     call: Call, overloads: Sequence[NativeFunction], returned: Returned
 ) -> list[NativeFunction]:
-    """The overloads that a call of an operator can mean: by the types of its arguments, or where
-    none fits, since a type was not understood, by their number."""
+    """The overloads of an operator that a call can mean, by argument types, or by their number
+    alone if no overload fits the types."""
     out = call.name.endswith(("_out", "_outf"))
     member = call.kind == "member"
     able = [o for o in overloads if _is_callable(o, out, member)]
@@ -240,7 +241,7 @@ def fitting(
 
 
 def _without_default(function: NativeFunction) -> str:
-    """The arguments that torchgen gives no default in C++, where overloads would be ambiguous."""
+    """The arguments without a default in C++ (``cpp_no_default_args``)."""
     return _NO_NAME.sub(" ", function.flags.get("cpp_no_default_args", ""))
 
 
@@ -251,7 +252,7 @@ def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
 
 
 _Parameters = tuple[tuple[tuple[str, str], ...], int]
-"""The name and mark of each parameter, and how many have no default."""
+"""The name and mark of each parameter, and the number without a default."""
 
 
 def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Returned) -> int:
@@ -270,8 +271,8 @@ def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Ret
 
 @lru_cache(8192)
 def _operator_parameters(schema: str, given: str, member: bool, out_last: bool) -> _Parameters:
-    """Of the C++ function, where outputs come first but in ``_outf``, and ``given`` are the names
-    without a default in C++. Four options of a factory are one ``TensorOptions``."""
+    """The parameters of an operator's C++ function; ``given``: arguments without a default in C++.
+    The four options of a factory are one ``TensorOptions``."""
     ordered = parse_schema(schema).in_cpp(member, out_last)
     options = [a for a in ordered if a.name in ("dtype", "layout", "device", "pin_memory")]
     marks = [(a.name, _schema_mark(a)) for a in ordered]
@@ -283,7 +284,7 @@ def _operator_parameters(schema: str, given: str, member: bool, out_last: bool) 
 
 
 def _options_as_one(marks: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """``options`` may be given for the four; each of the four by itself may be too."""
+    """Replaces ``dtype`` by ``options``: either may be given for the four options."""
     at = next(i for i, (name, _) in enumerate(marks) if name == "dtype")
     return [*marks[:at], ("options", "?"), *marks[at + 1 :]]
 

@@ -1,7 +1,7 @@
-"""Which dtypes a function runs for: each ``AT_DISPATCH_*`` in it, expanded by the tree's macros.
+"""Which dtypes a function runs for: expands each ``AT_DISPATCH_*`` in it with the tree's macros.
 
-A macro dispatches when it becomes a ``switch`` over enumerators of ScalarType, whatever its
-name is: ``Dispatch.h``, ``Dispatch_v2.h`` and the wrappers of single files are read alike.
+A macro dispatches if it expands to a ``switch`` over enumerators of ScalarType, whatever its
+name: ``Dispatch.h``, ``Dispatch_v2.h`` and wrappers of single files are read alike.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _TYPE_LISTS = tuple(row.names for row in IDIOMS if row.means == "scalar types")
 _MARK = "torchnav_type"
 _TAG = regex(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
 _OBJECT = regex(r"[^{}]*\w(?:\.|->)[^{}]*$")
-"""``iter.dtype()``: what is switched on, which changes no case."""
+"""``iter.dtype()``: the value that is switched on, which does not change the cases."""
 _MADE = regex(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
 _NOWHERE = Location("", 0)
 _LAMBDA = regex(r"\{[^{}]*\}")
 
 Macros = Callable[[str], Iterable[tuple[str, MacroFact]]]
-"""All macros of a name in the tree, each with its file."""
+"""Gives all macros of a name in the tree, each with its file."""
 Lines = Callable[[str], Sequence[str]]
-"""The lines of a file."""
+"""Gives the lines of a file."""
 
 
 class Dtypes:
-    """Reads the dtype dispatches of functions. Answers are kept while it lives."""
+    """Finds the dtype dispatches of functions, with a cache."""
 
     def __init__(self, macros: Macros, lines: Lines) -> None:
         self._macros = cache(lambda name: list(macros(name)))
@@ -52,7 +52,7 @@ class Dtypes:
         self._switching: dict[str, bool] = {}
 
     def of(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
-        """The dispatches in the body of ``definition``, in the order they stand."""
+        """The dispatches in the body of ``definition``, in source order."""
         if definition.kind == "macro" or not definition.location.line:
             return ()
         if definition.macro_location:
@@ -67,7 +67,7 @@ class Dtypes:
         return frozenset(_MADE.findall(expanded))
 
     def files(self, words: Iterable[str]) -> frozenset[str]:
-        """The files with a macro that a text of these words may use, whichever is in force."""
+        """The files that define a macro which a text of these words can use."""
         used = frozenset(word for word in (*words, *_TYPE_LISTS) if self._macros(word))
         return self._files_of(used)
 
@@ -119,7 +119,7 @@ class Dtypes:
                 yield DtypeDispatch(name, at, known, hint, tag, guard, unread)
 
     def _in_macro(self, definition: Definition) -> Iterator[DtypeDispatch]:
-        """The function is a macro's: its text is what the macro makes of the use."""
+        """Dispatches of a function that a macro defines: those in the macro's expansion."""
         use, line = self._source(definition)
         stop = self.switches
 
@@ -134,11 +134,11 @@ class Dtypes:
     # ------------------------------------------------------------------ macros
 
     def dispatches(self, name: str) -> bool:
-        """Whether a use of ``name`` may choose by dtype: its cases tell, if the tree has them."""
+        """Whether a use of ``name`` may be a dtype dispatch."""
         return self.switches(name) or (meaning_of(name) == "dtypes" and not self._macros(name))
 
     def switches(self, name: str) -> bool:
-        """Whether a use of ``name`` is a ``switch``: in its body, or of what it begins with."""
+        """Whether ``name`` expands to a ``switch``, or begins with a macro that does."""
         known = self._switching.get(name)
         if known is None:
             self._switching[name] = False
@@ -155,7 +155,7 @@ class Dtypes:
         return self.switches(first[2]) or self._given_switches(first[2], macro.body[first.end() :])
 
     def _given_switches(self, name: str, behind: str) -> bool:
-        """Whether ``name(...)`` begins with an argument of its own that is a ``switch``."""
+        """Whether ``name(...)`` begins with a parameter of its own that is a ``switch``."""
         ended = close(behind, 0) if behind.startswith("(") else -1
         given = split_arguments(behind[1:ended]) if ended > 0 else []
         for _, macro in self._macros(name):
@@ -166,7 +166,7 @@ class Dtypes:
         return False
 
     def _own(self, name: str, at: Location) -> list[MacroFact]:
-        """The definitions of a macro in its user's file: several stand under ``#if``."""
+        """The definitions of a macro in the file that uses it; several under ``#if``."""
         return [
             m
             for p, m in self._macros(name)
@@ -174,14 +174,14 @@ class Dtypes:
         ]
 
     def _ended(self, macro: MacroFact, at: Location) -> bool:
-        """Whether an ``#undef`` above ``at`` ends it."""
+        """Whether an ``#undef`` above ``at`` removes it."""
         if not macro.undefined_at:
             return False
         text = "\n".join(self._lines(at.path)[: at.line - 1])
         return macro.undefined_at < len(text)
 
     def _macro(self, name: str, at: Location = _NOWHERE, number: int = 0) -> MacroFact | None:
-        """A macro in force: one of its user's file, or else the nearest header's."""
+        """A visible definition of a macro: in the same file, else in the nearest header."""
         if own := self._own(name, at):
             return own[min(number, len(own) - 1)]
         found = [(p, m) for p, m in self._macros(name) if is_header(p)]
@@ -190,8 +190,8 @@ class Dtypes:
     def _cover(
         self, name: str, arguments: tuple[str, ...], at: Location, number: int
     ) -> tuple[tuple[str, ...], str]:
-        """(cases, the type's name in the body) of one use of one alternative: the same in every
-        file that has no macros of its own among those that it takes."""
+        """The cases of one use, and the name of its type in the body. Cached for all files that
+        define none of the macros involved."""
         if not self._own(name, at):
             cases, hint, met = self._covered(name, arguments, _NOWHERE, 0)
             if not any(path == at.path for one in met for path, _ in self._macros(one)):
@@ -201,7 +201,7 @@ class Dtypes:
     def _expanded(
         self, name: str, arguments: tuple[str, ...], at: Location, number: int
     ) -> tuple[tuple[str, ...], str, frozenset[str]]:
-        """The same with the names that were met, expanded as at one place."""
+        """The same, with the names of all macros that were expanded."""
         chosen = self._macro(name, at, number)
         met = {name}
 
@@ -216,7 +216,7 @@ class Dtypes:
         return cases, hint[1] if hint else "", frozenset(met)
 
     def _guard(self, name: str, at: Location, number: int) -> str:
-        """The ``#if`` of one of several alternatives."""
+        """The ``#if`` of one of several definitions."""
         own = self._own(name, at)
         if len(own) < 2:
             return ""
@@ -225,14 +225,14 @@ class Dtypes:
         return " && ".join(lexed.guards[before - 1]) if before else ""
 
     def _types_of(self, cases: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Each case as a ScalarType, or "" with its text."""
+        """The ScalarType of each case, or "" with its text."""
         for case in cases:
             name = _enumerator(case.replace(" ", ""))
             yield (name if name in self.scalar_types else ""), case
 
 
 def _enumerator(case: str) -> str:
-    """``Half`` of ``at::ScalarType::Half`` and of ``kHalf``; empty for anything else."""
+    """``Half`` for ``at::ScalarType::Half`` and ``kHalf``; empty for anything else."""
     scope, _, last = case.rpartition("::")
     if scope.rpartition("::")[2] == "ScalarType":
         return last
@@ -240,21 +240,20 @@ def _enumerator(case: str) -> str:
 
 
 def _nearness(placed: tuple[str, MacroFact]) -> tuple[bool, str, int]:
-    """Headers of ATen and c10 before those of other parts, in an order that stays."""
+    """Sort key: headers of ATen and c10 before others, then by path."""
     path, macro = placed
     ours = path.startswith(("aten/", "c10/", "torch/headeronly/")) or "/ATen/" in path
     return not ours, path, macro.offset
 
 
 def _plain(argument: str) -> str:
-    """An argument with what changes no case made the same everywhere: the object that is switched
-    on, and a lambda without names."""
+    """An argument without what cannot change the cases: the ``iter`` object, names of lambdas."""
     text = _OBJECT.sub("x", flat(argument))
     return "[&] {}" if text.startswith("[") and not _WORD.search(text) else text
 
 
 def _without_bodies(text: str) -> str:
-    """``text`` without what stands in braces."""
+    """Removes text in braces."""
     shorter = _LAMBDA.sub("\x04", text)
     while shorter != text:
         text, shorter = shorter, _LAMBDA.sub("\x04", shorter)
@@ -262,13 +261,13 @@ def _without_bodies(text: str) -> str:
 
 
 def _tag(arguments: str) -> str:
-    """The name in the error for other dtypes: the first string that is an argument."""
+    """The name in the error message for other dtypes: the first argument that is a string."""
     found = _TAG.match(arguments)
     return "".join(re.findall(r'"([^"]*)"', found[1])) if found else ""
 
 
 def _body_of(text: str, name: str) -> str:
-    """The part of an expansion that defines ``name``; all of it where that can't be told."""
+    """The part of an expansion that defines ``name``; all of it if unclear."""
     found = re.search(rf"\b{re.escape(name)}\b[^;{{]*\{{", text)
     if found is None:
         return text

@@ -1,5 +1,5 @@
-"""The edges of the graph: what each function calls, launches, runs through a stub, dispatches to
-and passes on, resolved once, when its file is linked."""
+"""Resolves what each function calls, launches, runs through a stub, dispatches to and passes on:
+the edges of the graph. A file's edges are resolved once, when it is linked."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from indexes.readers.cxx.shaders import SHADER
 from indexes.readers.cxx.sites import LOOP
 
 _NESTED = 4
-"""Macros in macros."""
+"""Depth of macros in macros that is followed."""
 
 
 class EdgeResolver:
-    """Resolves the calls of functions. Answers are kept while it lives."""
+    """Resolves the calls of functions, with caches for the file at hand."""
 
     def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
@@ -56,7 +56,7 @@ class EdgeResolver:
         """What calls in the file at hand mean, and those in macros that it uses."""
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
-        """What a body leads to, in order."""
+        """The edges of a body, in source order."""
         first = caller.definition.location.line
         found = (
             one.at(caller.id, call.line or first, call.branch)
@@ -67,8 +67,7 @@ class EdgeResolver:
         return self._through_pointers(edges) if any(map(_is_launch, edges)) else edges
 
     def _known(self, call: Call, caller: Known, macros: tuple[Known, ...] = ()) -> list[Meaning]:
-        """What a call, in macros where there are any, means: the same for equal calls in one scope
-        of one file."""
+        """What a call means, inside ``macros`` if any; the same for equal calls in one scope."""
         place = caller.definition
         if place.location.path != self._path:
             self._path = place.location.path
@@ -96,7 +95,7 @@ class EdgeResolver:
     def _inside(
         self, edge: Meaning, call: Call, caller: Known, macros: tuple[Known, ...]
     ) -> Iterator[Meaning]:
-        """What the body of a macro leads to where it is used: names are looked up there."""
+        """What the body of a macro calls, with names looked up where the macro is used."""
         macro = next(k for k in self.facts.named(call.name) if k.id == edge.target)
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
@@ -110,7 +109,7 @@ class EdgeResolver:
                     yield one._replace(macro=one.macro or call.name)
 
     def _is_of_c10(self, edge: Meaning) -> bool:
-        """Whether an edge leads to a function of a file that holds no operators."""
+        """Whether the target is a function of a file without operators."""
         target = edge.target if edge.kind in ("call", "chooser") else ""
         return isinstance(target, int) and not holds_operators(self.facts.path_of(target))
 
@@ -132,7 +131,7 @@ class EdgeResolver:
         return self._named(call, caller)
 
     def _by_name(self, call: Call) -> Meaning:
-        """An operator that the dispatcher is asked for by its name."""
+        """An operator that is looked up by name through the dispatcher."""
         name = call.name.removeprefix("aten::") + (f".{call.template}" if call.template else "")
         if self.facts.native(name):
             return edge_to(call, "operator", name)
@@ -141,8 +140,8 @@ class EdgeResolver:
     # -------------------------------------------------------------------- functions
 
     def _named(self, call: Call, caller: Known) -> list[Meaning]:
-        """What a name, with or without a qualifier, means: a function of the tree, of a library,
-        or an operator, whose C++ function torchgen makes."""
+        """What a free function's name means: a function of the tree, of a library, or an operator's
+        C++ function, which torchgen generates."""
         found = self._overloads_for(call, caller)
         edges = self._of_library(call, caller, found)
         if call.template or not found:
@@ -153,14 +152,14 @@ class EdgeResolver:
         return edges + (self._functions(call, found) if found else self._operators(call, caller))
 
     def _is_hidden(self, call: Call, caller: Known, found: Sequence[Known]) -> bool:
-        """Whether ``at`` itself has what a call names, by torchgen: that hides what stands in
-        ``c10``, whose names ``using namespace`` adds to it (namespace.qual)."""
+        """Whether a generated function of ``at`` hides what was found in ``c10``, which ``at`` only
+        sees by ``using namespace`` (namespace.qual)."""
         added = call.qualifier and all(plain_scope(k.definition.scope) == "c10" for k in found)
         is_made = bool(added and self.facts.overloads(operator_base(call)))
         return is_made and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
-        """Those of a class of the same source file, which may launch: ``Sorter sorter(x)``."""
+        """Constructors of a class of the same file, which may launch: ``Sorter sorter(x)``."""
         path = caller.definition.location.path
         if call.kind != "call" or is_header(path) or not self.facts.classes_named(call.name):
             return []
@@ -169,7 +168,7 @@ class EdgeResolver:
         return [one for one in found if one.definition.location.path == path]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
-        """The library that a name is of, unless it is a class of the tree."""
+        """The library of a function's name, unless the tree has a class of that name."""
         library = library_of(call) or self._included(call, caller, found)
         if library and self._is_own_class(call):
             library = ""
@@ -182,17 +181,17 @@ class EdgeResolver:
         return [edge_to(call, "library", header, "by rule")] if header else []
 
     def _missing_header(self, call: Call, caller: Known) -> str:
-        """The header that must declare a template which nothing in the tree defines: the first
-        that the file includes and the tree lacks, as that of a submodule not checked out."""
+        """The first included header that the tree lacks, if the call is of a template that the tree
+        does not define: it is in a submodule that is not checked out."""
         is_template = call.kind == "call" and call.template and call.name[0].islower()
         if not is_template or call.qualifier or self.facts.named(call.name):
             return ""
         return next(iter(self.facts.headers_missing(caller.definition.location.path)), "")
 
     def _included(self, call: Call, caller: Known, found: Sequence[Known]) -> str:
-        """The library whose function a namespace that is none of the tree's names, and whose
-        headers the file includes: ``fbgemm_gpu::f(x)`` with ``<fbgemm_gpu/torch_ops.h>``. Of
-        such, those that are given a tensor, or the data of one, compute."""
+        """The library of a function in a namespace that only included library headers define:
+        ``fbgemm_gpu::f(x)`` with ``<fbgemm_gpu/torch_ops.h>``. Only calls that take a tensor or its
+        data count, since those compute."""
         root = call.qualifier.lstrip(":").partition("::")[0]
         if found or not root or self.facts.is_scope(root):
             return ""
@@ -201,16 +200,14 @@ class EdgeResolver:
         return root if root in self.facts.folders_included(caller.definition.location.path) else ""
 
     def _is_own_class(self, call: Call) -> bool:
-        """Whether the tree has a class with a name like a vendor's, ``cublasCommonArgs``, or one
-        that stands in the vendor's namespace."""
+        """Whether the tree has a class named like a vendor's: ``cublasCommonArgs``."""
         if is_plain(call):
             return self.facts.is_type(call.name)
         scope, named = call.qualifier.lstrip(":"), self.facts.named(call.name)
         return any(k.definition.kind == "class" and k.definition.scope == scope for k in named)
 
     def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
-        """The functions and macros that a call can mean, those of its own file alone where any
-        of them fits."""
+        """The functions and macros that a call can mean, its own file's if any of them fits."""
         if call.name.startswith("operator") and not call.name.isidentifier():
             return self._signs(call, caller)
         seen = [k for k in self._scopes.candidates(call, caller) if k.id != caller.id]
@@ -229,7 +226,7 @@ class EdgeResolver:
         return []
 
     def _signs(self, call: Call, caller: Known) -> list[Known]:
-        """Those of ``x * y`` with a tensor: found in its namespace, whatever stands nearer."""
+        """The functions behind ``x * y`` for a tensor, by argument-dependent lookup."""
         if not self._is_given_tensor(call):
             return []
         seen = self._scopes.candidates(call._replace(qualifier="::at"), caller)
@@ -250,8 +247,8 @@ class EdgeResolver:
         return each(call, "macro", macros) + meant
 
     def _is_imported_by_using(self, call: Call, found: Sequence[Known]) -> bool:
-        """Whether functions are seen in the global scope by ``using scope::name``, as those of
-        complex numbers: there they stand beside C's of that name, which no tree defines."""
+        """Whether ``using scope::name`` puts the functions beside C's of the same name in the
+        global scope, as for complex numbers. The tree does not define C's."""
         if call.qualifier.strip(":") or call.name not in _OF_C:
             return False
         targets = {f"{plain_scope(one.definition.scope)}::{call.name}" for one in found}
@@ -259,7 +256,7 @@ class EdgeResolver:
         return any(not scope and target.lstrip(":") in targets for _, scope, target in brought)
 
     def _functors(self, call: Call, caller: Known) -> list[Meaning]:
-        """What runs the objects and functions that a call constructs or is given by template."""
+        """The methods run on objects and functions that a call constructs or takes by template."""
         found = []
         for one in named_in(call):
             run = self._functions_run.by(one, caller, call)
@@ -280,8 +277,7 @@ class EdgeResolver:
         return launched or [edge_to(call, "unknown", f"{_LAUNCHED} through {call.name}")]
 
     def _through_pointers(self, edges: list[Edge]) -> list[Edge]:
-        """Launches through a pointer are of the ``__global__`` functions that the body passes on;
-        of those that it is given, where it is a parameter."""
+        """Resolves launches through a pointer to the ``__global__`` functions that are named."""
         passed = [e for e in edges if e.kind in ("passed", "call") and self._is_global(e)]
         if not passed:
             return edges
@@ -295,8 +291,8 @@ class EdgeResolver:
     # -------------------------------------------------------------------- operators
 
     def _operators(self, call: Call, caller: Known) -> list[Meaning]:
-        """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
-        without a qualifier too, where a tensor among the arguments leads to ``at``."""
+        """The operators behind functions that torchgen generates: ``at::add``, ``at::cpu::add``,
+        ``at::_ops::add``; without a qualifier if an argument is a tensor."""
         overloads = self.facts.overloads(operator_base(call))
         is_shader = caller.definition.location.path.endswith(_SHADERS)
         if not overloads or is_shader or ITERATOR in call.arguments.split():
@@ -312,7 +308,7 @@ class EdgeResolver:
         return each(call, "static dispatch", found) if within else []
 
     def _by_struct(self, call: Call, overloads: Sequence[NativeFunction]) -> NativeFunction | None:
-        """``at::_ops::add_Tensor::call`` names the overload."""
+        """The overload that ``at::_ops::add_Tensor::call`` names."""
         if "_ops" not in call.qualifier.split("::"):
             return None
         named = call.qualifier.rpartition("::")[2]
@@ -320,8 +316,7 @@ class EdgeResolver:
         return next((one for name, one in spelled if name == named), None)
 
     def _namespace(self, call: Call, caller: Known) -> str:
-        """``at`` for a function that dispatches, the namespace of a key for one that does not,
-        nothing for another thing."""
+        """``at`` for a function that dispatches, ``cpu`` for one that skips it, else empty."""
         definition = caller.definition
         scope, path = plain_scope(definition.scope), definition.location.path
         if call.qualifier == "::":  # a function of C, but for what is declared a tensor
@@ -344,30 +339,30 @@ class EdgeResolver:
 
 
 def _is_given_data(call: Call) -> bool:
-    """Whether a call is given a pointer to the data of a tensor: ``f(x.data_ptr<float>())``."""
+    """Whether an argument is a pointer to a tensor's data: ``f(x.data_ptr<float>())``."""
     return any(mark.rpartition(".")[2].endswith("data_ptr") for mark in call.arguments.split())
 
 
 _OF_C = frozenset(vars(math))
-"""What Python's ``math`` wraps: functions of C's math.h."""
+"""The functions of C's math.h, which Python's ``math`` wraps."""
 _SHADERS = ".metal"
-"""Files of a language in which nothing of ATen can be called."""
+"""The extension of Metal files, which cannot call ATen."""
 _LAUNCHED = "launched with <<<>>>"
 
 
 def _is_launch(edge: Edge) -> bool:
-    """Whether an edge is a launch of nobody knows what."""
+    """Whether an edge is a launch with an unknown target."""
     return edge.kind == "unknown" and str(edge.target).startswith(_LAUNCHED)
 
 
 def _shader_edge(call: Call, shader: Shader) -> Meaning:
-    """A string leads to a kernel: it says the name, as far as it is no type's."""
+    """The edge of a string to a Metal kernel. The symbol ends where a type is put in."""
     said = call._replace(name=call.name.partition("{")[0])
     return edge_to(said, "shader", shader.known.id, shader.confidence, shader.candidates)
 
 
 def _copied_library(found: Sequence[Known], caller: Known) -> str:
-    """The library in whose copy, in third_party, a function of PyTorch's finds what it calls."""
+    """The library in third_party in which PyTorch's own code finds what it calls."""
     of_copies = [k.definition.location.path.startswith("third_party/") for k in (*found, caller)]
     if not found or not all(of_copies[:-1]) or of_copies[-1]:
         return ""
@@ -375,6 +370,5 @@ def _copied_library(found: Sequence[Known], caller: Known) -> str:
 
 
 def _are_fallbacks(found: Sequence[Known]) -> bool:
-    """Whether functions only take the place of a library's where the build lacks it: vendors
-    define nothing in the tree's namespaces."""
+    """Whether they replace a library's in builds without it: under ``#if``, in no namespace."""
     return all(one.definition.guard and not one.definition.scope for one in found)

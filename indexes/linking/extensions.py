@@ -1,5 +1,5 @@
-"""Kernels of extensions for PyTorch's operators: from a line of their YAML, or an ``m.impl`` of
-theirs, to the function."""
+"""Kernels of extensions for PyTorch's operators, from a line of YAML or an ``m.impl`` to the
+function."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from indexes.model.vocabulary import (
 from indexes.readers.yaml.extensions import KernelFile, ListedKernel
 
 Matching = Callable[[Row], Matcher]
-"""How parameters as written compare with those that torchgen expects of a row's kernel."""
+"""Makes a matcher for the parameters that torchgen expects of a row's kernel."""
 _COMPOSITE = "Composite"
 _INSIDE = "third_party/"
 
@@ -36,7 +36,7 @@ class ExtensionKernel:
     key: str
     symbol: str
     location: Location
-    """The line that makes it a kernel."""
+    """The line that registers the kernel."""
     rule: str
     kind: KernelKind
     confidence: Confidence
@@ -46,12 +46,12 @@ class ExtensionKernel:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What extensions are linked with."""
+    """What extensions are linked against."""
 
     natives: Mapping[str, NativeFunction]
-    """The operators that there are."""
+    """All operators of PyTorch."""
     kernels: frozenset[tuple[str, str]]
-    """Operators and keys for which PyTorch has a kernel."""
+    """(operator, key) pairs that PyTorch itself has a kernel for."""
     keys: frozenset[str]
     """The dispatch keys that PyTorch knows."""
     structured: KeySets
@@ -59,13 +59,12 @@ class Tree:
     matches: Matching
 
     def dispatch_key(self, backend: str) -> str:
-        """The key of a backend: its own, or the one that PyTorch keeps for those it does not
-        know."""
+        """The dispatch key of a backend: its own, or PrivateUse1."""
         return backend if backend in self.keys else "PrivateUse1"
 
 
 def file_kernels(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
-    """The kernels that a YAML file of an extension names."""
+    """The kernels named by a YAML file of an extension."""
     if file.form == "native":
         yield from _of_entries(file, tree)
     for one in file.kernels:
@@ -78,7 +77,7 @@ def file_kernels(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
 
 
 def _of_entries(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
-    """Of the operators that PyTorch has, the kernels for keys that it has none for."""
+    """Kernels of PyTorch's operators for keys that PyTorch has no kernel for."""
     for row in kernel_rows(file.functions, tree.structured):
         new = (row.op, row.key) not in tree.kernels and not row.key.startswith(_COMPOSITE)
         if row.op in tree.natives and new and _names_key(row):
@@ -86,7 +85,7 @@ def _of_entries(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
 
 
 def _names_key(row: Row) -> bool:
-    """Whether the entry names a kernel for the key, or torchgen makes one of the entry's."""
+    """Whether the entry lists the key under ``dispatch``."""
     return any(kernel.key == row.key for kernel in row.source_function.dispatch or ())
 
 
@@ -131,7 +130,7 @@ def _listed(
 
 
 def _cpp_name(native: NativeFunction, symint: bool) -> str:
-    """``dispatcher.name``: the operator's, ``_out`` for one that writes to an argument ``out``."""
+    """The name as torchgen's ``dispatcher.name`` gives it: with ``_out`` for an out= overload."""
     base = native.name.rpartition("::")[2]
     return base + "_out" * ("!) out" in native.schema) + "_symint" * symint
 
@@ -142,8 +141,7 @@ def _is_in(scope: str, wanted: str) -> bool:
 
 
 def _fitting(found: Sequence[Definition], matches: Matcher, key: str) -> list[Definition]:
-    """Those with the operator's parameters; of overloads that are no dispatcher's, those of which
-    there is but one in a place."""
+    """The definitions with the operator's parameters; without any, the only definition."""
     if key == RUNTIME_KEY:  # its kernels take what the runtime gives them
         return list(found)
     for how in ("same", "arity"):
@@ -160,7 +158,7 @@ def library_of(path: str) -> str:
 
 
 def _by_home(found: Sequence[Definition], path: str) -> tuple[list[Definition], list[Definition]]:
-    """Those of a file's own extension, and PyTorch's."""
+    """The definitions of the file's own extension, and PyTorch's."""
     own = [one for one in found if library_of(one.location.path) == library_of(path)]
     return own, [one for one in found if not library_of(one.location.path)]
 
@@ -168,8 +166,7 @@ def _by_home(found: Sequence[Definition], path: str) -> tuple[list[Definition], 
 def without_doubles(
     found: Sequence[ExtensionKernel], known: Container[tuple[str, str]]
 ) -> list[ExtensionKernel]:
-    """The kernels without those that lead nowhere, where the operator has another one for the key:
-    what one file names by hand, another one may list for a generator."""
+    """Drops kernels without a definition if there is another for the operator and key."""
     led = {(one.op, one.key) for one in found if one.definitions}
     return [
         one
@@ -179,7 +176,7 @@ def without_doubles(
 
 
 def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:
-    """Those in the folder that has most in common with a file's."""
+    """The definitions whose path has most in common with the file's folder."""
     if len(found) < 2:
         return list(found)
     folder = path.rpartition("/")[0]
@@ -192,7 +189,7 @@ def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:
 
 
 def library_kernels(written: Iterable[Written], tree: Tree) -> Iterator[ExtensionKernel]:
-    """What the TORCH_LIBRARY blocks of extensions register for operators of PyTorch's."""
+    """Kernels that TORCH_LIBRARY blocks of extensions register for PyTorch's operators."""
     for one in written:
         made = one.registration
         if made.op not in tree.natives or not _is_backend(made.key):
@@ -211,5 +208,5 @@ _LAYERS = ("Autograd", "Autocast", "FuncTorch", "Batched", "Vmap", "Python", "Co
 
 
 def _is_backend(key: str) -> bool:
-    """Whether a key is a backend's, and no layer's before it."""
+    """Whether a key is a backend's, not that of a layer above it."""
     return not key.startswith(_LAYERS)

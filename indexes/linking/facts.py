@@ -1,6 +1,7 @@
-"""What the linker asks, and the hops that it gives.
+"""The questions that linking asks, and the hops that it returns.
 
-The index answers the questions from SQLite, tests from memory."""
+The index answers the questions from SQLite, tests from memory.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ __all__ = ["Call", "Facts", "Known", "LibraryUse", "StubUse"]
 
 
 class Known(NamedTuple):
-    """A definition with the number by which its calls are asked for."""
+    """A definition with its number, under which its calls are stored."""
 
     id: int
     definition: Definition
@@ -61,7 +62,7 @@ class StubEntry(NamedTuple):
     """With its namespace: ``at::native::add_stub``."""
     device: str
     macro: str
-    """The macro, with the architecture where it takes one: ``REGISTER_ARCH_DISPATCH:DEFAULT``."""
+    """The macro, with the architecture if it takes one: ``REGISTER_ARCH_DISPATCH:DEFAULT``."""
     function: str
     """As written; ``nullptr`` for none."""
     location: Location
@@ -69,7 +70,7 @@ class StubEntry(NamedTuple):
     target: int | None
     """The number of the function's definition."""
     reason: str
-    """Why there is none."""
+    """Why there is no target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class LibraryKernel:
     """A function that a TORCH_LIBRARY block registers for an operator."""
 
     op: str
-    """``add.Tensor``; with its namespace when that is not aten, empty for a fallback."""
+    """``add.Tensor``; with a namespace other than aten, empty for a fallback."""
     key: str
     location: Location
     rule: str
@@ -88,19 +89,19 @@ class LibraryUse:
     """``m.impl(...)``, ``m.def(...)`` or ``m.fallback(...)`` in a TORCH_LIBRARY block."""
 
     op: str
-    """``add.Tensor``; with its namespace when that is not aten, empty for a fallback."""
+    """``add.Tensor``; with a namespace other than aten, empty for a fallback."""
     block: str
-    """What stands in the block's parentheses: ``aten, CPU, m``."""
+    """The arguments of the block's macro: ``aten, CPU, m``."""
     method: str
     arguments: str
     location: Location
-    """The call, or the use of the macro that makes it."""
+    """The call, or the use of the macro that expands to it."""
     block_line: int
     guard: str
     macro: Location | None = None
     """Where that macro is defined."""
     block_macro: str = "TORCH_LIBRARY"
-    """What begins the block."""
+    """The macro that opens the block."""
 
 
 BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"
@@ -140,31 +141,30 @@ RULES: dict[EdgeKind, str] = {
     "loop": "runs a loop over elements",
     "unknown": "its target is not known",
 }
-"""What each kind of edge means, for people."""
+"""The sentence shown for each kind of edge."""
 TO_DEFINITIONS = frozenset(("call", "chooser", "functor", "passed", "macro", "launch", "shader"))
 TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 
 
 class Edge(NamedTuple):
-    """One use of a name in a body, and one thing that it means."""
+    """A use of a name in a body, with one of its meanings."""
 
     caller: int
-    """The number of the definition in whose body it stands; -1 - position for the formulas of a
-    derivative entry."""
+    """The number of the definition with the body; -1 - position for a derivative's formulas."""
     line: int
     kind: EdgeKind
     symbol: str
     """As written: ``at::add_out``."""
     target: int | str
-    """The number of a definition, an overload, a stub with its namespace, a library, or the
-    reason why it is unknown."""
+    """A definition's number, an overload, a stub with its namespace, a library, or why it is
+    unknown."""
     confidence: Confidence = "exact"
     candidates: int = 1
     branch: int = 0
-    """The innermost branch of the body in which it stands; 0 for none."""
+    """The innermost branch of the body around the use; 0 for none."""
     macro: str = ""
-    """The macro through which the body says so."""
+    """The macro that contains the use."""
 
     @property
     def rule(self) -> str:
@@ -178,8 +178,7 @@ class Edge(NamedTuple):
 
 
 def arguments_of(call: Call) -> list[str] | None:
-    """The marks of a call's arguments; None where their number is not known: a pack stands there,
-    or a macro, which PyTorch writes in capitals."""
+    """The marks of a call's arguments; None if a pack or macro hides their number."""
     marks = call.arguments.split()
     if "." not in call.arguments:
         return marks
@@ -188,8 +187,7 @@ def arguments_of(call: Call) -> list[str] | None:
 
 
 def by_hand(function: NativeFunction) -> bool:
-    """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
-    ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
+    """Whether its C++ function is handwritten and may not dispatch, as ``x.is_complex()``."""
     return function.flags.get("manual_cpp_binding", "").lower() == "true"
 
 
@@ -200,40 +198,39 @@ class Facts(Protocol):
         """Every definition whose last component is ``name``."""
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
-        """The methods of that name which a class defines."""
+        """The methods of that name in a class."""
 
     def is_type(self, name: str) -> bool:
         """Whether a class or an alias of a type bears this name."""
 
     def nominated(self, scope: str) -> Sequence[str]:
-        """The namespaces in which names of ``scope`` are found too: a header says
-        ``using namespace c10;`` inside ``namespace at``."""
+        """The namespaces that headers add to ``scope`` by ``using namespace``."""
 
     def calls(self, known: Known) -> Sequence[Call]:
-        """What the body of a definition uses, in order."""
+        """The uses of names in a definition's body, in order."""
 
     def stub_uses(self, stub: str) -> Sequence[StubUse]:
-        """Lines about the stubs whose last component is ``stub``."""
+        """Lines that declare, define or register a stub of that last component."""
 
     def native(self, full_name: str) -> NativeFunction | None:
-        """The entry of an overload."""
+        """The YAML entry of an overload."""
 
     def overloads(self, base: str) -> Sequence[NativeFunction]:
-        """All overloads of one operator name, in YAML order."""
+        """All overloads of an operator name, in YAML order."""
 
     def kernels(self, full_name: str) -> Sequence[KernelRow]:
         """The kernels of an overload."""
 
     def known(self, definition: Definition) -> Known | None:
-        """The definition again, with its number."""
+        """The same definition with its number."""
 
     def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
-        """The entry that differentiates an overload and the rule, or None and the reason."""
+        """The derivative entry of an overload with the rule, or None with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One thing around an operator."""
+    """Something related to an operator, such as a Python name or a test."""
 
     role: Role
     symbol: str
@@ -246,7 +243,7 @@ class Link:
 
 
 class Details(TypedDict, total=False):
-    """What a hop may say besides; the fields of ``Hop``."""
+    """Optional fields of a ``Hop``."""
 
     device: str | None
     note: str
@@ -256,7 +253,7 @@ class Details(TypedDict, total=False):
 
 
 class HopList:
-    """Hops so far. A hop that says what its parent's other child says is not added twice."""
+    """Collects hops; equal siblings become one."""
 
     def __init__(self) -> None:
         self.hops: list[Hop] = []
@@ -277,8 +274,7 @@ class HopList:
         guard: str = "",
         **details: Unpack[Details],
     ) -> int:
-        """Adds one hop; returns its id, that of an equal sibling, which gets the evidence too, when
-        there is one."""
+        """Adds a hop, or the evidence to an equal sibling. Returns its id."""
         identity = (parent, role, symbol, location, details.get("device"))
         number = self._seen.setdefault(identity, len(self.hops))
         if number == len(self.hops):
@@ -312,7 +308,7 @@ class HopList:
     def miss(
         self, parent: int | None, role: Role, symbol: str, reason: str, keys: Sequence[str] = ()
     ) -> None:
-        """Adds what could not be linked."""
+        """Adds a hop for something that could not be linked."""
         one = Unresolved(role, symbol, reason, tuple(keys), parent)
         if one not in self.unresolved:
             self.unresolved.append(one)

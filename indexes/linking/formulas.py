@@ -35,13 +35,12 @@ _OWN_SCOPES = (
     "torch::autograd",
     "torch",
 )
-"""Where the generated Functions.cpp looks a name up before it means an operator."""
+"""Scopes in which the generated Functions.cpp finds a name before it means an operator."""
 _OTHER_SCOPES = ("at", "c10", "at::native", "")
 
 
 def formula_calls(text: str) -> tuple[str, ...]:
-    """The free functions a formula calls, each once, in order, as qualified in it
-    (``at::where``). Constructors look the same and are included."""
+    """The free functions and constructors that a formula calls, in order, with qualifiers."""
     calls = (found for found in _CALL.finditer(_STRING.sub('""', text)) if not found["member"])
     names = dict.fromkeys("".join(found["name"].split()) for found in calls)
     return tuple(name for name in names if name not in _NO_CALLS)
@@ -49,7 +48,7 @@ def formula_calls(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class FormulaFunction:
-    """A function that a formula calls: a definition, an operator, or neither when not found."""
+    """A function in a formula: a definition, an operator, or neither if not found."""
 
     name: str
     formula: Formula
@@ -104,8 +103,8 @@ def _definitions(name: str, simple: str, facts: Facts) -> Sequence[Definition]:
 
 
 def _in_scopes(name: str, scopes: Sequence[str], facts: Facts) -> list[Definition]:
-    """The functions of the first of ``scopes`` that has any; ``GradMode::is_enabled`` is a
-    function of the class in one of them."""
+    """The functions in the first scope that has any, or in a class of it:
+    ``GradMode::is_enabled``."""
     within, _, simple = name.rpartition("::")
     known = [k.definition for k in facts.named(simple) if k.definition.kind == "function"]
     for scope in scopes:
@@ -116,7 +115,7 @@ def _in_scopes(name: str, scopes: Sequence[str], facts: Facts) -> list[Definitio
 
 
 def _nominated(name: str, facts: Facts) -> list[Definition]:
-    """``at::f`` of a namespace that a header opens in ``at`` by ``using namespace``."""
+    """Functions that ``at::f`` means because a header says ``using namespace`` in ``at``."""
     within, _, simple = name.rpartition("::")
     scopes = facts.nominated(within) if within else ()
     return _in_scopes(simple, scopes, facts)
@@ -142,8 +141,8 @@ def chosen_overloads(
 
 
 def calls_in(text: str, native: NativeFunction | None) -> Sequence[Call]:
-    """What a formula calls, with the marks of what it gives: it is read as the body of a function
-    that has the operator's arguments, its results and their gradients."""
+    """The calls of a formula, with the operator's arguments, results and gradients as
+    parameters."""
     return _calls_in(text, ", ".join(_parameters(text, native)))
 
 
@@ -171,7 +170,7 @@ def _declared(native: NativeFunction) -> Iterator[tuple[str, str]]:
 
 
 def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edge]:
-    """What the formulas of an entry call."""
+    """The edges of an entry's formulas."""
     edges: list[Edge] = []
     operators: set[tuple[str, int]] = set()
     for function in formula_functions(entry, facts):

@@ -1,5 +1,5 @@
-"""Which functions run what a call constructs or is given by its template: the ``operator()`` of
-``AddFunctor<T>()``, handed to a loop."""
+"""Which methods run when a call constructs an object or names a type in its template:
+``operator()`` of ``AddFunctor<T>()``, passed to a loop."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _SCOPES = frozenset(("at", "c10", "std"))
 _ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
-"""What templates call their types, and dispatch macros: any of those that there are."""
+"""Type parameters of templates and dispatch macros, which say no particular type."""
 
 
 class FunctionsRun:
-    """Finds the methods that run. Answers are kept while it lives."""
+    """Finds the methods that run, with caches."""
 
     def __init__(self, facts: ResolverFacts, scopes: Scopes) -> None:
         self.facts = facts
@@ -30,7 +30,7 @@ class FunctionsRun:
         self._on_types = lru_cache(4096)(self._find_called_on_types)
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
-        """The methods of what a call names, in itself or in its template, that run by it."""
+        """The methods that run for one name of a call: the callee or a template argument."""
         seen = list(self._enclosing_classes(named, caller))
         owners = _nearest(seen) if seen else []
         run = [self._methods_run(owner) for owner in owners]
@@ -55,8 +55,7 @@ class FunctionsRun:
                 yield known
 
     def _find_methods_run(self, owner: Known) -> Sequence[Known]:
-        """Its ``operator()``; of a class without one the templates that functions beside it call
-        on what they are given."""
+        """The class's ``operator()``, or its method templates that the same folder calls."""
         inside = owner.definition.location
         methods = self.facts.members(owner.definition, "operator()")
         if within := [m for m in methods if inside.covers(m.definition.location.line)]:
@@ -69,8 +68,7 @@ class FunctionsRun:
         return [m for m in within if m.definition.name in called]
 
     def _methods_given(self, owner: Known, call: Call) -> list[Known]:
-        """The methods of a class that a template which is given it calls on that type:
-        ``F::map(a, b)`` in ``each<dist<T>>(x)``."""
+        """The methods that a template calls on its type parameter: ``F::map(a, b)``."""
         inside = owner.definition.location
         if "/native/" not in inside.path:
             return []
@@ -84,8 +82,7 @@ class FunctionsRun:
         ]
 
     def _find_called_on_types(self, start: Known) -> frozenset[str]:
-        """The names that a function, and the templates of its file to which it leads, call on a
-        single name that is no class: a type of the template's own."""
+        """The names that a function, and templates of its file, call on a type parameter."""
         called: set[str] = set()
         seen, pending = {start.id}, [start]
         while pending:
@@ -111,14 +108,14 @@ class FunctionsRun:
 
 
 def _nearest(seen: Sequence[Known]) -> list[Known]:
-    """The classes of a name in the nearest scope that has one: it hides those farther out."""
+    """The classes in the innermost scope, which hide those farther out."""
     scopes = [plain_scope(one.definition.scope) for one in seen]
     nearest = max(scopes, key=len)
     return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
 
 
 def named_in(call: Call) -> Iterator[Call]:
-    """What a call names, itself and in its template arguments."""
+    """The names in a call: the callee and those in its template arguments."""
     yield call
     for path in _PATHS.findall(call.template):
         qualifier, _, name = path.rpartition("::")
@@ -126,8 +123,7 @@ def named_in(call: Call) -> Iterator[Call]:
 
 
 def of_specialization(call: Call, run: Sequence[Sequence[Known]]) -> list[Known]:
-    """Of the methods of a class that is written anew for some types, those that take a type that
-    a call gives it: of ``AtomicFPOp<at::Half>()`` the one for ``at::Half``."""
+    """The methods of the specialization named in a call: ``AtomicFPOp<at::Half>()``."""
     every = [method for methods in run for method in methods]
     words = _WORDS.findall(call.template)
     given = {word for word in words if word not in _SCOPES and not _ANY_TYPE.fullmatch(word)}

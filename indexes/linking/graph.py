@@ -1,9 +1,9 @@
 """The graph, walked both ways: from an operator down to what computes, from a definition up to the
 operators that reach it.
 
-A way is for a device once it has passed a kernel, a registration or a file of one: from there on
-nothing of another device is on it. ``down`` and ``up`` are each other's inverse, so that A stands
-in the chain of B if and only if B is reached from A.
+A path belongs to a device once it has passed a kernel, a registration or a file of that device:
+from there on it takes no step of another device. ``down`` and ``up`` are inverse, so that A is in
+the chain of B if and only if B is reached from A.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 
 
 def device_of_key(key: str) -> str:
-    """The device that a backend dispatch key computes on; empty for alias and Meta keys."""
+    """The device that a backend key computes on; empty for alias and Meta keys."""
     return next((device for device in DEVICES if key.endswith(device)), "")
 
 
 def dispatched_device(edge: Edge) -> str:
-    """The device of a call to the kernel of one key: ``at::cpu::_softmax``; empty for others."""
+    """The device of a call that skips the dispatcher, as ``at::cpu::_softmax``; else empty."""
     if edge.kind != "static dispatch":
         return ""
     words = edge.symbol.lower().split("::")
@@ -43,34 +43,34 @@ def dispatched_device(edge: Edge) -> str:
 
 
 class GraphFacts(Facts, Protocol):
-    """What a walk asks."""
+    """The questions of a walk."""
 
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
 
     def edges(self, caller: int) -> Sequence[Edge]:
-        """What a body leads to, in order."""
+        """The edges of a body, in source order."""
 
     def conditions(self, edge: Edge) -> Sequence[Choice]:
-        """The choices in which an edge stands, the outermost first."""
+        """The branches around an edge, outermost first."""
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
-        """The edges that lead to a definition, an overload, a stub or a library."""
+        """The edges to a definition, an overload, a stub or a library."""
 
     def registered_on(self, stub: str) -> Sequence[StubEntry]:
-        """What is registered on a stub."""
+        """The registrations on a stub."""
 
     def registered_as(self, definition: int) -> Sequence[StubEntry]:
-        """The stubs on which a function is registered."""
+        """The registrations of a function on stubs."""
 
     def kernels_calling(self, op: str) -> Sequence[KernelRow]:
-        """The Python kernels that are known to call an operator."""
+        """The Python kernels that call an operator."""
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
-        """The kernels that a definition is."""
+        """The kernel rows with this definition."""
 
     def generated_kernels(self) -> Sequence[str]:
-        """The operators whose kernels torchgen makes."""
+        """The operators with a kernel that torchgen generates."""
 
 
 _CLONE, COPY = "clone", "copy_"
@@ -78,16 +78,16 @@ NodeKind = Literal["definition", "operator", "stub"]
 
 
 class Node(NamedTuple):
-    """A place on a way, with the device that the way is for: empty for every one."""
+    """A place on a path, with the device of the path; empty for any device."""
 
     kind: NodeKind
     what: int | str
-    """The number of a definition, the name of an overload, a stub with its namespace."""
+    """The number of a definition, the name of an overload, or a stub with its namespace."""
     device: str = ""
 
 
 class Step(NamedTuple):
-    """From one node to another, and the fact that says so."""
+    """A step between two nodes, with the fact it follows from."""
 
     upper: Node
     lower: Node
@@ -95,13 +95,13 @@ class Step(NamedTuple):
 
 
 class Graph:
-    """The steps out of and into nodes."""
+    """The steps from and to nodes."""
 
     def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
 
     def down(self, node: Node) -> list[Step]:
-        """What a node leads to, in the order of its text."""
+        """The steps below a node, in source order."""
         return list(self._below(node))
 
     def _below(self, node: Node) -> Iterator[Step]:
@@ -117,8 +117,7 @@ class Graph:
         return filter(None, (self.step(node, edge) for edge in self.facts.edges(number)))
 
     def step(self, node: Node, edge: Edge) -> Step | None:
-        """The step from a definition along one of its edges; None where the edge leads to no
-        node, or where the way, that is for one device, can't go on."""
+        """The step along an edge; None if it leads to no node or to another device."""
         kind = node_kind(edge)
         device: str | None = node.device
         if kind == "definition":
@@ -139,8 +138,7 @@ class Graph:
             yield from self.row_steps(node, row)
 
     def ufunc_rows(self, stub: str) -> Sequence[KernelRow]:
-        """The kernels whose inner loops torchgen registers on a stub that it defines itself:
-        ``add_stub`` from the ``ufunc_inner_loop`` of ``add.out``."""
+        """The kernels whose ufunc inner loops torchgen registers on a stub, as ``add_stub``."""
         base, _, last = stub.rpartition("::")[2].rpartition("_")
         made = self.facts.overloads(base) if last == "stub" else ()
         return [
@@ -152,7 +150,7 @@ class Graph:
         ]
 
     def row_steps(self, node: Node, row: KernelRow) -> Iterator[Step]:
-        """The steps that a kernel of an operator, or of a stub that torchgen makes, is."""
+        """The steps through a kernel of an operator, or of a stub that torchgen defines."""
         device = device_of_key(row.key)
         if row.key == "Meta" or (device and node.device not in ("", device)):
             return
@@ -165,9 +163,8 @@ class Graph:
             yield Step(node, Node("operator", called, node.device), row)
 
     def _called(self, op: str) -> Iterator[str]:
-        """The operators that the kernel which torchgen makes for another calls: that of a ``_copy``
-        a view and a clone (CompositeViewCopyKernels.cpp), that of an ``out`` the functional one and
-        a copy (gen_composite_out_kernel)."""
+        """The operators that a generated kernel calls: for a ``_copy`` the view and ``clone``, for
+        an ``out`` the functional one and ``copy_`` (gen_composite_out_kernel)."""
         native = self.facts.native(op)
         called = native and called_by_generated(native, self.facts.overloads)
         if native and called:
@@ -178,7 +175,7 @@ class Graph:
                 yield COPY
 
     def without_dispatch(self, start: Node) -> Iterator[Step]:
-        """All steps below a node on ways that call no operator."""
+        """All steps below a node that are reached without calling an operator."""
         seen, pending = {start}, deque([start])
         while pending:
             for step in self.down(pending.popleft()):
@@ -189,7 +186,7 @@ class Graph:
                         pending.append(step.lower)
 
     def up(self, node: Node) -> list[Step]:
-        """What leads to a node."""
+        """The steps that lead to a node."""
         return list(self._above(node))
 
     def _above(self, node: Node) -> Iterator[Step]:
@@ -235,7 +232,7 @@ class Graph:
                     yield Step(Node("stub", stub, before), node, row)
 
     def _ufunc_stubs(self, row: KernelRow) -> list[str]:
-        """The stubs that torchgen makes from the inner loops of a kernel."""
+        """The stubs on which torchgen registers the inner loops of a kernel."""
         native = self.facts.native(row.op)
         if row.kind != "ufunc" or not (native and native.ufunc_inner_loop):
             return []
@@ -245,27 +242,27 @@ class Graph:
     # ------------------------------------------------------------------- devices
 
     def _inside(self, target: int | str, device: str) -> str | None:
-        """The device of a way that enters a definition; None where it can't."""
+        """The device of a path after it enters a definition; None if it is for another device."""
         own = self.device(target)
         if not own or not device:
             return device or own
         return device if own == device else None
 
     def _before(self, node: Node, edge: Edge) -> tuple[str, ...]:
-        """The devices with which a way can have come along an edge to a node."""
+        """The devices a path can have had before an edge to a node."""
         own = self.device(node.what) or dispatched_device(edge)
         if own and own != node.device:
             return ()
         return (node.device, "") if own else (node.device,)
 
     def device(self, target: int | str) -> str:
-        """The device whose build compiles a definition's file; empty for every one."""
+        """The device that a definition's file is compiled for; empty for any."""
         known = self.facts.by_id(target) if isinstance(target, int) else None
         return path_device(known.definition.location.path) if known else ""
 
 
 def node_kind(edge: Edge) -> NodeKind | None:
-    """What an edge leads to; None where the way ends, or goes on by other edges."""
+    """The kind of node that an edge leads to; None if the path ends there."""
     if edge.kind in TO_OPERATORS:
         return "operator"
     if edge.kind in TO_STUBS:

@@ -1,7 +1,7 @@
-"""First hop: from rows of native_functions.yaml to the definitions of their kernels.
+"""The first hop: from entries of native_functions.yaml to the definitions of their kernels.
 
-A kernel is found by namespace and parameter types, as the linker finds it, never by
-its bare name: one row in eight has same-named overloads, and namesakes are common.
+A kernel is found by namespace and parameter types, as the C++ linker does, never by its bare
+name: one row in eight has overloads of the same name.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _INNER_LOOP = regex(r"\s*(\w+)")
 _TEMPLATES = "aten/src/ATen/templates/"
 
 Matcher = Callable[[str], str]
-"""Parameter text -> ``same``, ``arity`` or ``no``, against the types that torchgen expects."""
+"""Whether parameters are those that torchgen expects: ``same``, ``arity`` or ``no``."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelLink:
-    """The definitions of one row's kernel, or the reason why there are none."""
+    """The definitions of one row's kernel, or the reason for having none."""
 
     kind: KernelKind
     definitions: tuple[Definition, ...]
@@ -49,7 +49,7 @@ class KernelLink:
 
 
 def wanted_names(row: Row) -> tuple[str, ...]:
-    """Names of the definitions that ``link_kernel`` wants to choose from."""
+    """The names under which ``link_kernel`` needs the definitions."""
     if name := wanted_name(row.symbol, row.kind_hint):
         return (name,)
     loops = row.source_function.ufunc_inner_loop.values()
@@ -57,14 +57,14 @@ def wanted_names(row: Row) -> tuple[str, ...]:
 
 
 def wanted_name(symbol: str, kind_hint: str) -> str:
-    """The one name that a row wants, by its symbol alone; empty where its loops name several."""
+    """The name that a row needs, by its symbol; empty if its inner loops name several."""
     if meta := _META.match(symbol):
         return meta.group(1)
     return "" if kind_hint == "ufunc" else symbol.rpartition("::")[2]
 
 
 def is_same_kernel(row: Row, other: Row) -> bool:
-    """Whether two rows of an overload are linked alike: ``CPU, CUDA: add_out`` names one kernel."""
+    """Whether two rows of an overload have the same kernel, as ``CPU, CUDA: add_out``."""
     return (
         row.symbol == other.symbol
         and row.native is other.native
@@ -77,14 +77,14 @@ def is_same_kernel(row: Row, other: Row) -> bool:
 def link_kernel(
     row: Row, candidates: Sequence[Definition], matches: Matcher, has_sources: bool
 ) -> KernelLink:
-    """Chooses among the definitions that bear one of ``wanted_names``."""
+    """Chooses among the definitions of the ``wanted_names`` of a row."""
     candidates = [c for c in candidates if not c.location.path.startswith(_TEMPLATES)]
     return _Choice(row, candidates, matches, has_sources).link()
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A row, and what could be its kernel."""
+    """The choice of a row's kernel among its candidates."""
 
     row: Row
     candidates: Sequence[Definition]
@@ -122,7 +122,7 @@ class _Choice:
         return KernelLink("generated", (), "by rule", rule, reason)
 
     def _structured(self, kind: str) -> KernelLink:
-        """Those with the expected parameters, where there are several and some have them."""
+        """The candidates of a kind; only those with the expected parameters if there are any."""
         found = [c for c in self.candidates if c.kind == kind]
         found = (self._same(found) or found) if len(found) > 1 else found
         if not found:
@@ -191,12 +191,12 @@ def _ordered(chosen: Sequence[Definition]) -> list[Definition]:
 
 
 def _exclusive(chosen: Sequence[Definition]) -> bool:
-    """Whether a build compiles one of them at most, as far as ``#if`` tells."""
+    """Whether at most one of them is compiled in a build, as far as ``#if`` shows."""
     return len({c.guard for c in chosen}) == len(chosen)
 
 
 def are_twins(found: Sequence[Known]) -> bool:
-    """Whether functions are one function, written anew for each of several builds."""
+    """Whether the definitions are one function, with a version for each of several builds."""
     defined = [one.definition for one in found]
     alike = len({(one.scope, one.parameters) for one in defined}) == 1
     pairs = combinations((one.guard for one in defined), 2)
@@ -206,18 +206,18 @@ def are_twins(found: Sequence[Known]) -> bool:
 # ------------------------------------------------------------------------------ many rows
 
 KERNEL_KINDS = frozenset(("function", "impl_func", "meta_func"))
-"""Kinds of definitions that can be kernels."""
+"""The kinds of definitions that can be kernels."""
 ALIAS_SCOPES = ("at", "c10", "at::native", "at::sparse", "at::sparse_csr")
-"""Where the type aliases are declared that parameters of kernels are written with."""
+"""The scopes that declare the type aliases in parameters of kernels."""
 
 Linked = tuple[str, str, str, str, str]
-"""Kind, confidence, rule, reason and the numbers of the definitions, as they are kept."""
+"""Kind, confidence, rule, reason and numbers of the definitions, as stored."""
 Kernels = dict[str, list[tuple[str, list[str]]]]
-"""Of each overload, its kernels: dispatch key and the files of the definitions."""
+"""The kernels of each overload: dispatch key and files of the definitions."""
 
 
 class Candidates:
-    """The definitions that could be kernels by name, and their numbers."""
+    """The definitions that could be kernels, by name, with their numbers."""
 
     def __init__(self, definitions: Iterable[tuple[int, Definition]]) -> None:
         self._named: dict[str, list[Definition]] = defaultdict(list)
@@ -227,7 +227,7 @@ class Candidates:
             self._numbers[id(definition)] = number
 
     def of(self, row: Row) -> list[Definition]:
-        """Those that bear a name which the row wants."""
+        """The definitions with a name that the row wants."""
         return [one for name in wanted_names(row) for one in self._named.get(name, ())]
 
     def numbers(self, definitions: Iterable[Definition]) -> str:
@@ -238,7 +238,7 @@ class Candidates:
 def link_rows(
     rows: Iterable[Row], candidates: Candidates, aliases: Mapping[str, str], has_sources: bool
 ) -> tuple[list[Linked], Kernels]:
-    """What is kept of each row, in their order, and the kernels of the overloads."""
+    """The stored link of each row, in order, and the kernels of the overloads."""
     matcher = Matchers(dict(aliases))
     links: list[Linked] = []
     kernels: Kernels = {}
@@ -255,15 +255,14 @@ def link_rows(
 
 
 class Matchers:
-    """Compares parameters as written with those that torchgen expects of a row's kernel."""
+    """Makes matchers, with a cache of normalized types."""
 
     def __init__(self, aliases: dict[str, str]) -> None:
         self._normal = cache(lambda type_: normalize(type_, aliases))
         self._types = cache(lambda text: tuple(map(self._normal, split_parameters(text))))
 
     def of(self, row: Row) -> Callable[[str], str]:
-        """What ``cpp_types.match`` says against the parameters of one kernel; types that were
-        brought to their one spelling before are not read again."""
+        """The matcher for the kernel of a row."""
         expected: list[tuple[str, ...]] = []  # most rows never ask
 
         def match(parameters: str) -> str:
@@ -283,7 +282,7 @@ class Matchers:
 
 
 def _differ(written: str, expected: str) -> bool:
-    """Whether two types are known, and are not those of one value: ``double`` and ``Tensor``."""
+    """Whether two types are known and different in kind: ``double`` and ``Tensor``."""
     marks = {parameter_mark(one).rstrip("?") for one in (written, expected)}
     return len(marks) > 1 and "" not in marks
 

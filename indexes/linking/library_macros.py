@@ -1,9 +1,9 @@
-"""What macros register: ``OP_DECOMPOSE(dropout)`` in a TORCH_LIBRARY block is an ``m.impl``, and
-a macro at namespace scope may hold a whole block.
+"""Finds registrations in macros: ``OP_DECOMPOSE(dropout)`` in a TORCH_LIBRARY block is an
+``m.impl``, and a macro at namespace scope may expand to a whole block.
 
-A preprocessor for this purpose: macros that stand as statements are expanded, and those
-that put together the name of one. What is given to ``m.impl`` stays as written, because
-``BASIC_UNARY_BATCH_RULE(ATEN_FN(abs))`` says more than what it stands for.
+Only macros that stand as statements are expanded, and those that build the name of one. Arguments
+of ``m.impl`` stay as written: ``BASIC_UNARY_BATCH_RULE(ATEN_FN(abs))`` says more than its
+expansion.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ARGUMENT = "torchnav_argument_{}_"
 
 
 class LibraryMacros:
-    """Expands the macro uses of many files; what was found out about a macro is kept."""
+    """Expands macro uses of many files, with caches."""
 
     def __init__(self, table: MacroTable) -> None:
         self.table = table
@@ -47,9 +47,9 @@ class LibraryMacros:
     def expand(
         self, path: str, facts: Iterable[LibraryFact], uses: Iterable[UseFact] = ()
     ) -> list[LibraryFact]:
-        """The calls that the macro uses of one file make, each at the line of its use.
+        """The calls that the macro uses of a file expand to, each at the line of its use.
 
-        ``uses`` are those at namespace scope: their macros may hold whole blocks.
+        ``uses`` are those at namespace scope, which may expand to whole blocks.
         """
         made: list[LibraryFact] = []
         self.problems = []
@@ -68,7 +68,7 @@ class LibraryMacros:
     def _of_blocks(
         self, path: str, use: UseFact, left: Allowance, depth: int = 0
     ) -> Iterator[LibraryFact]:
-        """What the blocks register that a use at namespace scope becomes."""
+        """The calls in the blocks that a use at namespace scope expands to."""
         if not self._hold_block(use.name, use.arguments):
             return
         preprocessor = _Preprocessor(self, path, use.offset, left)
@@ -91,7 +91,7 @@ class LibraryMacros:
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
 
     def _hold_block(self, name: str, arguments: str) -> bool:
-        """Whether a use may hold a TORCH_LIBRARY block, by itself or in what it is given."""
+        """Whether a use may contain a TORCH_LIBRARY block, in its macro or its arguments."""
         holding = self._holding
         if name in holding:
             return True
@@ -102,12 +102,12 @@ class LibraryMacros:
 
     @cached_property
     def _holding(self) -> set[str]:
-        """The macros whose expansion may hold a TORCH_LIBRARY block."""
+        """The macros whose expansion may contain a TORCH_LIBRARY block."""
         return self.table.reaching(lambda macro: _BLOCK.search(macro.body))
 
 
 def _joined(arguments: str) -> str:
-    """Strings that stand side by side are one."""
+    """Concatenates adjacent string literals."""
     return " ".join(_ADJACENT.sub("", arguments).split())
 
 
@@ -130,17 +130,17 @@ def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[Library
 
 
 class _State(NamedTuple):
-    """How far an expansion is."""
+    """The state of an expansion."""
 
     hidden: frozenset[str]
-    """Macros that are not expanded again inside themselves."""
+    """Macros being expanded, which are not expanded again."""
     depth: int
     statement: bool
     """Whether the text is a statement, not an argument."""
 
 
 class _Preprocessor:
-    """Expansion as seen from one place of a file."""
+    """Expands macros as seen from one place of a file."""
 
     def __init__(self, known: LibraryMacros, path: str, offset: int, left: Allowance) -> None:
         self._known = known
@@ -163,8 +163,7 @@ class _Preprocessor:
         return max(usable, key=lambda m: len(commonpath((m.path, self._path))), default=None)
 
     def expand(self, text: str, state: _State) -> str:
-        """``text`` with its macros expanded; all of them in a statement, elsewhere those
-        that only put names together."""
+        """Expands all macros of a statement; in arguments only those that build names."""
         out: list[str] = []
         at = 0
         while len(text) <= _MAX_TEXT and (found := _WORDS.search(text, at)):
@@ -183,7 +182,7 @@ class _Preprocessor:
         return "".join(out) if is_fit else text
 
     def _word(self, text: str, found: re.Match[str], state: _State) -> tuple[int, str]:
-        """What a word, or the macro use that it begins, becomes, and where that ends."""
+        """The expansion of a word or of the macro use that it begins, and the offset behind it."""
         word, at = found.group(), found.end()
         in_statement = state.statement
         if in_statement and word in LIBRARY_METHODS and text[: found.start()].rstrip()[-1:] == ".":
@@ -230,12 +229,12 @@ class _Preprocessor:
 
 
 def _computes(macro: PlacedMacro) -> bool:
-    """Whether a macro gives names and numbers: ``C10_CONCATENATE``, a count of arguments."""
+    """Whether a macro builds names or numbers: ``C10_CONCATENATE``, a count of arguments."""
     return macro.fact.parameters is not None and bool(_COMPUTES.match(macro.fact.body))
 
 
 def _use_end(text: str, at: int) -> int:
-    """The offset behind the parentheses that follow a name; -1 without any."""
+    """The offset behind the parentheses that follow a name; -1 if there are none."""
     opened = len(text) - len(text[at:].lstrip())
     if text[opened : opened + 1] != "(":
         return -1

@@ -1,5 +1,5 @@
-"""Operators that have no entry in native_functions.yaml: what ``m.def`` in TORCH_LIBRARY blocks
-defines, with the kernels that blocks register for them."""
+"""Operators without an entry in native_functions.yaml: defined by ``m.def`` in TORCH_LIBRARY
+blocks, with the kernels that blocks register for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from indexes.model.vocabulary import (
 )
 
 INFERRED = "?"
-"""What stands for the result in a schema that PyTorch infers from a C++ function."""
+"""The return type in a schema that PyTorch infers from a C++ function."""
 _LITERALS = regex(r'(?:\s*(?:R"(\w*)\((?s:.*?)\)\1"|"(?:[^"\\]|\\.)*"))+')
 _LITERAL = regex(r'R"(\w*)\(((?s:.*?))\)\1"|"((?:[^"\\]|\\.)*)"')
 _ARROW = regex(r"\)\s*->\s*")
@@ -44,19 +44,19 @@ class LibraryKernelRow:
     reason: str
     definitions: tuple[Definition, ...] = ()
     calls: str = ""
-    """The operator that a Python kernel is known to call."""
+    """The operator that a Python kernel calls, if known."""
 
 
 @dataclass(slots=True)
 class LibraryOperator:
-    """An operator with the kernels that are registered for it, in the order of their places."""
+    """An operator with its registered kernels, in source order."""
 
     native: NativeFunction
     kernels: list[LibraryKernelRow] = field(default_factory=list)
 
     @property
     def derivative_rule(self) -> str:
-        """Why it has no entry in derivatives.yaml, and what takes its place."""
+        """How it is differentiated without an entry in derivatives.yaml."""
         for one in self.kernels:
             if one.key.startswith("Autograd") and one.reason == "":
                 return f"no entry in derivatives.yaml: {one.symbol} is registered for {one.key}"
@@ -75,7 +75,7 @@ class LibraryOperator:
 
 
 def written_text(arguments: str) -> str:
-    """The text of the first literals, side by side, in what is given to ``m.def``."""
+    """The text of the string literals at the start of the arguments of ``m.def``."""
     found = _LITERALS.search(arguments)
     if found is None:
         return ""
@@ -86,8 +86,8 @@ def written_text(arguments: str) -> str:
 def defined_operators(
     uses: Iterable[LibraryUse], known: Mapping[str, object]
 ) -> tuple[dict[str, LibraryOperator], list[Problem]]:
-    """The operators that ``m.def`` defines, by their full names, those that have an entry in the
-    YAML (``known``) left out; of several definitions under ``#if`` the first."""
+    """The operators that ``m.def`` defines, by full name, without those in the YAML (``known``). Of
+    several definitions under ``#if`` the first."""
     found: dict[str, LibraryOperator] = {}
     problems: list[Problem] = []
     for use in uses:
@@ -102,7 +102,7 @@ def defined_operators(
 
 
 def _native(use: LibraryUse) -> NativeFunction:
-    """Raises ValueError for a schema that is none."""
+    """Raises ValueError for an invalid schema."""
     base, _, overload = use.op.partition(".")
     text, line = written_text(use.arguments), use.location.line
     block = library_block(use.block)
@@ -127,7 +127,7 @@ def _native(use: LibraryUse) -> NativeFunction:
 
 
 def unwritten_schema(op: str) -> str:
-    """What stands for a schema that is written nowhere: arguments and result are not known."""
+    """A schema for an operator whose arguments and results are unknown."""
     return f"{op}({'...' if '::' in op else ''}) -> {INFERRED}"
 
 
@@ -137,7 +137,7 @@ def add_kernels(
     macros: Mapping[str, Mapping[str, str]],
     facts: Facts,
 ) -> None:
-    """Gives operators the kernels that blocks register for them."""
+    """Adds the kernels that blocks register."""
     for one in written_registrations(uses, macros):
         operator = operators.get(one.registration.op)
         if operator is not None:
@@ -145,7 +145,7 @@ def add_kernels(
 
 
 def keep_kernel(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
-    """Adds a kernel; what is registered twice alike, under two conditions, is one."""
+    """Adds a kernel, unless the same one is there under another ``#if``."""
     for at, other in enumerate(kernels):
         if (other.key, other.symbol) == (row.key, row.symbol):
             both = dict.fromkeys((*other.definitions, *row.definitions))
@@ -167,7 +167,7 @@ def _kernel(one: Written, facts: Facts) -> LibraryKernelRow:
 
 
 def _symbol(kernel: str, found: Definition | None) -> str:
-    """A kernel's name, as written where that says which function it is."""
+    """The kernel's name as written if that says which function it is, else the definition's."""
     if found is None or kernel == found.name or "::" in kernel:
         return kernel
     _, opened, given = kernel.partition("<")
@@ -175,7 +175,7 @@ def _symbol(kernel: str, found: Definition | None) -> str:
 
 
 def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:
-    """Where a kernel is defined, by which rule; else why that is not known."""
+    """The definition of a kernel with the rule, or the reason for having none."""
     made, use = one.registration, one.use
     path = use.location.path
     if made.fallthrough:
@@ -200,7 +200,7 @@ def _called_by_lambda(arguments: str, path: str, facts: Facts) -> Definition | N
 
 
 def names_in(uses: Iterable[LibraryUse]) -> Iterator[str]:
-    """The names that registrations may mean by what they are given."""
+    """The names of functions that registrations may mean."""
     for use in uses:
         yield from _WORDS.findall(use.arguments)
 
@@ -209,7 +209,7 @@ _WORDS = regex(r"\b[A-Za-z_]\w+\b")
 
 
 def library_kind(one: LibraryOperator) -> str:
-    """The word for such an operator in the operator list."""
+    """The kind of such an operator in the operator list."""
     kernels = one.kernels
     if one.native.space == "higher_order::":
         return "higher order"

@@ -1,7 +1,7 @@
 """Expands macro uses at namespace scope: what does ``CREATE_UNARY_UFUNC(abs)`` define?
 
-Follows the preprocessor: arguments are substituted, ``##`` pastes, nested uses are
-expanded, a list macro calls back the macro it is given. Function bodies stay as they are.
+Works as the preprocessor does: arguments are substituted, ``##`` pastes, nested uses are expanded,
+a list macro calls the macro it is given. Function bodies stay as they are.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MacroTable:
         self._of_others: dict[str, tuple[frozenset[str], list[PlacedMacro]]] = {}
 
     def reaching(self, holds: Callable[[MacroFact], object]) -> set[str]:
-        """The macros of which a definition holds something, or uses a macro that does."""
+        """The macros of which a definition satisfies ``holds`` or uses a macro that does."""
         found = {
             name
             for name, known in self._macros.items()
@@ -58,7 +58,7 @@ class MacroTable:
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:
-        """The macros in whose definitions each macro with parentheses stands."""
+        """The macros that use each function-like macro."""
         users: dict[str, set[str]] = {}
         for name, known in self._macros.items():
             for macro in known:
@@ -67,7 +67,7 @@ class MacroTable:
         return users
 
     def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
-        """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""
+        """The definitions of ``name`` in force at ``offset`` of ``path``; several under ``#if``."""
         known = self._macros.get(name)
         if not known:
             return []
@@ -84,7 +84,7 @@ class MacroTable:
         )
 
     def is_given_by(self, name: str, path: str) -> bool:
-        """Whether a file defines ``name`` itself; in all other files it means the same."""
+        """Whether a file defines ``name`` itself."""
         if name not in self._of_others:
             known = self._macros.get(name, [])
             alive = [m for m in known if not m.fact.undefined_at]
@@ -92,16 +92,16 @@ class MacroTable:
         return path in self._of_others[name][0]
 
     def names_any(self, text: str) -> bool:
-        """Whether a text holds the name of a macro, or of one that is interpreted."""
+        """Whether a text contains the name of a macro or of an interpreted one."""
         return any(word in self._macros or is_interpreted(word) for word in _WORD.findall(text))
 
     @cached_property
     def defining(self) -> set[str]:
-        """The macros whose expansion could hold a definition or a registration."""
+        """The macros whose expansion could contain a definition or a registration."""
         return self.reaching(_defines)
 
     def interprets(self, name: str, path: str) -> bool:
-        """Whether ``name`` has PyTorch's own meaning here, not one that this file gives it."""
+        """Whether ``name`` is one of PyTorch's macro families here, not redefined by the file."""
         row = idiom_of(name)
         if row is None or not is_interpreted(name):
             return False
@@ -109,7 +109,7 @@ class MacroTable:
         return not here or path.endswith(row.defined_in.rpartition("/")[2])
 
     def substitute(self, macro: PlacedMacro, arguments: Sequence[str]) -> str | None:
-        """The body of ``macro`` with its parameters replaced; None when the count is off."""
+        """The body of ``macro`` with its parameters replaced; None if their number is wrong."""
         parameters = macro.fact.parameters
         if parameters is None:
             return macro.fact.body
@@ -117,7 +117,7 @@ class MacroTable:
         return None if bound is None else substitute(macro.fact.body, bound, bound)
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
-        """``text`` with the macros in it expanded: for parameter lists."""
+        """Expands the macros in a parameter list."""
         known = any(word in self._macros for word in _WORD.findall(text))
         if not known or depth > _MAX_DEPTH or len(text) > _MAX_PARAMETERS:
             return text
@@ -157,7 +157,7 @@ def _distinct(macros: list[PlacedMacro]) -> list[PlacedMacro]:
 
 
 def expand_file(path: str, facts: CppFacts, table: MacroTable) -> CppFacts:
-    """All that the macro uses of one file make, each at the line of its outermost use."""
+    """What the macro uses of a file define or register, at the lines of the outermost uses."""
     made = CppFacts()
     for use in facts.uses:
         if not table.interprets(use.name, path) and (
@@ -172,7 +172,7 @@ def _called_back(use: UseFact, table: MacroTable) -> bool:
 
 
 class _Use:
-    """One use that is expanded. What its alternatives under ``#if`` make alike is made once."""
+    """A use being expanded. Equal parts of its definitions under ``#if`` are expanded once."""
 
     def __init__(self, use: UseFact, path: str, table: MacroTable, made: CppFacts) -> None:
         self.use = use
@@ -196,7 +196,7 @@ class _Use:
     def _text(
         self, macro: PlacedMacro, use: UseFact, given: Sequence[str] | None = None
     ) -> str | None:
-        """What a use stands for, with what is written behind it; None where it does not fit."""
+        """The text of a use with what follows it; None if the arguments do not match."""
         made = self.table.substitute(macro, given or split_arguments(use.arguments))
         return None if made is None or len(made) > _MAX_TEXT else made + _written_out(made, use)
 
@@ -238,7 +238,7 @@ class _Use:
             self.made.definitions.append(placed)
 
     def _interpreted(self, inner: UseFact) -> None:
-        """Keeps the use of a macro that has PyTorch's own meaning."""
+        """Collects a use of one of PyTorch's macro families."""
         use = self.use
         scope, guard = _join(use.scope, inner.scope), _both(use.guard, inner.guard)
         if self._is_new((inner.name, inner.arguments, scope)):
@@ -252,7 +252,7 @@ class _Use:
 
 
 def _written_out(made: str, use: UseFact) -> str:
-    """What stands behind a use that begins a definition: parameters, if it has any, and a body."""
+    """The parameters and body behind a use that begins a definition."""
     if use.parameters is None:
         return ""
     ended = not use.parameters and made.rstrip().endswith(")")

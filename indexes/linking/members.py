@@ -1,5 +1,5 @@
-"""What the call of a member means: a method of a class of the tree, an operator where it is called
-on a tensor, a loop, or what an object of a library runs."""
+"""What a call of a member means: a method of a class of the tree, an operator if it is called on a
+tensor, a loop, or a library's execution of an object."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from indexes.readers.cxx.marks import LIST
 
 RUNS = "execute"
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
-"""The folders of a vendor's callers, whose objects run by ``execute`` what they built."""
+"""Folders of library callers whose objects run by ``execute``, and the library."""
 _TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
 _MOST_METHODS = 8
-"""Methods of one name that a call can mean, of a class that is written anew for each architecture,
-as ``Vectorized`` is; with more, nothing is told by them."""
+"""With more methods of one name, as of ``Vectorized``, a call is left unresolved."""
 
 _PTR = "Ptr"
-"""How PyTorch names pointers to a class: ``using QuantizerPtr = c10::intrusive_ptr<Quantizer>``."""
+"""The ending of PyTorch's pointer types: ``using QuantizerPtr = c10::intrusive_ptr<Quantizer>``."""
 _COUNTED = {"c10::intrusive_ptr_target"}
-"""What every class derives from whose objects count who holds them: their only kinship."""
+"""The base of all reference-counted classes, which makes them no family."""
 
 
 class Meaning(NamedTuple):
-    """An edge, but for where it stands."""
+    """An edge without its place."""
 
     kind: EdgeKind
     symbol: str
@@ -54,7 +53,7 @@ def edge_to(
     confidence: Confidence = "exact",
     candidates: int = 1,
 ) -> Meaning:
-    """The edge of a call to one thing that it means."""
+    """The edge of a call to one target."""
     within = call.qualifier.removesuffix("::")
     symbol = f"{within}::{call.name}" if call.qualifier else call.name
     return Meaning(kind, symbol, target, confidence, candidates)
@@ -67,7 +66,7 @@ def each(
     confidence: Confidence = "exact",
     twins: bool = False,
 ) -> list[Meaning]:
-    """An edge to each of the things that a call can mean; ``twins`` of which a build has one."""
+    """An edge to each target that a call can mean. ``twins``: a build has one of them."""
     several: Confidence = "by rule" if twins else "ambiguous"
     sure: Confidence = confidence if len(targets) == 1 else several
     return [edge_to(call, kind, target, sure, len(targets)) for target in targets]
@@ -81,7 +80,7 @@ class Classes:
         self._by_scope = lru_cache(4096)(self._sort)
 
     def methods(self, call: Call, caller: Known, mark: str) -> list[Known]:
-        """The methods of a name that an object has whose class is marked so."""
+        """The methods of a call's name in the class that ``mark`` names."""
         scope = plain_scope(caller.definition.scope)
         classes = (scope,) if mark == "this" else self._classes_named(mark, caller)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
@@ -94,12 +93,12 @@ class Classes:
         return [*found, *_others(scopes, deriving, caller)]
 
     def others(self, call: Call, caller: Known) -> list[Known]:
-        """The functions of the name that a call has, but for its caller."""
+        """The functions with a call's name, without its caller."""
         scopes = self._by_scope(call.name)
         return _others(scopes, scopes, caller)
 
     def _sort(self, name: str) -> dict[str, list[Known]]:
-        """The functions of a name by the scopes through which they are found."""
+        """The functions of a name, by scope."""
         found: dict[str, list[Known]] = {}
         for known in self.facts.named(name):
             if known.definition.kind == "function":
@@ -107,8 +106,7 @@ class Classes:
         return found
 
     def are_of_one_family(self, methods: Iterable[Known]) -> bool:
-        """Whether the classes of methods all derive from one: an object of no known type, of which
-        a method is called, is of that class, and runs one of them."""
+        """Whether the classes of the methods all derive from one of them."""
         owners = dict.fromkeys(plain_scope(one.definition.scope) for one in methods)
         families = [{one, *self.facts.all_bases(one)} - _COUNTED for one in owners]
         if len(families) < 2:
@@ -116,8 +114,8 @@ class Classes:
         return any(map(self.facts.is_scope, set.intersection(*families)))
 
     def _classes_named(self, name: str, caller: Known) -> Sequence[str]:
-        """The classes that the name of a type can mean: those of the nearest scope around the
-        caller; elsewhere all, unless it is also an alias of a vector, as ``Stack`` is."""
+        """The classes that a type's name can mean: those of the nearest scope around the caller;
+        else all, unless it also names a vector, as ``Stack`` does."""
         classes = self.facts.classes_named(name) or self.facts.classes_named(
             name.removesuffix(_PTR)
         )
@@ -128,20 +126,20 @@ class Classes:
         return nearest(classes, scope)
 
     def _derives(self, scope: str, classes: Collection[str]) -> bool:
-        """Whether a scope is a class that derives from one of some."""
+        """Whether a scope is a class derived from one of ``classes``."""
         return not set(classes).isdisjoint(self.facts.all_bases(scope))
 
 
 def _others(
     functions: Mapping[str, Sequence[Known]], scopes: Iterable[str], caller: Known
 ) -> list[Known]:
-    """The functions of some scopes but for one, in the order of their numbers."""
+    """The functions of some scopes without the caller, in order of their numbers."""
     found = (one for scope in scopes for one in functions[scope] if one.id != caller.id)
     return sorted(found, key=itemgetter(0))
 
 
 class Members:
-    """Resolves calls of members. Answers are kept while it lives."""
+    """Resolves calls of members, with a cache."""
 
     def __init__(self, facts: ResolverFacts, returned: Returned) -> None:
         self.facts = facts
@@ -151,7 +149,7 @@ class Members:
         """What calls of methods mean, in all files."""
 
     def of(self, call: Call, caller: Known) -> list[Meaning]:
-        """A method of a class of the tree, or of a tensor: then an operator."""
+        """The meanings of a call of a member."""
         if call.name in LOOPS and not library_of(call):
             return [edge_to(call, "loop", call.name)]
         mark = call.receiver
@@ -167,8 +165,8 @@ class Members:
         return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
 
     def _front_end(self, call: Call, mark: str, caller: Known) -> str:
-        """The library whose object runs what it holds: that of the folder, or whose functions the
-        body calls to make it; empty for another call."""
+        """The library whose object is executed, by the folder or by the functions that the body
+        calls to make it; else empty."""
         if call.name != RUNS or not (mark == "?" or self._is_foreign(call, caller, mark)):
             return ""
         path = caller.definition.location.path
@@ -178,13 +176,12 @@ class Members:
         return next(chain(of_folder, held), "")
 
     def _is_foreign(self, call: Call, caller: Known, mark: str) -> bool:
-        """Whether an object's class is named, and no class of that name in the tree has the
-        method: ``const fe::graph::Graph& graph``."""
+        """Whether the object's class is named and no class of that name in the tree has the method:
+        ``const fe::graph::Graph& graph``."""
         return len(mark) > 1 and not self._classes.methods(call, caller, mark)
 
     def _is_parameter(self, mark: str, caller: Known) -> bool:
-        """Whether a type is one that a template of a source file takes: nothing in the tree bears
-        its name."""
+        """Whether a type is a template's parameter: the tree defines nothing of its name."""
         found, path = caller.definition, caller.definition.location.path
         if mark in ("this", "return") or is_header(path):
             return False
@@ -193,7 +190,7 @@ class Members:
         return found.template or bool(self.facts.classes_named(found.scope.rpartition("::")[2]))
 
     def _of_file(self, call: Call, caller: Known) -> list[Meaning]:
-        """The methods of the classes in a source file: its templates are used there alone."""
+        """The methods of the file's own classes, the only ones its templates are used with."""
         path = caller.definition.location.path
         others = self._classes.others(call, caller)
         here = [one for one in others if one.definition.location.path == path]
@@ -201,7 +198,7 @@ class Members:
         return each(call, "call", [one.id for one in found], "by rule")
 
     def _of_class(self, call: Call, caller: Known, mark: str) -> list[Meaning]:
-        """What a method of an object means: that does not depend on the file."""
+        """The methods of an object's class. The result does not depend on the file."""
         place = caller.definition
         itself = caller.id if call.name == place.name else 0
         is_near = mark == "this" or len(self.facts.classes_named(mark)) > 1
@@ -222,7 +219,7 @@ class Members:
         return each(call, "call", [one.id for one in found], "by rule")
 
     def _overriders(self, call: Call, caller: Known) -> list[Meaning]:
-        """The methods that an object of no known type runs, where one class tells which."""
+        """The methods that an object of unknown type can run, if all are of one family."""
         if not self.facts.is_method_name(call.name):
             return []
         found = chosen(call, self._classes.others(call, caller), self._returned)
@@ -230,8 +227,7 @@ class Members:
         return each(call, "call", [one.id for one in found]) if is_told else []
 
     def _takes_list(self, call: Call, caller: Known) -> list[Meaning]:
-        """The methods that are written for tensors and take ``{i, j}`` as an ``initializer_list``:
-        C++ prefers them to what such a list would become (over.ics.rank)."""
+        """The methods that take ``{i, j}`` as an ``initializer_list``, which C++ prefers."""
         if LIST not in call.arguments:
             return []
         written = self._classes.methods(call, caller, "Tensor")

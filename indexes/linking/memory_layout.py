@@ -1,10 +1,10 @@
-"""Where the members of a class stand in memory, by the C++ ABI of 64-bit Linux, from what the tree
-declares.
+"""Where the members of a class stand in memory, by the C++ ABI of 64-bit Linux, computed from the
+tree's declarations.
 
 The rules are those of the Itanium C++ ABI, sections 2.2 and 2.4: members in order, each at a
 multiple of its alignment, a pointer to the virtual functions first, bit-fields packed into units of
 their type, members of a derived class in the padding behind its base. Types of the standard library
-have the sizes that libstdc++ gives them; a type of unknown size ends what can be told of a class.
+have libstdc++'s sizes. The layout of a class ends at a member of unknown size.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _STANDARD = {
     "std::mutex": 40,
     "std::function": 32,
 }
-"""libstdc++, in bytes, each aligned to a word."""
+"""Sizes in libstdc++, in bytes, each aligned to a word."""
 _QUALIFIER = regex(r"\b(?:const|mutable|volatile|constexpr|inline|class|struct|typename)\b\s*")
 _TEMPLATE = regex(r"([\w:]+)\s*<(.*)>")
 _ARRAY = regex(r"(.*?)\s*\[\s*([^\]]*)\]")
@@ -56,27 +56,27 @@ _POINTER = regex(r".*(?:\*|&)\s*(?:const)?|.*\(\s*\*\s*\w*\s*\).*")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a value of a type takes."""
+    """The size and alignment of a type."""
 
     size: int
     """Bytes, a multiple of ``align``."""
     align: int
     used: int
-    """Bytes without the padding at the end, where a derived class puts its own members."""
+    """Bytes without the padding at the end, which a derived class may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where one member stands."""
+    """The place of one member."""
 
     member: Member
     owner: str
     """The class that declares it."""
     offset: int
-    """Bytes from the begin of the object."""
+    """Bytes from the start of the object."""
     size: int
     bit: int | None = None
-    """The lowest bit, of a bit-field."""
+    """The lowest bit of a bit-field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ClassLayout:
 
     slots: tuple[Slot, ...]
     shape: Shape | None
-    """None where the size of a member is not known: no member behind it has a slot."""
+    """None if the size of a member is unknown: members behind it have no slot."""
     reason: str = ""
     """Why it ends early."""
 
@@ -102,7 +102,7 @@ class Layouts:
         self._known: dict[str, ClassLayout] = {}
 
     def of(self, name: str) -> ClassLayout:
-        """The layout of a class, empty and with a reason where the tree does not declare it."""
+        """The layout of a class; empty with a reason if the tree does not declare it."""
         if name not in self._known:
             declared = self.declared(name)
             self._known[name] = ClassLayout((), None, f"no class {name} in the headers")
@@ -117,7 +117,7 @@ class Layouts:
         return types.classes.get(plain) if types else None
 
     def plain_type(self, type_: str) -> str:
-        """A type without qualifiers, aliases and enumerations taken away; ``*`` for a pointer."""
+        """A type with aliases and enumerations resolved, unqualified; ``*`` for a pointer."""
         text = _QUALIFIER.sub("", type_).strip()
         if _POINTER.fullmatch(text) or text.startswith("std::unique_ptr<"):
             return "*"
@@ -126,7 +126,7 @@ class Layouts:
         return self.plain_type(target) if target and target != text else text
 
     def shape(self, type_: str) -> Shape | None:
-        """What a type takes; None where that is not known."""
+        """The size and alignment of a type; None if unknown."""
         array = _ARRAY.fullmatch(type_.strip())
         if array is not None:
             return self._array(array[1], array[2])
@@ -146,7 +146,7 @@ class Layouts:
         return self.of(_last(name)).shape
 
     def _has_deleter(self, type_: str) -> bool:
-        """Whether a unique_ptr keeps the function that frees what it points to."""
+        """Whether a unique_ptr stores a function as its deleter."""
         template = _TEMPLATE.fullmatch(_QUALIFIER.sub("", type_).strip())
         deleter = template[2].partition(",")[2].strip() if template else ""
         return bool(deleter) and self.plain_type(deleter) == "*"
@@ -165,7 +165,7 @@ class Layouts:
         return Shape(one.size * count, one.align, one.size * count)
 
     def _number(self, text: str) -> int | None:
-        """The product of numbers and of macros that are one: ``MAX_INLINE_SIZE * 2``."""
+        """The product of numbers and macros that expand to one: ``MAX_INLINE_SIZE * 2``."""
         product = 1
         for word in map(str.strip, text.split("*")):
             number = int(word) if word.isdecimal() else self._macro(word)
@@ -181,13 +181,13 @@ class Layouts:
 
 @dataclass
 class _Builder:
-    """Places the members of one class, one behind the other."""
+    """Places the members of one class in order."""
 
     layouts: Layouts
     declared: DeclaredClass
     slots: list[Slot] = field(default_factory=list)
     at: int = 0
-    """Bits that are taken."""
+    """Bits used so far."""
     align: int = 1
 
     def build(self) -> ClassLayout:
@@ -199,7 +199,7 @@ class _Builder:
         return ClassLayout(tuple(self.slots), shape)
 
     def _bases(self) -> str:
-        """Places the bases and the pointer to the virtual functions; why it cannot, or nothing."""
+        """Places the bases and the pointer to virtual functions. Returns why it cannot."""
         has_table = False
         for base in self.declared.bases:
             found = self.layouts.of(_last(_TEMPLATE.sub(r"\1", base)))

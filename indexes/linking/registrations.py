@@ -1,5 +1,4 @@
-"""Registrations: which function a line registers on a stub, or on a library for an operator, and
-where that is defined."""
+"""Which function a line registers on a stub or for an operator, and where that is defined."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ _NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _SPECIALIZED = regex(r"<[^<>()]*(?:<[^<>()]*>[^<>()]*)*>(?=\s*::)")
 _KINDS = frozenset(("function", "macro", "class", "method"))
 _NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
-"""Files that are no part of torch's own libraries."""
+"""Folders that are not compiled into torch's own libraries."""
 
 
 def is_built(path: str) -> bool:
-    """Whether what a file registers is there in a build."""
+    """Whether a build contains what a file registers."""
     return not _NOT_BUILT.search(path)
 
 
@@ -41,7 +40,7 @@ _TEMPLATE = regex(r"<.*>\s*$", re.DOTALL)
 
 
 def device_of(use: StubUse) -> str:
-    """The device type that a registration is for: by its macro, or by how its file is compiled."""
+    """The device of a registration, by its macro or by how its file is compiled."""
     row = idiom_of(use.macro)
     if row and row.device:
         return re.sub(row.names, row.device, use.macro)
@@ -49,7 +48,7 @@ def device_of(use: StubUse) -> str:
 
 
 def registered_function(use: StubUse) -> str:
-    """What a registration registers, as written; ``nullptr`` for none."""
+    """The registered function as written; ``nullptr`` for none."""
     row = idiom_of(use.macro)
     if row and "function" not in row.arguments:
         return "nullptr"
@@ -64,7 +63,7 @@ def architecture(use: StubUse) -> str:
 
 
 def stub_row(use: StubUse, facts: Facts) -> StubRow:
-    """One registration with the definition of what it registers."""
+    """A registration with the definition of its function."""
     function = registered_function(use)
     stub = use.stub.rpartition("::")[2]
     found, reason = _function(use, function, facts)
@@ -92,11 +91,11 @@ def function_name(function: str) -> str:
 
 
 def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Known]:
-    """The function of that name that the registration sees: in its own file, as all of PyTorch's
-    own are, or what another file defines and a header declares.
+    """The functions of a name that a registration can mean: in its own file, or declared in a
+    header and defined elsewhere.
 
-    Several only when each stands under an ``#if`` of its own; the one under the
-    registration's guard, or else the nearest above it, first.
+    Several only if each stands under an ``#if`` of its own: first the one under the registration's
+    own guard, or else the nearest above it.
     """
     here = [
         k
@@ -110,7 +109,7 @@ def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Kno
 
 
 def _elsewhere(use: StubUse, name: str, qualifier: str, facts: Facts) -> list[Known]:
-    """What other files define, those for the device before those for any."""
+    """The functions defined in other files, those for the device before those for any."""
     path = use.location.path
     seen = [
         k
@@ -147,7 +146,7 @@ class Written:
 def written_registrations(
     uses: Iterable[LibraryUse], macros: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Written]:
-    """What calls on libraries register. ``macros`` are the object-like macros by file."""
+    """The registrations made by calls on libraries. ``macros``: the object-like macros by file."""
     for use in uses:
         path = use.location.path
         call = (use.block, use.method, use.arguments, use.location)
@@ -174,7 +173,7 @@ def _rule(use: LibraryUse) -> str:
 
 
 def _shown(kernel: str) -> str:
-    """The function that matters: the batch rule that plumbing, made by torchgen, calls."""
+    """The function to show: the batch rule inside generated plumbing."""
     if policy := "CastPolicy::" in kernel and _POLICY.search(kernel):
         return f"at::autocast::WrapFunction<CastPolicy::{policy[1]}>"
     plumbing = _PLUMBING.match(kernel) if "_generated_plumbing" in kernel else None
@@ -185,8 +184,8 @@ def _shown(kernel: str) -> str:
 
 
 def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None:
-    """The definition of the first name in a kernel's expression that has one which a
-    registration in ``path`` can mean; None for a lambda or an overloaded name."""
+    """The definition of the first name in a kernel's expression that has one visible from ``path``;
+    None for a lambda or an overloaded name."""
     for name in _paths_in(kernel):
         found = _visible(name, path, facts)
         if found:
@@ -195,7 +194,7 @@ def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None
 
 
 def names_in_kernel(kernel: str) -> Iterator[str]:
-    """The last parts of the names in a kernel's expression."""
+    """The last components of the names in a kernel's expression."""
     return (path.rpartition("::")[2] for path in _paths_in(kernel))
 
 
@@ -206,8 +205,7 @@ def _paths_in(kernel: str) -> Iterable[str]:
 
 
 def _first(found: Sequence[Definition], path: str) -> Definition | None:
-    """Of several only those of one file can be told, or of a header beside it: alternatives, or
-    overloads side by side."""
+    """The first of several if all are in one file, or in a header beside it: overloads."""
     here = [d for d in found if d.location.path == path]
     if not here:
         folder = path.rpartition("/")[0]
@@ -235,7 +233,7 @@ def _named(definition: Definition) -> str:
 
 
 def around_dispatch(op: str, written: Iterable[Written], facts: Facts) -> tuple[Link, ...]:
-    """The batch rules and autocast policies of an operator, as links with their reasons."""
+    """The batch rules and autocast policies of an operator, as links."""
     links: list[Link] = []
     for one in written:
         role = _role(one.registration.key)
@@ -251,7 +249,7 @@ def _role(key: str) -> Role | None:
 
 
 def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
-    """The registration, and the function it names."""
+    """Links to the registration and to its function."""
     registration, use = one.registration, one.use
     policy = _POLICY.search(use.arguments)
     note = f"policy {policy[1]}" if policy else ""
@@ -272,7 +270,7 @@ def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
 
 
 def registered_definition(one: Written, facts: Facts) -> Definition | None:
-    """Where the kernel of a registration is defined; None when that can't be told."""
+    """Where the kernel of a registration is defined; None if unknown."""
     registration = one.registration
     if registration.fallthrough or registration.kernel == "lambda":
         return None
@@ -292,12 +290,12 @@ _KEYS = {
     "autograd_impl": "Autograd",
     "vmap_impl": "FuncTorchBatched",
 }
-"""For which key functions are registered that are given none."""
+"""The default key of functions that register without one."""
 _DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "meta": "Meta"}
 
 
 def full_name(target: str) -> str:
-    """``prims::add`` of ``prims::add.default``; operators of aten without their namespace."""
+    """``prims::add`` for ``prims::add.default``; operators of aten without a namespace."""
     return target.removeprefix("aten::").removesuffix(".default")
 
 
@@ -309,8 +307,7 @@ def python_keys(fact: PythonFact, detail: Mapping[str, str]) -> Iterator[str]:
 
 
 def kernels_over_cpp(rows: Iterable[tuple[str, PythonFact]]) -> Iterator[Registration]:
-    """What Python gives the dispatcher for operators of the YAML: each runs in the place of the C++
-    kernel for its key, from when its module is imported and where its condition holds."""
+    """Python kernels that replace C++ kernels for YAML operators once their module is imported."""
     for path, fact in rows:
         detail = unpack(fact.detail)
         if fact.kind != "py_impl" or "through" not in detail:

@@ -15,14 +15,14 @@ Side = Literal["kernel", "meta", "backward"]
 
 
 def library_side(key: str) -> Side:
-    """What a function does that is registered for a key."""
+    """The side of an operator that a kernel registered for ``key`` is on."""
     if key.endswith("Meta"):
         return "meta"
     return "backward" if key.startswith("Autograd") else "kernel"
 
 
 class ReverseFacts(GraphFacts, Protocol):
-    """What going up asks besides."""
+    """The further questions of walking up."""
 
     def library_kernels_of(self, definition: int) -> Sequence[LibraryKernel]:
         """The operators for which TORCH_LIBRARY blocks register a function."""
@@ -33,21 +33,19 @@ class ReverseFacts(GraphFacts, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How an operator reaches a place, without the help of another operator."""
+    """How an operator reaches a place without calling another operator."""
 
     op: str
     side: Side
-    """Whether a kernel of the operator leads there, the function that checks its inputs and tells
-    the shape of its result, or a formula of its derivative."""
+    """Whether a kernel, the meta function, or a formula of the derivative leads there."""
     steps: tuple[Step, ...]
-    """From the kernel, or from what the formula calls, down to the place."""
+    """From the kernel, or the function in the formula, down to the place."""
     devices: tuple[str, ...] = ()
-    """For which it does; empty where it does for every one."""
+    """Empty for all devices."""
 
 
 def operators_reaching(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]:
-    """The operators whose own code reaches one of some places, each by its shortest way, the
-    nearest first."""
+    """The operators whose own code reaches one of the places, by their shortest paths, sorted."""
     climb = _Climb(facts)
     for device, nodes in climb.started(starts).items():
         climb.run(device, nodes)
@@ -55,7 +53,7 @@ def operators_reaching(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]
 
 
 class _Climb:
-    """Searches upwards, breadth first, for one device after the other."""
+    """Breadth-first search upwards, once for each device."""
 
     def __init__(self, facts: ReverseFacts) -> None:
         self.facts = facts
@@ -64,7 +62,7 @@ class _Climb:
         self._devices: dict[tuple[str, Side], list[str]] = {}
 
     def started(self, starts: Iterable[Node]) -> Mapping[str, list[Node]]:
-        """The starts for each device that a way there can be for."""
+        """The start nodes for each device a path to them can have."""
         found: dict[str, list[Node]] = {}
         for start in starts:
             own = start.device or self.graph.device(start.what)
@@ -73,7 +71,7 @@ class _Climb:
         return found
 
     def run(self, device: str, starts: Iterable[Node]) -> None:
-        """Goes up from some places, of ways that end for one device."""
+        """Walks up from the places along paths for one device."""
         below: dict[Node, Step | None] = dict.fromkeys(starts)
         pending = deque(below)
         while pending:
@@ -90,7 +88,7 @@ class _Climb:
                     pending.append(upper)
 
     def _other_uses(self, node: Node) -> Iterator[tuple[str, Side]]:
-        """The operators that a definition serves in another way than as a kernel."""
+        """The operators that a definition serves other than as a kernel."""
         if not isinstance(node.what, int):
             return
         for edge in self.facts.edges_to(node.what):
@@ -113,14 +111,14 @@ class _Climb:
                 self._found[op, side] = way
 
     def ways(self) -> Iterator[Way]:
-        """The ways that were found, each with its devices."""
+        """The paths found, each with its devices."""
         for key, way in self._found.items():
             devices = self._devices[key]
             yield way if "" in devices else replace(way, devices=tuple(devices))
 
 
 def _down(node: Node, below: Mapping[Node, Step | None]) -> Iterator[Step]:
-    """The steps from a place down to where the search began."""
+    """The steps from a place down to the start of the search."""
     step = below[node]
     while step:
         yield step

@@ -1,7 +1,8 @@
-"""C++ name lookup, as far as scopes decide it: which definitions a name in a body can mean.
+"""C++ name lookup by scopes: which definitions a name in a body can mean.
 
-Scopes are asked from the innermost one outwards, and the first that has the name hides the outer
-ones. ``using namespace`` adds the names of another scope, in the scope where it stands."""
+Scopes are searched from the innermost outwards, and the first that has the name hides the others.
+``using namespace`` adds the names of another scope to the one where it stands.
+"""
 
 from __future__ import annotations
 
@@ -17,88 +18,88 @@ from indexes.model.vocabulary import Definition
 
 _FUNCTIONS = frozenset(("function", "global"))
 _STRUCTURED = ("at::impl::MetaBase", "at::TensorIteratorBase", "at::TensorIterator")
-"""What torchgen derives the classes of structured kernels from."""
+"""The scope of the classes that torchgen generates for structured kernels."""
 _ByScope = Mapping[str, Sequence[Known]]
 Level = tuple[str, ...]
-"""Scopes whose names are found together."""
+"""Scopes that are searched together."""
 
 
 class ResolverFacts(Facts, Protocol):
-    """What resolving calls asks."""
+    """The questions of resolving calls."""
 
     def is_scope(self, scope: str) -> bool:
-        """Whether anything stands in a namespace or class of that name."""
+        """Whether a namespace or class of that name is not empty."""
 
     def directives(self, path: str, scope: str) -> Sequence[str]:
-        """The namespaces whose names a file sees in one of its scopes by ``using namespace``."""
+        """The namespaces named by ``using namespace`` in a scope of a file."""
 
     def using_declarations(self, name: str) -> Sequence[tuple[str, str, str]]:
-        """Where ``using scope::name;`` stands: the file, the scope, and what it names."""
+        """Uses of ``using scope::name;``: the file, the scope, and the target."""
 
     def alias_of(self, name: str, path: str) -> str:
-        """What ``using NAME = ...`` in a file says; empty for nothing."""
+        """The target of ``using NAME = ...`` in a file; empty if there is none."""
 
     def classes_named(self, name: str) -> Sequence[str]:
-        """The classes of a simple name, with their scopes."""
+        """The classes of a simple name, with scopes."""
 
     def bases_of(self, scope: str) -> Sequence[str]:
-        """What a class derives from; nothing for a namespace."""
+        """The direct bases of a class; none for a namespace."""
 
     def is_method_name(self, name: str) -> bool:
         """Whether a class of the tree has a method of that name."""
 
     def all_bases(self, scope: str) -> Sequence[str]:
-        """What a class derives from, far ones too."""
+        """All bases of a class."""
 
     def is_standard(self, name: str) -> bool:
-        """Whether a file calls a vector so."""
+        """Whether the name is also an alias of a vector."""
 
     def template_methods(self, owner: Definition) -> Sequence[Known]:
-        """The function templates of a class."""
+        """The method templates of a class."""
 
     def methods_in(self, owner: Definition) -> Sequence[Known]:
-        """The functions that stand in a class."""
+        """The methods defined in a class."""
 
     def sites(self, known: Known) -> Sequence[Call]:
-        """The uses of names in a body, place by place."""
+        """The uses of names in a body, one for each place."""
 
     def called_on_unknown(self, folder: str) -> Collection[str]:
-        """The methods that bodies in a folder call on objects of no known type."""
+        """The methods that code in a folder calls on objects of unknown type."""
 
     def shaders_of(self, path: str) -> Sequence[Known]:
-        """The names of kernels, and kernels, in the shader library of a file."""
+        """The kernels in the shader library of a file."""
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
-        """The strings in bodies of a file that can name kernels, each with its function."""
+        """The strings in a file that can name kernels, each with its function."""
 
     def shaders_shared(self) -> Sequence[str]:
-        """Those of files that have no shader library of their own: they ask that of another."""
+        """The strings in files without a shader library, which use another file's."""
 
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
 
     def headers_missing(self, path: str) -> Sequence[str]:
-        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
+        """Headers included by ``<...>`` without a folder that the tree does not have."""
 
     def folders_included(self, path: str) -> Collection[str]:
-        """The first folders of what a file includes with ``<...>``."""
+        """The first folder of each ``<...>`` include."""
 
     def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
         """The function-like macros that a file defines, by name."""
 
     def path_of(self, number: int) -> str:
-        """The file in which the definition of a number stands."""
+        """The file of a definition's number."""
 
     def is_stub(self, name: str) -> bool:
         """Whether a stub bears this name."""
 
     @property
     def key_namespaces(self) -> Collection[str]:
-        """The namespaces in which torchgen makes functions that call the kernel of one key."""
+        """The namespaces of generated functions that skip the dispatcher: ``cpu``."""
 
 
 class Scopes:
-    """Looks names up. Answers are kept while it lives."""
+    """Looks names up, with caches."""
 
     def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
@@ -108,7 +109,7 @@ class Scopes:
         self._by_scope = lru_cache(32768)(self._sort)
 
     def candidates(self, call: Call, caller: Known) -> Sequence[Known]:
-        """The functions and macros that the name of a call can mean, by scopes alone."""
+        """The functions and macros that a call can mean, by scopes alone."""
         definition = caller.definition
         scope, path = plain_scope(definition.scope), definition.location.path
         return self._candidates(call.name, call.qualifier, scope, path, definition.kind)
@@ -135,7 +136,7 @@ class Scopes:
         return ()
 
     def _sort(self, name: str) -> tuple[Sequence[Known], _ByScope]:
-        """The macros of a name, and its functions by the scopes through which they are found."""
+        """The macros of a name, and its functions by scope."""
         macros, functions = list[Known](), dict[str, list[Known]]()
         for known in self.facts.named(name):
             if known.definition.kind in _FUNCTIONS:
@@ -147,7 +148,7 @@ class Scopes:
     def _declared_in(
         self, brought: Iterable[tuple[str, str, str]], level: Level, path: str
     ) -> Level:
-        """The scopes of which ``using scope::name`` brings a name into some scopes."""
+        """The scopes from which ``using scope::name`` brings a name into a level."""
         found = []
         for place, scope, target in brought:
             if scope in level and (place == path or is_header(place)):
@@ -157,11 +158,11 @@ class Scopes:
         return tuple(found)
 
     def _levels(self, scope: str, path: str) -> tuple[Level, ...]:
-        """The scopes in which a name without a qualifier is looked up, innermost first."""
+        """The scopes in which an unqualified name is looked up, innermost first."""
         return tuple(self._with_nominated(outer, path) for outer in enclosing(scope))
 
     def _with_nominated(self, scope: str, path: str) -> Level:
-        """A scope, and those that ``using namespace`` adds to it, or a class derives from."""
+        """A scope with those added by ``using namespace`` and its base classes."""
         found = dict.fromkeys([scope])
         pending = [scope]
         while pending:
@@ -179,7 +180,7 @@ class Scopes:
         return tuple(found)
 
     def _named_by(self, qualifier: str, scope: str, path: str) -> tuple[Level, ...]:
-        """The scopes that ``qualifier::`` can mean in a scope, the nearest first."""
+        """The scopes that ``qualifier::`` can mean in a scope, nearest first."""
         named = plain_scope(qualifier.lstrip(":"))
         named = self.facts.alias_of(named, path) or named
         if qualifier.startswith("::"):
@@ -193,20 +194,19 @@ class Scopes:
 
 
 def _within(functions: _ByScope, scopes: Iterable[str], path: str) -> list[Known]:
-    """The functions in some scopes that a file can mean, in the order of their numbers."""
+    """The functions in some scopes that are visible in a file, in order of their numbers."""
     inside = [s for s in dict.fromkeys(scopes) if s in functions]
     found = [k for scope in inside for k in functions[scope] if linkable(k, path)]
     return sorted(found, key=itemgetter(0)) if len(inside) > 1 else found
 
 
 def _is_top(scope: str) -> bool:
-    """Whether a namespace may be what a macro stands for that the build gives a value:
-    ``FLASH_NAMESPACE::mha_fwd``, which is of ``pytorch_flash`` too."""
+    """Whether a namespace can be one that the build names: ``FLASH_NAMESPACE::mha_fwd``."""
     return bool(scope) and "::" not in scope
 
 
 def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[Known]:
-    """The macros of that name: of the file itself, or the one in the header that is nearest."""
+    """The macros of the file itself, else the one in the nearest header."""
     macros = [k for k in found if linkable(k, path)]
     here = [k for k in macros if k.definition.location.path == path]
     if here or not macros or _within(functions, functions, path):
@@ -218,12 +218,12 @@ def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[
 
 
 def _common(one: str, other: str) -> int:
-    """How many letters two paths begin with alike."""
+    """The length of the common prefix of two paths."""
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
 
 
 def enclosing(scope: str) -> Iterator[str]:
-    """A scope and those around it, innermost first; the global one is last."""
+    """A scope and those around it, innermost first, the global scope last."""
     while scope:
         yield scope
         scope = scope.rpartition("::")[0]
@@ -231,14 +231,14 @@ def enclosing(scope: str) -> Iterator[str]:
 
 
 def nearest(classes: Sequence[str], scope: str) -> Sequence[str]:
-    """Of the classes of one name those of the nearest scope around a place; all, if none is."""
+    """The classes in the nearest scope around a place; all of them if there is none."""
     places = [one.rpartition("::")[0] for one in classes]
     near = next((one for one in enclosing(scope) if one in places), None)
     return [one for one, at in zip(classes, places, strict=True) if near in (None, at)]
 
 
 def _spelled(target: str, scope: str) -> Iterator[str]:
-    """What a scope named in another one can be, nearest first."""
+    """The scopes that a scope's name can mean in another scope, nearest first."""
     if target.startswith("::"):
         yield target.lstrip(":")
         return
@@ -247,14 +247,14 @@ def _spelled(target: str, scope: str) -> Iterator[str]:
 
 
 def _of_any_build(found: Sequence[Known], path: str) -> Sequence[Known]:
-    """Those of a namespace that the build names: for CUDA, and what HIP's build includes."""
+    """Functions of a namespace that the build names, for CUDA and in headers for HIP."""
     hip = [k for k in found if "/hip/" in k.definition.location.path]
     headers = [k for k in hip if is_header(k.definition.location.path)]
     return [*_for_device([k for k in found if k not in hip], path), *headers]
 
 
 def _for_device(found: Sequence[Known], path: str) -> Sequence[Known]:
-    """Those that the build of a file can hold: not of another device."""
+    """The functions that are not for another device than the file."""
     device = path_device(path)
     if not device:
         return found

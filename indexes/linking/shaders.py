@@ -1,8 +1,9 @@
-"""Which Metal kernels a body runs: those of its shader library that the strings in it name.
+"""Which Metal kernels a body runs: those of its shader library that its strings name.
 
-A library is made of a ``.metal`` file, whose bundled form the Objective-C++ file includes, or of a
-string in that file. A kernel belongs to the longest string of the file that its name begins with:
-``"exp"`` asks for ``exp_float_float`` where nothing asks for ``exp_complex``."""
+A library is a ``.metal`` file, whose bundled form the Objective-C++ file includes, or a string in
+that file. A kernel belongs to the longest string that its name begins with: ``"exp"`` means
+``exp_float_float`` unless another string is ``exp_complex``.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.shaders import HANDED, SHADER
 
 _OPEN = "{}"
-"""Where ``fmt::format`` puts something into a string."""
+"""The placeholder of ``fmt::format``."""
 _HEADERS = "/metal/"
 _STRING = "s"
-"""An argument that is a string: see ``readers.cxx.marks``."""
+"""The mark of a string argument: see ``readers.cxx.marks``."""
 
 
 class Shader(NamedTuple):
-    """A function that runs for a string in a body."""
+    """A function that runs because a string names it."""
 
     known: Known
     confidence: Confidence
@@ -35,7 +36,7 @@ class Shader(NamedTuple):
 
 
 class Shaders:
-    """Finds the Metal kernels of strings. Answers are kept while it lives."""
+    """Finds the Metal kernels that strings name, with a cache."""
 
     def __init__(self, facts: ResolverFacts, functions_run: FunctionsRun) -> None:
         self.facts = facts
@@ -43,7 +44,7 @@ class Shaders:
         self._by_string = lru_cache(64)(self._find_by_string)
 
     def of(self, call: Call, caller: Known) -> list[Shader]:
-        """The kernels that a string in a body means, the functions that they are given first."""
+        """The kernels that a string in a body names, after the functions passed to them."""
         path = caller.definition.location.path
         is_told = call.receiver != HANDED and not call.name.startswith(_OPEN)
         own = self._by_string(path).get(call.name) if is_told else None
@@ -55,7 +56,7 @@ class Shaders:
         return [Shader(one, "exact" if is_whole else "by rule", 1) for one in found.values()]
 
     def _find_by_string(self, path: str) -> dict[str, list[Known]]:
-        """Of each string that a file sees the names of kernels that are its own."""
+        """The kernels of each string that a file uses."""
         own = (text for _, text in self.facts.shaders_asked(path))
         asked = {text for text in (*own, *self.facts.shaders_shared()) if text[:2] != _OPEN}
         patterns = list(map(_Pattern.of, asked))
@@ -66,8 +67,8 @@ class Shaders:
         return found
 
     def _put_in(self, text: str, caller: Known) -> Iterator[Known]:
-        """The names that begin with a string put into another of a function that the caller calls,
-        ``"bicubic2d"`` into ``"upsample_{}_{}"``, but for those of a longer string."""
+        """The kernels named by a string that a called function formats into another one, as
+        ``"bicubic2d"`` into ``"upsample_{}_{}"``."""
         for path, functions in [] if _is_open(text) else self._called(caller):
             asked = self.facts.shaders_asked(path)
             put = {text, *(one for _, one in asked if not _is_open(one))}
@@ -82,8 +83,8 @@ class Shaders:
                         yield host
 
     def _handed_on(self, text: str, caller: Known) -> Iterator[Known]:
-        """The names that begin with a string, in the shader library of a file that gets it through
-        a function beside the caller: ``add_sub_template(x, "add")`` gives it to another file's."""
+        """The kernels in another file's library, if a function of the caller's file passes the
+        string on: ``add_sub_template(x, "add")``."""
         path = caller.definition.location.path
         calls, said = self.facts.calls(caller), f'"{text}"'
         given = (call for call in calls if said in call.given.split(GIVEN_SEPARATOR))
@@ -100,9 +101,8 @@ class Shaders:
                     yield host
 
     def _called(self, caller: Known) -> Iterator[tuple[str, set[str]]]:
-        """What may hold a string that others are put into: of the caller's file the caller and what
-        it calls; of another file with a shader library a function that it calls, and what that
-        calls."""
+        """Functions that may contain the format string, by file: the caller and its callees; in
+        other files with a shader library a callee and its callees."""
         path = caller.definition.location.path
         names = {call.name for call in self.facts.calls(caller) if call.kind != SHADER}
         yield path, {caller.definition.name, *names}
@@ -111,7 +111,7 @@ class Shaders:
             yield one.definition.location.path, {one.definition.name, *within}
 
     def _with_library(self, names: Iterable[str], path: str) -> Iterator[Known]:
-        """The functions of some names in other files that have a shader library."""
+        """The functions of these names in other files that have a shader library."""
         for name in sorted(names):
             found = self.facts.named(name)
             if any(one.definition.location.path == path for one in found):
@@ -121,8 +121,8 @@ class Shaders:
                     yield one
 
     def _run_by(self, host: Known) -> Iterator[Known]:
-        """What runs under a kernel's name: the object that its function is given, and that. A class
-        with several methods helps the kernel, which computes."""
+        """The kernel of a name and the functors passed to it. The kernel comes first if it uses
+        several methods of a functor's class."""
         if host.definition.kind != "shader":
             yield host
             return
@@ -135,8 +135,7 @@ class Shaders:
 
 
 def _named(run: Collection[Known]) -> set[str | int]:
-    """What a name can mean by itself: the kernels and the functors among what runs. Methods of
-    other names help a kernel."""
+    """The distinct kernels and functors among what runs."""
     kernels = {one.definition.name for one in run if is_metal_kernel(one.definition.parameters)}
     functors = {one.id for one in run if one.definition.name == "operator()"}
     return {*kernels, *functors} or {one.definition.name for one in run}
@@ -146,11 +145,12 @@ class _Pattern(NamedTuple):
     text: str
     expression: re.Pattern[str]
     length: int
-    """Of what is written out in it."""
+    """The number of literal characters."""
 
     @classmethod
     def of(cls, text: str) -> _Pattern:
-        """Of ``"exp"``, ``"matmul_"`` or ``"upsample_{}_{}"``: the rest of a name is its types."""
+        """The pattern of ``"exp"``, ``"matmul_"`` or ``"upsample_{}_{}"``, to which types are
+        added."""
         parts = text.split(_OPEN)
         begins = ".*".join(map(re.escape, parts))
         rest = "" if text.endswith(("_", _OPEN)) else "(?:_|$)"
@@ -158,19 +158,19 @@ class _Pattern(NamedTuple):
 
 
 def _is_open(text: str) -> bool:
-    """Whether a part of the kernel's own name is put into a string, not its types alone."""
+    """Whether part of the kernel's own name is formatted in, not only its types."""
     return _OPEN in text.removesuffix(_OPEN)
 
 
 def _longest(patterns: Sequence[_Pattern], name: str) -> set[str]:
-    """The strings that say most of a name, of those that it begins with."""
+    """The strings with the longest match at the start of a name."""
     fitting = [one for one in patterns if one.expression.match(name)]
     most = max((one.length for one in fitting), default=0)
     return {one.text for one in fitting if one.length == most}
 
 
 def _is_kernel_of(known: Known, host: Known) -> bool:
-    """Whether a function is the one that a name is given, in its file or in a header of Metal."""
+    """Whether a function is the kernel of a name, in the same file or in a Metal header."""
     found, path = known.definition, known.definition.location.path
     is_seen = path == host.definition.location.path or (is_header(path) and _HEADERS in path)
     return is_seen and found.kind == "function" and is_metal_kernel(found.parameters)

@@ -1,7 +1,7 @@
 """Which conditions hold in the usual case: dense, real, floating, contiguous tensors, arguments
 that are given, and a build with CUDA, cuDNN, MKL and oneDNN.
 
-PyTorch's own words in a condition tell; what they do not tell is unknown.
+They are judged by PyTorch's own words in the condition; otherwise they are unknown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ALWAYS = regex(
     r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|CPU_CAPABILITY_AVX2\b"
 )
 _OF_BOTH = regex(r"\b(dtype|scalar_type|layout|device)(?:\(\d*\))?\s*[!=]=\s*[\w.>()-]*\b\1\b")
-"""Whether two tensors are of one kind: as a rule they are."""
+"""Comparisons of two tensors' properties, which are usually equal."""
 _DEVICES = {
     "CUDA": regex(
         r"is_cuda|kCUDA|__CUDACC__|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d|::Cusolver\b"
@@ -54,7 +54,7 @@ _SPECIAL = regex(
 
 @lru_cache(8192)
 def is_special(symbol: str) -> bool:
-    """Whether a function is for a vendor or a library that a usual build does without."""
+    """Whether a function is for a vendor or library that usual builds lack."""
     return bool(_SPECIAL.search(symbol))
 
 
@@ -62,14 +62,14 @@ _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
 
 
 Defaults = tuple[tuple[str, str], ...]
-"""What arguments are that are not given: ``label_smoothing``, ``0.0``; of some, whether they are:
-``dim?``, ``False``."""
+"""Values of arguments that are not given: ``label_smoothing``: ``0.0``; or whether one is given:
+``dim?``: ``False``."""
 
 
 @lru_cache(8192)
 def holds(condition: str, device: str, defaults: Defaults = (), given: bool = True) -> bool | None:
-    """Whether a condition holds in the usual case; None where neither its words nor the values of
-    arguments tell. That optional ones are ``given`` may be the usual case or not."""
+    """Whether a condition holds in the usual case; None if unknown. ``given``: optional arguments
+    are given."""
     text = _TURNED.sub(r"\3 \2 \1", unwrapped(condition.strip()))
     if text in _LITERALS:
         return _LITERALS[text]
@@ -115,7 +115,7 @@ NONE = "None"
 
 
 def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
-    """Whether ``name`` or ``name > 0.0`` holds for what arguments are."""
+    """Whether ``name`` or ``name > 0.0`` holds for the values of arguments."""
     given, value = dict(defaults), value_of(text, device, defaults)
     if (value or "").lower() in _LITERALS:
         return value == "True"
@@ -138,7 +138,7 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
 
 @lru_cache(8192)
 def value_of(text: str, device: str, defaults: Defaults) -> str | None:
-    """What an expression is where arguments have some values; None where that is not known."""
+    """The value of an expression for values of arguments; None if unknown."""
     if answered := text if text == EMPTY_LIST else _answered(text, defaults):
         return answered
     text = unwrapped(_CONVERTED.sub("", text.strip()))
@@ -170,12 +170,12 @@ _CALL = regex(r"(?:[\w.]|::|->|\(\)(?=\.|->))*?(\w+)\(")
 
 
 def answer_of(name: str) -> str:
-    """What stands for the answer of a function among the values of arguments."""
+    """The name under which a function's result is kept among the values of arguments."""
     return f"{name}()"
 
 
 def _answered(text: str, defaults: Defaults) -> str | None:
-    """What a call gives back that is all of a text."""
+    """The result of a call, if the text is nothing else."""
     text = unwrapped(text.strip())
     found = _CALL.match(text) if text[-1:] == ")" else None
     if found is None or close(text, found.end() - 1) != len(text) - 1:
@@ -187,13 +187,13 @@ _PLAIN = {"true": "True", "false": "False", "nullopt": NONE}
 
 
 def _is_constant(text: str, given: Mapping[str, str]) -> bool:
-    """Whether a text is a name that no argument has: nobody knows which number it is."""
+    """Whether a text is a name of unknown value that is no argument's."""
     found = _NAMED.match(unwrapped(text.strip()))
     return found is not None and not text.strip().isdecimal() and found[2] not in given
 
 
 def _given(name: str, given: Mapping[str, str]) -> str | None:
-    """The value of an argument; None where it may be given, whatever its default is."""
+    """The value of an argument; None if it may be given, whatever its default."""
     if given.get(f"{name}?") == "False":
         return NONE
     value = given.get(name, NONE).strip("'\"")
@@ -217,7 +217,7 @@ def _ternary(text: str) -> tuple[str, str, str] | None:
 
 
 def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
-    """``or`` where True decides, ``and`` where False does."""
+    """``or`` if True is dominant, ``and`` if False is."""
     if dominant in values:
         return dominant
     return None if None in values else not dominant
@@ -234,7 +234,7 @@ _SIGNS = regex(r"[()\[\]{}]|\|\||&&|::|[?:]")
 
 
 def _split(text: str, operator: str) -> list[str]:
-    """The parts between an operator that stands in no brackets."""
+    """The operands of an operator outside brackets."""
     parts, depth, start = [], 0, 0
     for found in _SIGNS.finditer(text):
         if found[0] == operator and not depth:
@@ -249,8 +249,8 @@ _FLAG = regex(r"(!?)\s*(\w+)$")
 
 @lru_cache(8192)
 def flag_of(choice: Choice) -> tuple[str, bool] | None:
-    """The one name that an arm depends on, in small letters without underscores, and whether it is
-    taken where that is true; None for a condition of more."""
+    """The one flag that decides a branch, in lower case without underscores, and its value
+    there."""
     found = _FLAG.match(_condition(choice))
     if not found or choice.arm == "case":
         return None
@@ -268,24 +268,23 @@ def is_of_one_value(choice: Choice) -> bool:
 
 
 def is_of_few(choice: Choice) -> bool:
-    """Whether an arm is for few elements: ``if (rows * columns < 400)``."""
+    """Whether a branch is for few elements: ``if (rows * columns < 400)``."""
     return choice.arm == "then" and bool(_FEW.match(_condition(choice)))
 
 
 def _condition(choice: Choice) -> str:
-    """The condition of an ``if``."""
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
 
 _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
-"""What a function is given in words, as the name of an environment variable."""
+"""An argument that is a string, as the name of an environment variable."""
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
-"""What asks for a variable of the environment: ``get_env(name).has_value()`` is not usual."""
+"""Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
 
 
 def is_unusual(name: str) -> bool:
-    """Whether a function asks, by its name, for what is not usual: ``isTensorSubclassLike``."""
+    """Whether a function by its name asks for something unusual: ``isTensorSubclassLike``."""
     return bool(_NEVER.search(name))
 
 
@@ -305,7 +304,7 @@ def _atom(text: str, device: str) -> bool | None:
 
 @lru_cache(8192)
 def taken(choice: Choice, device: str, defaults: Defaults = ()) -> bool | None:
-    """Whether an arm is taken in the usual case; None where that is not known."""
+    """Whether a branch is taken in the usual case; None if unknown."""
     if choice.arm == "case":
         head, _, case = choice.text.partition(" case ")
         heads = (_HEAD.sub("", one) for one in (head, choice.means) if one and defaults)

@@ -1,6 +1,4 @@
-"""Which definition a name in a function body means, and which functions compute.
-
-C++ lookup is followed as far as scopes decide it."""
+"""Which definitions are visible to a name in a body, and which functions belong to libraries."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _DEVICE_SUFFIXES = {"cu": "CUDA", "cuh": "CUDA", "mm": "MPS", "metal": "MPS", "h
 
 @cache
 def plain_scope(scope: str) -> str:
-    """A scope without namespaces that names are found through: anonymous and inline ones."""
+    """A scope without anonymous and inline namespaces."""
     if not scope:
         return ""
     return "::".join(part for part in scope.split("::") if not _is_transparent(part))
@@ -37,13 +35,13 @@ def _is_transparent(part: str) -> bool:
 
 
 def is_header(path: str) -> bool:
-    """Whether a file is made to be included."""
+    """Whether a file is a header."""
     return path.endswith(_HEADERS)
 
 
 @cache
 def path_device(path: str) -> str:
-    """The device whose build compiles a file, by folder or extension; "" for any."""
+    """The device that a file is compiled for, by folder or extension; "" for any."""
     suffix = path[path.rfind(".") + 1 :]
     if suffix in _DEVICE_SUFFIXES:
         return _DEVICE_SUFFIXES[suffix]
@@ -54,7 +52,7 @@ def path_device(path: str) -> str:
 
 
 def encloses(outer: str, inner: str) -> bool:
-    """Whether names of ``outer`` are seen unqualified from ``inner``."""
+    """Whether names of ``outer`` are visible unqualified in ``inner``."""
     return not outer or inner == outer or inner.startswith(f"{outer}::")
 
 
@@ -70,7 +68,7 @@ def _named_by(qualifier: str, scope: str, caller: str) -> bool:
 
 
 def nearest_macro(same: list[Known], call: Call) -> list[Known]:
-    """Of several macros of one name in a file, the last one defined above the use."""
+    """The last definition of a macro above its use."""
     if len(same) < 2 or same[0].definition.kind != "macro":
         return same
     above = [k for k in same if k.definition.location.line <= call.line]
@@ -78,7 +76,7 @@ def nearest_macro(same: list[Known], call: Call) -> list[Known]:
 
 
 def in_scope(call: Call, known: Known, here: str) -> bool:
-    """Whether the name that a call writes in scope ``here`` can be that definition's."""
+    """Whether a call in scope ``here`` can name the definition."""
     return _is_seen(call.qualifier, known.definition.scope, here)
 
 
@@ -89,7 +87,7 @@ def _is_seen(qualifier: str, scope: str, here: str) -> bool:
 
 
 def can_mean(qualifier: str, found: Definition, scope: str, path: str) -> bool:
-    """Whether ``qualifier::name``, written in a scope of a file, can be a function of that name."""
+    """Whether ``qualifier::name`` in a scope of a file can name a function."""
     place = found.location.path
     if not _is_linkable(found.scope, place, path):
         return False
@@ -97,7 +95,7 @@ def can_mean(qualifier: str, found: Definition, scope: str, path: str) -> bool:
 
 
 def linkable(known: Known, path: str) -> bool:
-    """Whether a function of another file can be meant: not one local to that file."""
+    """Whether a function is visible outside its file."""
     return _is_linkable(known.definition.scope, known.definition.location.path, path)
 
 
@@ -115,14 +113,14 @@ def _is_linkable(scope: str, place: str, path: str) -> bool:
 
 @cache
 def _private_to(place: str) -> str:
-    """The folder whose files alone see a header: of a library inside the library, as qnnpack is in
-    ATen, other files see the headers of its ``include``, not those of its ``src``."""
+    """The folder whose files alone see a header: that of a library inside the library, as qnnpack,
+    whose ``include`` is public and whose ``src`` is not."""
     folder, inner, _ = place.rpartition("/src/")
     return f"{folder}/" if inner and "/src/" in folder else ""
 
 
 def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
-    """The lines about the stub that a name means: the nearest enclosing namespace's."""
+    """The lines about the stub in the nearest enclosing namespace."""
     here = plain_scope(caller.definition.scope)
     fitting = [u for u in facts.stub_uses(call.name) if _stub_fits(u, call, here)]
     nearest = max(map(stub_scope, fitting), key=len, default="")
@@ -130,12 +128,12 @@ def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
 
 
 def stub_name(scope: str, stub: str) -> str:
-    """A stub with its namespace, by which edges name it."""
+    """A stub with its namespace, as edges name it."""
     return f"{scope}::{stub.rpartition('::')[2]}"
 
 
 def stub_scope(use: StubUse) -> str:
-    """The namespace of the stub that a line is about, from where it stands and how it is named."""
+    """The namespace of the stub that a line is about."""
     qualifier = use.stub.rpartition("::")[0]
     scope = plain_scope(use.scope)
     if not qualifier or scope.endswith(qualifier):
@@ -154,7 +152,7 @@ _BLAS = (
     "[sdcz](?:rotm?g?|swap|scal|copy|axpy|dot[uc]?|nrm2|asum"
     "|(?:g[eb]|h[ebp]|s[ybp]|t[rbp])(?:[ms][vm]|r[2kuc]?k?))"
 )
-"""The routines that the BLAS standard names."""
+"""The routines of the BLAS standard."""
 _LAPACK = "[sdcz](?=getr|potr|geqr|or[mg]|un[mg]|sy|he|ge|tr)[a-z]{4,6}"
 _LIBRARIES = (
     ("cuBLAS", ("cublas",), regex(r"cublas(?:Lt)?[A-Z]\w*$")),
@@ -184,16 +182,15 @@ _LIBRARIES = (
     ("LAPACK", tuple("sdcz"), regex(rf"{_LAPACK}\d?(?:_rook|_rk|_aa)?_$")),
     ("pocketfft", ("pocketfft",), regex(r"pocketfft\w*$")),
 )
-"""Of each library what its names begin with, and what they are: a regular expression is made
-only when a name begins so."""
+"""The patterns of each library's names, by the prefix after which they are tried."""
 _SYCL = frozenset(("parallel_for", "single_task"))
-"""How a queue or a handler of SYCL launches: PyTorch's own ``parallel_for`` is no method."""
+"""Methods of SYCL's queue and handler; PyTorch's own ``parallel_for`` is no method."""
 APPLE = frozenset(("MPSGraph", "Metal"))
-"""They are called with messages: PyTorch's own functions with their names stand for them."""
+"""Libraries called by messages; PyTorch's own functions of those names wrap them."""
 
 
 def library_of(call: Call) -> str:
-    """The library whose function a call names, by the prefix its vendor gives every name."""
+    """The library of a function's name, by its vendor's prefix."""
     if call.kind == "name":
         return _given_library(call)
     if call.kind == "member" and call.name in _SYCL:
@@ -208,8 +205,8 @@ def library_of(call: Call) -> str:
 
 
 def _given_library(call: Call) -> str:
-    """The library of a function of a vendor's class, as macros are given to call; the vendor's
-    namespace may stand in one that the build gives it: ``detail::cub::DeviceScan``."""
+    """The library of a function of a vendor's class, with the vendor's namespace possibly inside
+    one of the build's: ``detail::cub::DeviceScan``."""
     *around, owner = call.qualifier.lstrip(":").split("::")
     is_function = owner[:1].isupper() and call.name[:1].isupper()
     vendors = (VENDOR_NAMESPACES.get(one) for one in around) if is_function else ()
@@ -217,13 +214,13 @@ def _given_library(call: Call) -> str:
 
 
 def is_plain(call: Call) -> bool:
-    """Whether a name alone tells the library, not a namespace of the vendor's."""
+    """Whether the library follows from the name, not from a namespace of the vendor's."""
     return call.qualifier.lstrip(":").partition("::")[0] in ("at", "native", "")
 
 
 @cache
 def library_named(name: str) -> str:
-    """The library whose functions compute and are spelled like a name; empty for another."""
+    """The library with computing functions spelled like a name; empty if none."""
     if "MPSGraph" in name:
         return "MPSGraph"
     if "MetalShaderLibrary" in name:
@@ -247,5 +244,5 @@ def vendored(path: str) -> str | None:
 
 
 def is_metal_kernel(parameters: str) -> bool:
-    """Whether parameters are those of a Metal kernel, bound to buffers or to a thread."""
+    """Whether parameters are a Metal kernel's, bound to buffers or to a thread."""
     return "[[buffer(" in parameters or "[[thread" in parameters

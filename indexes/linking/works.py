@@ -1,8 +1,8 @@
-"""The work of each place on a way: what computes, and what chooses, dispatches, checks, allocates,
-moves or helps on the way to it.
+"""The work of each place on a path: computes, chooses, dispatches, checks, allocates, moves or
+helps.
 
-Told by PyTorch's own mechanisms: a loop, a launch or a vendor's function in a body; what a schema
-says of its arguments; whether anything that computes is reached.
+It follows from PyTorch's own mechanisms: a loop, a launch or a library call in a body; the
+arguments in a schema; whether a computing place is reached.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
-"""How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
-runs an MPSGraph or a Metal kernel."""
+"""How a function computes: loop over elements, kernel launch, library call, MPSGraph, Metal
+kernel."""
 
 _LAUNCHING: dict[object, ComputingKind] = {
     "MPSGraph": "graph",
@@ -30,14 +30,14 @@ _LAUNCHING: dict[object, ComputingKind] = {
     "CUDA": "launch",
     "SYCL": "launch",
 }
-"""How libraries compute that run what PyTorch gives them."""
+"""How libraries compute that run code of PyTorch."""
 _SET_UP = regex(
     r"Create|Destroy|Delete|Find(?![a-z])|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
     r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
     r"|_(?:create|destroy|set|get|init(?:ialize)?|version|query|strerror|verbose|handle|analysis|is|copy)(?:_|\b)"
     r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get|swap)\b"
 )
-"""What vendors call functions that prepare, ask and tidy up, and types that they construct."""
+"""Library functions that prepare, query or clean up, and library types that are constructed."""
 _RUNS = {
     "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
     "MPSGraph": regex(r"(?:::|^)run|encode"),
@@ -48,31 +48,31 @@ _RUNS = {
     "XNNPACK": regex(r"_run_"),
     "AOTriton": regex(r"::attn_"),
 }
-"""Of libraries with more words for preparing than for computing, how those that compute look."""
+"""For libraries with mostly preparing functions, the pattern of those that compute."""
 _NUMBERS = "Thrust"
-"""The library that has functions of single numbers too."""
+"""The library that also has functions of scalars."""
 _TEMPLATES = ("CUB", "CUTLASS")
-"""Libraries that headers call for types which are their caller's."""
+"""Libraries that headers call with their caller's types."""
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
 _INNER_LOOPS = "at::native::ufunc"
-"""Where the functions stand around which torchgen writes a loop."""
+"""The namespace of functions around which torchgen writes loops."""
 _GIVEN = regex(
     r"\b(?:[Ff]unc(?:tion)?(?:_t)?|func\d?_t|[a-z]+_(?:func|fn|op)_t|F|Fn|Func[A-Z]\w*)"
     r"\s*(?:const\s*)?&{0,2}\s+?\w+\s*(?:,|=|$)"
 )
-"""A parameter that is a function, of a type of the template's own: ``const func_t& f``."""
+"""A parameter of a template that is a function: ``const func_t& f``."""
 _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 def runs_library(edge: Edge) -> bool:
-    """Whether a vendor's function computes, rather than prepares, asks or tidies up."""
+    """Whether a library function computes, rather than prepares, queries or cleans up."""
     name = edge.symbol.removeprefix("at::").removeprefix("native::")
     runs = _RUNS.get(str(edge.target))
     return not _SET_UP.search(name) and (runs is None or bool(runs.search(name)))
 
 
 class Works:
-    """Tells works. Answers are kept while it lives."""
+    """Determines works, with caches."""
 
     def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
@@ -94,7 +94,7 @@ class Works:
         return "helps" if answers and not self.leads(node) else work
 
     def of_edge(self, edge: Edge, device: str = "") -> Work:
-        """The work of what an edge leads to."""
+        """The work of the target of an edge."""
         kind = node_kind(edge)
         if edge.kind == "library":
             return "computes" if runs_library(edge) else "helps"
@@ -109,7 +109,7 @@ class Works:
         return schema_work(native, self.facts.overloads(native.name)) if native else "dispatches"
 
     def answers_alone(self, name: str) -> bool:
-        """Whether an operator makes and changes no tensor, as ``is_complex``."""
+        """Whether an operator neither makes nor changes a tensor, as ``is_complex``."""
         native = self.facts.native(name)
         schema = _parsed(native.schema) if native else None
         if schema is None or any(one.mutable for one in schema.arguments):
@@ -129,7 +129,7 @@ class Works:
         return "checks" if self._checks(number) else "helps"
 
     def _ways(self, node: Node) -> int:
-        """How many different places that a place leads to lead to what computes."""
+        """The number of different next places that lead to what computes."""
         below = {step.lower for step in self.graph.down(node)}
         return sum(self.leads(one) for one in below)
 
@@ -140,7 +140,7 @@ class Works:
         return bool(checks) and 2 * checks >= len(calls)
 
     def _computing(self, number: int) -> ComputingKind | None:
-        """How a function computes by itself; None for one that leads there, or nowhere."""
+        """How a function itself computes; None if it only leads there, or nowhere."""
         known = self.facts.by_id(number)
         if known is None:
             return None
@@ -163,8 +163,8 @@ class Works:
         )
 
     def _edge_computing(self, edge: Edge) -> ComputingKind | None:
-        """How an edge makes its caller one that computes: the caller loops, launches, calls a
-        library, or gives its work to what headers have for running any work."""
+        """How an edge makes its caller a computing function: a loop, a launch, a library call, or a
+        call of a header's template that runs what it is given."""
         if edge.kind in ("loop", "launch"):
             return "launch" if edge.kind == "launch" else None if is_plain_loop(edge) else "loop"
         if edge.kind == "shader":
@@ -176,16 +176,15 @@ class Works:
         return None
 
     def _library(self, edge: Edge) -> ComputingKind | None:
-        """How a library's function computes; None for one that prepares, and for a class of the
-        tree with a name like a library's."""
+        """How a library function computes; None if it prepares or is a class of the tree."""
         scope, _, name = edge.symbol.lstrip(":").rpartition("::")
         vendor = VENDOR_NAMESPACES.get(scope.partition("::")[0], _NUMBERS)
         own = vendor == _NUMBERS and self.facts.is_type(name)
         return _LAUNCHING.get(edge.target, "library") if runs_library(edge) and not own else None
 
     def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
-        """How a template of a header runs what it is given, as ``gpu_kernel`` does, and the number
-        of the ``__global__`` function that it launches for it."""
+        """How a header's template runs what it is given, as ``gpu_kernel``, and the number of the
+        ``__global__`` function that it launches."""
         seen, pending = {number}, deque([number])
         while pending:
             known = self.facts.by_id(pending.popleft())
@@ -208,34 +207,33 @@ class Works:
         return None, None
 
     def _is_unlikely(self, edge: Edge) -> bool:
-        """Whether an edge stands where PyTorch itself says that a call seldom gets."""
+        """Whether an edge stands in a branch that PyTorch marks as unlikely."""
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
         return any("UNLIKELY" in one.text and one.arm == "then" for one in choices)
 
     def launched_by(self, edge: Edge) -> Known | None:
-        """The ``__global__`` function that a template of a header launches for its caller."""
+        """The ``__global__`` function that a header's template launches for its caller."""
         if edge.kind != "call" or not isinstance(edge.target, int):
             return None
         number = self._generic(edge.target)[1]
         return None if number is None else self.facts.by_id(number)
 
     def _is_driver(self, known: Known) -> bool:
-        """Whether a function launches what was compiled while the program ran."""
+        """Whether a function launches code that was compiled at run time."""
         edges = self._edges_of(known)
         return any(one.kind == "library" and one.target == "CUDA" for one in edges)
 
     # ---------------------------------------------------------------------------- leading
 
     def leads(self, node: Node) -> bool:
-        """Whether a place computes, or leads to what does by other ways than a copy, a new
-        tensor or a view."""
+        """Whether a place computes, or leads there other than by a copy, a new tensor or a view."""
         if node not in self._leads:
             self._search(node)
         return self._leads[node]
 
     def _search(self, start: Node) -> None:
-        """One walk tells of all that it has been through if it finds nothing, and of its way
-        if it does."""
+        """Walks down; the result holds for all places passed if nothing is found, else for the
+        path."""
         before: dict[Node, Node | None] = {start: None}
         pending = deque([start])
         while pending:
@@ -258,19 +256,18 @@ class Works:
 
 
 def is_plain_loop(edge: Edge) -> bool:
-    """Whether an edge is a loop of C++'s own, ``for``, which may also run over anything else."""
+    """Whether an edge is a C++ ``for``, which may run over anything."""
     return edge.kind == "loop" and edge.symbol.rpartition("::")[2] not in LOOPS
 
 
 def is_check(macro: str) -> bool:
-    """Whether a macro checks, or raises: ``TORCH_CHECK``, ``AT_ERROR``."""
+    """Whether a macro checks or raises: ``TORCH_CHECK``, ``AT_ERROR``."""
     return _CHECK.match(macro) is not None
 
 
 @lru_cache(16384)
 def is_generic(known: Known) -> bool:
-    """Whether a function is a template that a header has for many, or that runs what it is
-    given."""
+    """Whether a function is a header's template, or one that runs what it is given."""
     found = known.definition
     path = found.location.path
     if not found.template or is_header(path):
@@ -289,7 +286,7 @@ def _parsed(text: str) -> Schema:
 
 
 def schema_work(native: NativeFunction, overloads: Sequence[NativeFunction]) -> Work:
-    """What an operator's schema says of its work; ``dispatches`` where it says nothing."""
+    """The work that an operator's schema shows; ``dispatches`` if it shows none."""
     schema = _parsed(native.schema)
     if makes_new(schema) or _fills_new(schema, map(_schema_of, overloads)):
         return "allocates"
@@ -307,14 +304,14 @@ def _schema_of(native: NativeFunction) -> Schema:
 
 
 def makes_new(schema: Schema) -> bool:
-    """Whether it makes a tensor from options, be it of the shape or the parts of others."""
+    """Whether it makes a tensor from options, even if with the shape of another."""
     names = {one.name for one in schema.arguments}
     return names >= _OPTIONS and "non_blocking" not in names
 
 
 def is_put_together(native: NativeFunction, overloads: Iterable[NativeFunction]) -> bool:
-    """Whether it makes a tensor of given parts, as a sparse one of its indices and values. What is
-    a number in another overload is no part, as the ends of ``linspace``."""
+    """Whether it makes a tensor of given parts, as a sparse one of indices and values. An argument
+    that is a number in another overload is no part: the ends of ``linspace``."""
     schema = _schema_of(native)
     numbers = {a.name for o in overloads for a in _schema_of(o).arguments if a.type == "Scalar"}
     parts = {one.name for one in schema.arguments if one.type == "Tensor" and not one.is_out}
@@ -334,8 +331,7 @@ def _given(schema: Schema) -> set[str]:
 
 
 def moves(schema: Schema) -> bool:
-    """Whether it only copies the values of tensors to another place, layout or type, or writes
-    one value everywhere."""
+    """Whether it only copies values to another place, layout or type, or fills with one value."""
     given = _given(schema)
     if "non_blocking" in given:
         return True
@@ -347,5 +343,5 @@ def moves(schema: Schema) -> bool:
 
 
 def is_view(schema: Schema) -> bool:
-    """Whether it gives back a tensor that shares the memory of an argument."""
+    """Whether it returns a tensor that shares memory with an argument."""
     return any(one.annotation and not one.mutable for one in schema.returns)
