@@ -1,1 +1,1 @@
-"""One module per kind of source: bytes in, facts and problems out. No I/O here."""
+"""Readers, one module for each kind of source: bytes in, facts and problems out. No I/O here."""

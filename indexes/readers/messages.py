@@ -1,7 +1,8 @@
-"""The texts that PyTorch's code tells its users, as literals with holes for the values.
+"""Messages to users, as literals with holes for values.
 
-Which literals of a statement make one message is for the readers of the languages to say; what
-a message is, and how its pieces are kept in one column, is here.
+The readers of each language decide which literals make one message; this module defines what a
+message
+is and how its pieces are stored in one column.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from indexes.model.files import RemarkFact
 from indexes.model.regex import MULTILINE, regex
 
 SHORTEST = 8
-"""Characters of the shortest message: less is a word that stands anywhere."""
+"""Fewest characters of a message; a shorter one is a common word."""
 HOLE = "\x1f"
-"""Stands in a message where a value is written at run time."""
+"""Stands for a value that is inserted at run time."""
 MAYBE = "\x1e"
-"""Begins a piece that is not always there: an arm of a conditional, an argument of an argument."""
+"""Begins a piece that may be absent: in a conditional, or in an argument of an argument."""
 DISPATCH = "dispatch"
 ENVIRONMENT = "environment variable"
 CONFIG = "configuration entry"
 FLAG = "flag"
 VARIABLES = (ENVIRONMENT, CONFIG, FLAG)
-"""What people set, kept under its name."""
+"""Kinds of names that users set."""
 
 _FORMAT = regex(
     r"\{\{|\}\}|\{[^{}\s]*(?:\[[^\]]*\])?[^{}]{0,40}\}"
@@ -31,28 +32,26 @@ _FORMAT = regex(
 )
 _WORDS = regex(r"[A-Za-z0-9]")
 _BLANKS = regex(r"[ \t\r\n\f\v]+")
-"""Not what Python calls white space, of which ``HOLE`` and ``MAYBE`` are."""
+"""Spaces in ASCII; ``HOLE`` and ``MAYBE`` are white space to Python's ``split``."""
 _BRACE = {"{{": "{", "}}": "}"}
 _ESCAPE = regex(r"\\(?:[ntr\n]|([\"'\\])|.)")
 
 
 class MessageFact(NamedTuple):
-    """A message, or another literal that people hold in hand."""
+    """A message, or another literal that users may look for."""
 
     line: int
-    """Of the macro, the ``raise`` or the call that is given the text."""
+    """Of the macro, ``raise`` or call that gets the text."""
     end_line: int
     kind: str
-    """What is done with it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``; empty for
-    a text of which the statement does not tell. ``DISPATCH`` for the name that a macro
-    dispatches dtypes under, one of ``VARIABLES`` for the
-    name of what people set."""
+    """What gets it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``; empty if unclear.
+    ``DISPATCH`` for the name of a dtype dispatch, one of ``VARIABLES`` for a variable."""
     text: str
-    """The pieces, with ``HOLE`` between them."""
+    """The pieces with ``HOLE`` between them."""
 
 
 def literal(text: str) -> str:
-    """What a string literal says, with ``HOLE`` for what is formatted into it."""
+    """The text of a string literal, with ``HOLE`` for formatted values."""
     if "\\" in text:
         text = _ESCAPE.sub(lambda found: found[1] or " ", text)
     if "{" in text or "%" in text or "}" in text:
@@ -66,8 +65,8 @@ def plain(text: str) -> str:
 
 
 def joined(parts: Iterable[tuple[str, bool]]) -> str:
-    """Literals in their order, each with whether it may be absent, as one column. A blank at the
-    end of a piece tells that a value does not adjoin it."""
+    """Literals and whether each may be absent, as one column; a blank at the end separates a
+    value."""
     found = []
     for written, may_miss in parts:
         for piece in literal(written).split(HOLE):
@@ -79,7 +78,7 @@ def joined(parts: Iterable[tuple[str, bool]]) -> str:
 
 
 def pieces(text: str) -> list[tuple[str, bool]]:
-    """The inverse of ``joined``: each piece, with whether it may be absent."""
+    """The inverse of ``joined``."""
     return [(one.lstrip(MAYBE), one[:1] == MAYBE) for one in text.split(HOLE)]
 
 
@@ -96,9 +95,8 @@ _OF_PARTS = regex(r"\w*[^\W_][_.:-]+\w|\w*[a-z0-9][A-Z]")
 
 
 def read_words(text: str, named: frozenset[str] = frozenset()) -> Iterator[RemarkFact]:
-    """The words of several parts, and those before a value, that literals are or begin with; those
-    that something is assigned to, that ``#if`` asks for and that are kinds of nodes; without names
-    that are kept already. Options, modes, rows of a profile, artifacts of logs."""
+    """Words of several parts in literals, assignments, ``#if`` and kinds of nodes, without names
+    stored already: options, modes, rows of a profile, artifacts of logs."""
     found = set(_CASE.findall(text))
     for word, end, kind, given, condition in set(_SAID.findall(text)):
         is_said = _OF_PARTS.match(word) and (end != " " or ":" in word)

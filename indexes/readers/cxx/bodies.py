@@ -1,5 +1,5 @@
-"""Inside a body: what a function calls, launches and passes on by name, and what a block of
-registrations registers.
+"""Reads what a body calls, launches and passes on by name, and what a block of registrations
+registers.
 
 Works on the cleaned text of ``lexer``, where comments and strings are blank.
 """
@@ -35,27 +35,26 @@ _KEYWORDS = frozenset(
 BY_NAME = frozenset(
     "findSchemaOrThrow findSchema findOp torch_call_dispatcher aoti_torch_call_dispatcher".split()
 )
-"""What gives the operator of a name, or calls it: the dispatcher's methods, and the functions of
-the stable ABI that lead to them."""
+"""Functions that look up or call an operator by name: of the dispatcher, of the stable ABI."""
 SCHEMA = "schema"
-"""The kind of such a call: its name is the operator's, its template the overload's."""
+"""The kind of such a call, with the operator as its name and the overload as its template."""
 _WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
 _SELECTOR = regex(r"(?<!:):(?!:)")
-"""The colon behind a part of a message of Objective-C: ``shape:getMPSShape(x)`` calls that."""
+"""A part of an Objective-C message, behind which a call may stand: ``shape:getMPSShape(x)``."""
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
 
 Spelled = tuple[str, str, str, str]
-"""A call: name, qualifier, kind (``call``, ``member`` or ``launch``), template arguments."""
+"""Name, qualifier, kind (``call``, ``member`` or ``launch``) and template arguments of a call."""
 
 
 class Site(NamedTuple):
-    """A place where something is called, as spelled there."""
+    """A call as spelled at one place."""
 
     opened: int
-    """Offset of the parenthesis in front of the arguments."""
+    """Offset of the parenthesis before the arguments."""
     start: int
-    """Offset of the name, with its qualifier."""
+    """Offset of the name with its qualifier."""
     name: str
     qualifier: str
     kind: str
@@ -72,7 +71,7 @@ _SHIELDED = str.maketrans("\x01\x02", "()")
 
 
 def _shielded(body: str) -> str:
-    """A body in which parentheses among template arguments are no calls."""
+    """Replaces parentheses inside template arguments, which are no calls."""
     if not any(sign in body for sign in (")>", "),", ") >", ") ?")):
         return body
     return _NESTED.sub(lambda found: found[0].translate(_SHIELDS), body)
@@ -93,7 +92,7 @@ def call_sites(text: str, start: int, end: int) -> list[Site]:
 
 
 def _with_launches(text: str, body: str, end: int, sites: list[Site]) -> list[Site]:
-    """Calls and launches; one may look like the other, and is a launch then."""
+    """Calls and launches in order. A place that looks like both is a launch."""
     found = {site.start: site for site in sites}
     for match in _LAUNCH.finditer(body):
         if call := _spelled(f"<<<{match[1]}"):
@@ -105,8 +104,8 @@ def _with_launches(text: str, body: str, end: int, sites: list[Site]) -> list[Si
 
 @lru_cache(maxsize=16384)
 def _spelled(backwards: str) -> Spelled | None:
-    """One call as spelled backwards, from behind its parenthesis (or from its ``<<<``) on; None
-    for what only looks like one."""
+    """Reads a call from the reversed text before its parenthesis or ``<<<``; None if there is
+    none."""
     is_launch = backwards.startswith("<<<")
     found = _WHOLE.match(backwards, 3 * is_launch)
     if found is None:
@@ -130,7 +129,7 @@ def _spelled(backwards: str) -> Spelled | None:
 # ------------------------------------------------------------------------- TORCH_LIBRARY
 
 MACRO_USE = "use"
-"""Method of a statement that is no call on the library: a macro, until its #define is known."""
+"""The method of a macro use that may expand to a call on the library."""
 
 _OPENED = regex(r"(?<![\w.:>&])([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\(", ASCII)
 _NO_MACRO = frozenset("if for while switch return sizeof TORCH_CHECK TORCH_INTERNAL_ASSERT".split())
@@ -138,20 +137,20 @@ _BEFORE_STATEMENT = frozenset("{};)")
 
 
 class LibraryCall(NamedTuple):
-    """``m.impl(...)``, or a macro use that stands as a statement."""
+    """``m.impl(...)``, or a macro use as a statement."""
 
     method: str
     arguments: str
-    """As written, without comments; of a macro use, the whole use."""
+    """As written, without comments; for a macro use, the whole use."""
     offset: int
 
 
 def library_calls(
     plain: str, text: str, start: int, end: int, variable: str
 ) -> Iterator[LibraryCall]:
-    """The calls in ``text[start:end]``; in ``plain`` its comments and strings are blank.
+    """The calls in ``text[start:end]``; ``plain`` is the text with blank comments and strings.
 
-    What stands in parentheses is passed over, so that a lambda given to ``impl`` is not read.
+    Calls inside parentheses are skipped, so that a lambda passed to ``impl`` is not read.
     """
     at = start
     while found := _OPENED.search(plain, at, end):

@@ -1,4 +1,4 @@
-"""Which bracket closes which inside a body, where branches of ``#if`` may each open the same."""
+"""Which brackets of a body match, when branches of ``#if`` may each open the same block."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Brackets:
                 opens[at] = opened
 
     def _unwind(self, opening: str) -> None:
-        """Gives up brackets that were not closed before one outside of them is."""
+        """Drops brackets left open inside one that closes."""
         stack = self._stack
         for place in range(len(stack) - 1, max(-1, len(stack) - 20), -1):
             if self.text[stack[place]] == opening:
@@ -85,11 +85,11 @@ class Brackets:
                 return
 
     def close(self, opened: int) -> int:
-        """Where a bracket is closed; the end of all where it is not."""
+        """Where a bracket closes; the end of the text if it does not."""
         return self.closes.get(opened, self.end)
 
     def block_end(self, at: int) -> int:
-        """Where the innermost braces around an offset are closed."""
+        """Where the innermost braces around an offset close."""
         if self._blocks is None:
             self._blocks = self._nested_blocks()
         opened, around = self._blocks
@@ -99,7 +99,7 @@ class Brackets:
         return self.closes[opened[place]] if place >= 0 else self.end
 
     def _nested_blocks(self) -> tuple[list[int], list[int]]:
-        """Where braces open, and which of them stand directly around each; -1 for none."""
+        """The offsets of opening braces, and the index of the block around each; -1 for none."""
         opened = sorted(one for one in self.closes if self.text[one] == "{")
         around: list[int] = []
         for place, at in enumerate(opened):
@@ -110,8 +110,8 @@ class Brackets:
         return opened, around
 
     def find(self, wanted: Pattern[str], at: int, stop: int) -> int:
-        """The first match of a pattern that stands in no further brackets; ``stop`` where there
-        is none. The pattern matches opening brackets too, over which this jumps."""
+        """The first match of a pattern outside nested brackets; ``stop`` if there is none. The
+        pattern must also match opening brackets, which are skipped."""
         while found := wanted.search(self.text, at, stop):
             at = found.start()
             if self.text[at] not in "({[":
@@ -120,7 +120,7 @@ class Brackets:
         return stop
 
     def parts(self, opened: int, closed: int = -1) -> list[tuple[int, int]]:
-        """Where the parts of a list in brackets stand."""
+        """The offsets of the items of a list in brackets."""
         closed = self.closes.get(opened, -1) if closed < 0 else closed
         start = at = opened + 1
         text = self.text[start:closed] if closed > start else ""

@@ -1,4 +1,4 @@
-"""Under which conditions the parts of a body run: its ``if``, ``switch``, ``?:`` and ``#if``."""
+"""Conditions under which parts of a body run: ``if``, ``switch``, ``?:`` and ``#if``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LEAVES = regex(r"\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)")
 _COLON = regex(r"[({\[?;,)}\]]|(?<!:):(?!:)")
 _COMPARED = frozenset("=!<>")
 _NEVER = "true"
-"""The condition of which what nothing reaches is the other arm."""
+"""The condition of unreachable code."""
 _SPACE = regex(r"\s*")
 _LONGEST_STATEMENT = 4000
-"""Characters outside of brackets."""
+"""In characters outside brackets."""
 _LONGEST = 300
 _LONGEST_ANSWER = 900
 _RETURN = regex(r"\breturn\b(?=[\s(!])\s*([^;{}]+);")
@@ -34,11 +34,11 @@ _LAMBDA = regex(r"\[[&=\w,\s]*\]\s*(?:\(|\{|mutable\b)")
 _CONSTANT = regex(r"\s*(?:\w+::)+\w+\s*")
 _MOST_ANSWERS = 40
 RETURNS = "returns"
-"""The arm of what a function answers in a part of its body."""
+"""The kind of a row for a returned value."""
 
 
 class Arm(NamedTuple):
-    """A stretch of text that runs only under a condition."""
+    """Text that runs only under a condition."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ _SWITCHED_CALL = regex(r"switch\s*\(\s*[\w:]+\s*\(")
 
 
 def choosing_calls(text: str, start: int, arms: Sequence[Arm]) -> Iterator[tuple[int, int]]:
-    """The stretches that call what a ``switch`` picks by, up to the parenthesis: ``switch (f(x))``,
+    """The calls that compute the value of a ``switch``, up to the parenthesis: ``switch (f(x))``,
     or ``backend = f(x)`` before ``switch (backend)``."""
     for offset, head in {(one.offset, one.text) for one in arms if one.arm == "case"}:
         if called := _SWITCHED_CALL.match(text, offset):
@@ -64,7 +64,7 @@ def choosing_calls(text: str, start: int, arms: Sequence[Arm]) -> Iterator[tuple
 
 
 Directive = tuple[int, int, tuple[str, ...]]
-"""Offset and kind of a conditional directive, and the conditions in force behind it."""
+"""Offset and kind of a conditional directive, and the conditions in force after it."""
 
 
 def find_arms(
@@ -75,8 +75,8 @@ def find_arms(
     brackets: Brackets,
     directives: Sequence[Directive] = (),
 ) -> list[Arm]:
-    """The arms of the body in ``text[start:end]``, outer ones first; in ``written`` strings are
-    not blank."""
+    """The arms of the body in ``text[start:end]``, outer ones first; ``written`` includes
+    strings."""
     reader = _Arms(text, written, start, end, brackets)
     found = [one for one in reader.read() if one.start < one.end]
     if directives:
@@ -87,7 +87,7 @@ def find_arms(
 
 
 def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
-    """What only some builds have: from ``#if`` or ``#else`` to its end."""
+    """The parts under ``#if`` and ``#else``."""
     open_: list[tuple[int, str]] = []
     for offset, kind, conditions in directives:
         if kind != IF and open_:
@@ -104,9 +104,8 @@ def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
 def answers(
     text: str, written: str, start: int, end: int, mark: str
 ) -> list[tuple[int, str, str, str, str, str, str]]:
-    """What a function returns that answers yes or no, by the mark of its type, or with one of some
-    names, as rows like those of calls. A lambda in a body returns to that: such a body tells
-    nothing."""
+    """What a function returns whose result is a bool or an enumerator, as rows like those of calls.
+    Nothing for a body with lambdas, since ``return`` may be theirs."""
     if mark != "b" and (len(mark) == 1 or not mark.isidentifier()):
         return []
     found = list(_RETURN.finditer(text, start, end))
@@ -118,13 +117,12 @@ def answers(
 
 
 def _has_other(one: Arm, builds: Sequence[Arm]) -> bool:
-    """Whether other builds have something else instead: there is an ``#else``."""
+    """Whether other builds have an ``#else`` instead."""
     return any(one.end == other.start or one.start == other.end for other in builds)
 
 
 def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
-    """An arm as it stands inside and outside of ``#if``. One for which other builds have another
-    says nothing of what stands behind both."""
+    """Splits an arm at ``#if``; nothing is known behind an ``#if`` with an ``#else``."""
     around = [part for part in builds if part.start <= one.offset < part.end < one.end]
     for part in sorted(around, key=lambda part: part.end):
         if part.end > one.start:
@@ -136,7 +134,7 @@ def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
 
 
 class _Arms:
-    """Reads one body from its end on: what a condition covers ends with the ``else`` of others."""
+    """Reads a body from its end, since the extent of a condition ends with its ``else``."""
 
     def __init__(self, text: str, written: str, start: int, end: int, brackets: Brackets) -> None:
         self.text = text
@@ -187,7 +185,7 @@ class _Arms:
             yield Arm(start, stop, f"{head} case {', '.join(names)}", "case", at)
 
     def _labels(self, at: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Where the labels of a switch stand, and what they say."""
+        """The offsets and values of the labels of a switch."""
         while found := _LABEL.search(self.text, at, end):
             at = found.end()
             if self.text[found.start()] in "({[":
@@ -206,7 +204,7 @@ class _Arms:
         yield Arm(colon + 1, end, condition, "else", begin)
 
     def _arm_end(self, at: int) -> int:
-        """The end of what follows the ``?`` or the ``:`` of ``?:``; a further one belongs to it."""
+        """The end of an operand of ``?:``, which may contain further ``?:``."""
         open_ = 0
         for _ in range(CXX_BRACKETS):
             at = self.brackets.find(_COLON, at, self.end)
@@ -230,7 +228,7 @@ class _Arms:
         return at + 1
 
     def _begins(self, at: int) -> bool:
-        """Whether the character at an offset stands in front of a whole expression."""
+        """Whether the offset is in front of a whole expression."""
         text = self.text
         char = text[at]
         if char == ":":
@@ -242,11 +240,11 @@ class _Arms:
         return char in "({[,;?}"
 
     def _is_else(self, at: int) -> bool:
-        """Whether an ``if`` is that of an ``else if``."""
+        """Whether an ``if`` follows ``else``."""
         return self.text[max(at - 20, self.start) : at].rstrip().endswith("else")
 
     def _both_leave(self, at: int) -> bool:
-        """Whether a statement, and each ``else`` behind it up to the last, leave the function."""
+        """Whether a statement and all its ``else`` branches leave the function."""
         while self._leaves(at, end := self._statement_end(at)):
             if headed := _ELSE_IF.match(self.text, end, self.end):
                 at = self.brackets.closes.get(headed.end() - 1, self.end) + 1
@@ -257,7 +255,7 @@ class _Arms:
         return False
 
     def _leaves(self, start: int, end: int) -> bool:
-        """Whether a branch ends by leaving the function, by a statement of some length."""
+        """Whether a branch ends with a statement that leaves the function."""
         text = self.text
         last = len(text[start:end].rstrip().removesuffix("}").rstrip()) + start
         if text[last - 1 : last] != ";":
@@ -274,7 +272,7 @@ class _Arms:
         return _LEAVES.match(text, max(at + 1, start), last) is not None
 
     def _statement_end(self, at: int) -> int:
-        """The end of the statement that begins at ``at``, with its ``else``."""
+        """The end of the statement at ``at``, with its ``else``."""
         if at not in self._ends:
             self._ends[at] = self._read_statement(at)
         return self._ends[at]
@@ -295,7 +293,7 @@ class _Arms:
 
 
 def _ends_block(text: str, at: int) -> bool:
-    """Whether the brace at ``at`` closes a block, not a list: what follows is no ``;`` or ``)``."""
+    """Whether a closing brace ends a block, not a list: no ``;`` or ``)`` follows."""
     return text[at + 1 : at + 40].lstrip()[:1] not in (";", ")", ",")
 
 
@@ -309,12 +307,12 @@ def _short(text: str, longest: int = _LONGEST) -> str:
 
 
 class Branches:
-    """Numbers the branches of a body as its calls need them."""
+    """Numbers the branches of a body that its calls are in."""
 
     def __init__(
         self, arms: Sequence[Arm], line: Callable[[int], int], meaning: Callable[[str, int], str]
     ) -> None:
-        """``meaning`` tells a condition with what the body's names stand for."""
+        """``meaning`` replaces the body's own names in a condition."""
         self._arms = arms
         self._line = line
         self._meaning = meaning
@@ -324,7 +322,7 @@ class Branches:
         self.needed: list[Branch] = []
 
     def at(self, offset: int) -> int:
-        """The number of the innermost branch around an offset; offsets are asked for in order."""
+        """The number of the innermost branch around an offset. Offsets must ascend."""
         around, arms = self._around, self._arms
         while self._next < len(arms) and arms[self._next].start <= offset:
             while around and around[-1][0].end <= arms[self._next].start:
@@ -338,7 +336,7 @@ class Branches:
         return self._number(len(around) - 1)
 
     def answer(self, offset: int, text: str) -> None:
-        """Keeps what a function answers where it returns."""
+        """Adds a returned value."""
         parent, means = self.at(offset), self._meaning(text, _LONGEST_ANSWER)
         made = (len(self.needed) + 1, parent, text, RETURNS, self._line(offset), means)
         self.needed.append(Branch(*made))

@@ -1,5 +1,5 @@
-"""What a header declares that decides where members stand in memory: classes with their bases and
-data members, enumerations with their underlying type, aliases, and macros that are a number."""
+"""Declarations of a header that decide the memory layout of classes: bases and data members,
+underlying types of enumerations, aliases, and macros that expand to numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATIC = regex(r"\bstatic\b")
 
 @dataclass(frozen=True, slots=True)
 class DeclaredClass:
-    """A class with what is in each of its objects."""
+    """A class with the data members of its objects."""
 
     name: str
     path: str
@@ -35,19 +35,19 @@ class DeclaredClass:
     is_virtual: bool
     """Whether it declares or overrides a virtual function itself."""
     members: tuple[tuple[Member, ...], ...]
-    """In order; several in one place are an anonymous union's. Static ones are left out."""
+    """In order, without static ones; several in one place form an anonymous union."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTypes:
-    """All types of a header, by their names without scope; the first of a name counts."""
+    """All types of a header by unqualified name; the first of a name counts."""
 
     classes: dict[str, DeclaredClass] = field(default_factory=dict)
     enums: dict[str, str] = field(default_factory=dict)
     """The underlying type of each enumeration."""
     aliases: dict[str, str] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
-    """Macros that are a number."""
+    """Macros that expand to a number."""
 
 
 def read_types(data: bytes, path: str) -> DeclaredTypes:
@@ -80,7 +80,7 @@ def _class(scan: Scan, one: Found, numbers: Lines, lines: list[str], path: str) 
 def _groups(
     plain: str, start: int, end: int, numbers: Lines, lines: list[str], path: str
 ) -> Iterator[tuple[Member, ...]]:
-    """The members that stand in one place, for each place."""
+    """The members in each place; several for an anonymous union."""
     for statement in statements(plain, start, end):
         union = _UNION.match(statement.text)
         if union is not None:

@@ -1,7 +1,7 @@
-"""Reads c10/core/DispatchKey.h and DispatchKeySet.{h,cpp}: the keys and the sets of keys.
+"""Reads dispatch keys and sets of keys from c10/core/DispatchKey.h and DispatchKeySet.{h,cpp}.
 
-Newer headers make the keys of each backend with two list macros, older ones write every
-key out; both are read from the header of the tree.
+Newer headers declare the keys of each backend by two list macros, older ones list every key; both
+are supported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class RuntimeKey:
     name: str
     """``SparseCPU``."""
     functionality: str
-    """``Sparse``; the name itself for a key that is not per backend."""
+    """``Sparse``; the key's own name if it is not per backend."""
     backend: str | None
     """``CPU``; None for a key that is not per backend."""
     location: Location
@@ -35,18 +35,18 @@ class DispatchKeys:
     runtime: tuple[RuntimeKey, ...] = ()
     """In order of priority, lowest first; ``Undefined`` leads."""
     aliases: Mapping[str, Location] = field(default_factory=dict)
-    """Keys that stand for several runtime keys: ``CompositeImplicitAutograd``."""
+    """Alias keys, which stand for several runtime keys: ``CompositeImplicitAutograd``."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Old names: ``DefaultBackend`` -> ``CompositeExplicitAutograd``."""
     backends: tuple[str, ...] = ()
 
     def resolve(self, name: str) -> str:
-        """The key that ``name`` means, synonyms followed."""
+        """The key that a name or synonym stands for."""
         return self.synonyms.get(name, name)
 
 
 def read_dispatch_keys(data: bytes, path: str) -> tuple[DispatchKeys, tuple[Problem, ...]]:
-    """The keys that DispatchKey.h defines; none, and a problem, if it has no such enum."""
+    """The keys defined in DispatchKey.h; none and a problem if it has no such enum."""
     keys = _Header(lex(data.decode("utf-8", "replace")), path).read()
     if not keys.runtime:
         return keys, (Problem(path, 1, "no enum DispatchKey with keys"),)
@@ -88,7 +88,7 @@ class _Header:
     def _per_backend(
         self, functionality: str, block: Mapping[str, int], backends: tuple[str, ...]
     ) -> Iterator[RuntimeKey]:
-        """A block of keys stands in the order of the backends."""
+        """The keys of a functionality, in the order of the backends."""
         for (name, line), backend in zip(block.items(), backends, strict=False):
             yield RuntimeKey(name, functionality, backend, Location(self._path, line))
 
@@ -96,7 +96,7 @@ class _Header:
         return {f"{prefix}{backend}": line for backend, (_, line) in self._backends.items()}
 
     def _listed(self, macro: str) -> dict[str, tuple[str, int]]:
-        """``_(Dense, )`` lines of a list macro: name -> (second argument, line)."""
+        """The ``_(Dense, )`` lines of a list macro: name -> (second argument, line)."""
         found: Macro | None = self._macros.get(macro)
         text = self._lexed.text
         if found is None:
@@ -106,7 +106,7 @@ class _Header:
         return {match[1]: (match[2], self._line(match.start())) for match in listed}
 
     def _enumerators(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Names with their lines in order, and names that are defined as another."""
+        """Enumerators with their lines, in order, and those defined as synonyms."""
         clean = self._lexed.clean
         enum = _ENUM.search(clean)
         names: dict[str, int] = {}
@@ -128,7 +128,7 @@ class _Header:
 def _sorted(
     names: Mapping[str, int],
 ) -> tuple[dict[str, int], dict[str, dict[str, int]], dict[str, int]]:
-    """Plain runtime keys, keys written out for each backend, alias keys."""
+    """Sorts names into plain runtime keys, keys per backend and alias keys."""
     plain: dict[str, int] = {}
     blocks: dict[str, dict[str, int]] = {}
     aliases: dict[str, int] = {}
@@ -156,16 +156,16 @@ _CASE = regex(r"case\s+DispatchKey::(\w+)\s*:\s*return\s+DispatchKeySet\(Dispatc
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """A named constant of DispatchKeySet.h, as written."""
+    """A constant of DispatchKeySet.h as written."""
 
     keys: tuple[str, ...]
     removed: tuple[str, ...]
-    """Keys and backends (``XLABit``) taken out of it."""
+    """Keys and backends (``XLABit``) removed from it."""
 
 
 def read_key_sets(data: bytes, path: str) -> tuple[dict[str, KeySet], dict[str, str]]:
-    """The named sets a file defines, and the backend key of each autograd key
-    (``getBackendKeySetFromAutograd``, in DispatchKeySet.cpp)."""
+    """The named sets in a file, and the backend key of each autograd key
+    (``getBackendKeySetFromAutograd`` in DispatchKeySet.cpp)."""
     text = strip_comments(data.decode("utf-8", "replace"))
     sets = {
         match[1]: KeySet(

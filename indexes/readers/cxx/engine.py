@@ -1,7 +1,8 @@
-"""Reads torch/csrc/autograd/engine.cpp: the functions that run a backward pass.
+"""Reads the functions of a backward pass from torch/csrc/autograd/engine.cpp.
 
-Which phases a function belongs to follows from the calls: those whose entry points reach it without
-passing the entry point of another. A guard on the stack calls its constructor and destructor.
+The phases of a function follow from the calls: it belongs to those whose entry points reach it
+without
+passing another's entry point. A guard object calls its constructor and destructor.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _MAKES = regex(r"\bmake_(?:shared|unique|intrusive)<([A-Za-z_]\w*)>|\b([A-Z]\w*)
 
 
 class Phase(NamedTuple):
-    """A phase of a backward pass, and the functions where it begins."""
+    """A phase of a backward pass with its entry points."""
 
     name: str
     entry_points: tuple[str, ...]
     meaning: str
     classes: tuple[str, ...] = ()
-    """All their functions are of this phase too."""
+    """Classes whose functions all belong to it."""
 
 
 _THREADS = ("thread_init", "reentrant_thread_init", "add_thread_pool_task")
@@ -93,14 +94,14 @@ PHASES = (
         "tells the device threads to end, and waits for them",
     ),
 )
-"""In the order of a run. An entry point is a member or free function of that name."""
+"""In order. An entry point is a member or free function of that name."""
 OUTSIDE = "outside"
-"""The phase of what no phase of the engine leads to."""
+"""The phase of functions that no phase reaches."""
 MEANINGS = {
     **{phase.name: phase.meaning for phase in PHASES},
     OUTSIDE: "called from hooks, nodes and Python, to ask about the pass that runs or to add to it",
 }
-"""What happens in each phase, in the order of a run."""
+"""What happens in each phase, in order."""
 
 _NAMESPACE = "torch::autograd"
 _CLASSES = ("Engine", "GraphTask", "ReadyQueue", "NodeTask")
@@ -108,11 +109,11 @@ _CONTAINER = frozenset(
     {"at", "back", "begin", "clear", "count", "empty", "end", "erase", "find", "front", "get"}
     | {"insert", "lock", "pop", "push", "release", "reset", "size", "swap", "top", "unlock"}
 )
-"""Methods that standard containers, pointers and locks have too: the receiver decides."""
+"""Methods that standard containers, pointers and locks have too, so that the receiver decides."""
 
 
 def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tuple[Problem, ...]]:
-    """The functions in file order. A header gives its declarations, without calls."""
+    """The functions in file order. For a header, its declarations without calls."""
     text = data.decode("utf-8", "replace")
     scan = scan_text(text)
     lines = text.split("\n")
@@ -144,13 +145,13 @@ def _name(function: Found) -> str:
 
 
 def _head(scan: Scan, function: Found) -> int:
-    """Offset of the return type, or whatever the definition begins with."""
+    """Offset of the start of the definition."""
     text = scan.plain[function.head : function.start]
     return function.head + len(text) - len(text.lstrip())
 
 
 class _Graph:
-    """Which functions of the file call which."""
+    """The calls between functions of the file."""
 
     def __init__(self, scan: Scan, functions: list[Found], numbers: Lines) -> None:
         self._plain = scan.plain
@@ -170,16 +171,14 @@ class _Graph:
         return sorted(set(found), key=lambda call: (call[1], call[0]))
 
     def _passed(self, caller: Found) -> Iterator[tuple[str, int]]:
-        """Functions that are handed on: ``std::thread t(&Engine::thread_init, this)``,
-        ``pthread_atfork(nullptr, nullptr, forked_autograd_child)``."""
+        """Functions passed as arguments: ``std::thread t(&Engine::thread_init, this)``."""
         for match in _HANDED_ON.finditer(self._plain, caller.body, caller.end):
             name = (match[1] or match[2]).removeprefix(_NAMESPACE).removeprefix("::")
             if name in self._named.get(name.rpartition("::")[2], ()):
                 yield name, self._numbers.at(match.start())
 
     def _made(self, caller: Found) -> Iterator[tuple[str, int]]:
-        """Constructors, and the destructor of what ends with its scope:
-        ``GraphTaskGuard guard(graph_task);``, ``std::make_shared<GraphTask>(...)``."""
+        """Constructors, and destructors of local objects: ``GraphTaskGuard guard(graph_task);``."""
         for match in _MAKES.finditer(self._plain, caller.body, caller.end):
             made, line = match[1] or match[2], self._numbers.at(match.start())
             for name in (made, f"~{made}")[: 1 if match[1] else 2]:
@@ -187,7 +186,7 @@ class _Graph:
                     yield f"{made}::{name}", line
 
     def _callee(self, call: Site, caller: Found) -> str | None:
-        """The function of this file that is called; None when it is another, or unclear."""
+        """The function of this file that is called; None if it is another or unclear."""
         candidates = self._named.get(call.name, set())
         methods = {name for name in candidates if "::" in name}
         own = f"{_name(caller).rpartition('::')[0]}::{call.name}"
@@ -205,8 +204,8 @@ class _Graph:
         return _only(candidates - methods)
 
     def _fits(self, call: Site, receiver: str, method: str, within: str) -> bool:
-        """Whether the receiver of a member call is of the method's class, by the type it is
-        declared with, else by a name such as ``cpu_ready_queue`` or what it is made from."""
+        """Whether the receiver of a member call is of the method's class: by its declared type,
+        else by a name such as ``cpu_ready_queue`` or its initializer."""
         class_name = method.split("::")[-2]
         declared = _declaration(receiver, within) or self._declared(receiver)
         type_, value = declared or ("", "")
@@ -217,7 +216,7 @@ class _Graph:
         return by_name or (call.name not in _CONTAINER and not declared)
 
     def _receiver(self, call: Site) -> str:
-        """``graph_task`` of ``graph_task->f()``; nothing for ``queues.at(0)->f()``."""
+        """``graph_task`` for ``graph_task->f()``; empty for ``queues.at(0)->f()``."""
         before = self._plain[max(call.start - 120, 0) : call.start]
         match = re.search(r"([A-Za-z_]\w*)\s*(?:\.|->)\s*$", before)
         return match[1] if match else ""
@@ -228,7 +227,7 @@ _DECLARED_TYPE = regex(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z"
 
 
 def _declaration(name: str, within: str) -> tuple[str, str] | None:
-    """The type a variable is declared with, and the expression it starts from."""
+    """The declared type of a variable, and its initializer."""
     at = within.find(name) if name else -1
     while at >= 0:
         use = _DECLARES.match(within, at + len(name))
@@ -250,7 +249,7 @@ def _only(names: set[str]) -> str | None:
 
 
 def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, tuple[str, ...]]:
-    """The phases of each function, in the order of a run."""
+    """The phases of each function, in order."""
     entries = {name: phase for phase in reversed(PHASES) for name in calls if _begins(phase, name)}
     found: dict[str, list[str]] = {name: [] for name in calls}
     for phase in PHASES:
@@ -270,7 +269,7 @@ def _begins(phase: Phase, name: str) -> bool:
 def _reached(
     calls: Mapping[str, list[tuple[str, int]]], entries: Mapping[str, Phase], phase: Phase
 ) -> set[str]:
-    """What the entry points of a phase lead to, up to the entry points of others."""
+    """The functions reached from entry points up to the entry points of other phases."""
     found = {name for name, of in entries.items() if of is phase}
     queue = deque(found)
     while queue:
@@ -282,7 +281,7 @@ def _reached(
 
 
 def _class_of(name: str) -> str:
-    """``ReadyQueue`` of ``ReadyQueue::push``; nothing of a free function."""
+    """``ReadyQueue`` for ``ReadyQueue::push``; empty for a free function."""
     return name.rpartition("::")[0].rpartition("::")[2]
 
 
@@ -292,7 +291,7 @@ _DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
 def _declared(
     scan: Scan, numbers: Lines, lines: list[str], path: str, defined: set[str]
 ) -> list[EngineFunction]:
-    """Member functions that a header declares and does not define."""
+    """Member functions that a header declares without defining them."""
     found: list[EngineFunction] = []
     for class_name in _CLASSES:
         for statement in statements(scan.plain, *(class_body(scan, class_name) or (0, 0))):
@@ -307,6 +306,6 @@ def _declared(
 
 
 def _declares(text: str) -> bool:
-    """Whether a statement declares a function that is defined elsewhere."""
+    """Whether a statement declares a function defined elsewhere."""
     made = re.search(r"=\s*(?:delete|default)\s*$", text) is not None or "}" in text
     return is_function(text) and not is_type(text) and not made

@@ -1,4 +1,4 @@
-"""What the expressions of a body are: the types of its names, and what follows from them."""
+"""Determines the types of a body's names and expressions."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _PATH = _NAME + ":"
 _SPACE = " \t\r\n\f\v"
 _LONGEST = 400
-"""Characters of an expression beyond which it is not understood: it holds a lambda."""
+"""Longer expressions are left unknown: they contain lambdas. In characters."""
 
 _Scoped = tuple[int, int, str]
-"""From where to where a declaration holds, and its mark."""
+"""The extent of a declaration, and its mark."""
 
 
 class Expressions:
-    """Tells what stands between two offsets of one body. Answers are kept while it lives."""
+    """Determines the marks of expressions in one body, with caches."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Expressions:
         sites: Iterable[Site],
         outer: Callable[[str], str | None] | None = None,
     ) -> None:
-        """``outer`` knows the names that are declared around a macro whose body this is."""
+        """``outer`` knows the names around a macro whose expansion this is."""
         self.text = text
         self.brackets = brackets
         self._sites = {site.opened: site for site in sites}
@@ -82,7 +82,7 @@ class Expressions:
         self._outer = outer
 
     def declare(self, parameters: str) -> None:
-        """Reads the parameters of the function, and what its body declares."""
+        """Reads the parameters of the function and the declarations of its body."""
         self._add(parameter_marks(parameters), self._start, self._end)
         text = self.text
         found = [*_LOCAL.finditer(text, self._start, self._end)]
@@ -100,7 +100,7 @@ class Expressions:
             self._names.setdefault(name, []).append((start, end, mark))
 
     def _lambda(self, captured: int, opened: int) -> None:
-        """Declares the parameters of a lambda in its body."""
+        """Declares a lambda's parameters in its body."""
         closed = self.brackets.closes.get(opened, -1)
         body = self.text.find("{", closed, self._end)
         first = self.brackets.opens.get(captured, -1)
@@ -134,7 +134,7 @@ class Expressions:
             self._more(mark, at, stop + 1, end)
 
     def _more(self, mark: str, at: int, stop: int, end: int) -> None:
-        """``int64_t a = f(x, y), b = 2, c;``: the names behind the first."""
+        """Declares the further names in ``int64_t a = f(x, y), b = 2, c;``."""
         while (at := self.brackets.find(COMMA, at, stop)) < stop:
             more = _MORE.match(self.text, at, stop)
             if not more:
@@ -143,22 +143,22 @@ class Expressions:
             at = more.end()
 
     def _parts(self, names: str, whole: str, start: int, end: int) -> None:
-        """``auto [a, b] = at::f(x)``."""
+        """Declares the names of ``auto [a, b] = at::f(x)``."""
         for place, name in enumerate(names.split(",")):
             mark = f"{whole}#{place}" if whole.startswith(".") else UNKNOWN
             self._add([(name.strip(), mark)], start, end)
 
     def _initial(self, at: int) -> str:
-        """The mark of what stands behind the ``=`` or ``:`` at an offset."""
+        """The mark of the expression behind the ``=`` or ``:`` at an offset."""
         stop = self.brackets.find(_INITIAL_END, at + 1, self._end)
         return self.mark(at + 1, stop)
 
     def declares(self, mark: str) -> bool:
-        """Whether the body declares a name of a mark."""
+        """Whether the body declares a name with a mark."""
         return any(one == mark for scoped in self._names.values() for _, _, one in scoped)
 
     def declared(self, name: str, at: int) -> str | None:
-        """The mark of a name at an offset; None where the body declares no such name."""
+        """The mark of a name at an offset; None if the body does not declare it."""
         for start, end, mark in reversed(self._names.get(name, ())):
             if start <= at < end:
                 return mark
@@ -167,13 +167,13 @@ class Expressions:
     # ------------------------------------------------------------------------- marks
 
     def argument(self, start: int, end: int) -> str:
-        """The mark of an argument: of those of other types that they are not known."""
+        """The mark of an argument; unknown for types without a mark."""
         if _ITERATOR.match(self.text, start, end):
             return ITERATOR
         return one_letter(self.mark(start, end))
 
     def mark(self, start: int, end: int) -> str:
-        """What the expression between two offsets is."""
+        """The mark of the expression between two offsets."""
         text = self.text[start:end]
         plain = text.strip()
         if not plain:
@@ -195,7 +195,7 @@ class Expressions:
         return word_mark(name) if found is None else found
 
     def _list(self, start: int, end: int) -> str:
-        """``{}``, ``{1, n}``, ``{x, y}``; of lists of lists nothing is known."""
+        """The mark of ``{}``, ``{1, n}``, ``{x, y}``; unknown for nested lists."""
         if self.brackets.closes.get(start) != end - 1:
             return UNKNOWN
         parts = self.brackets.parts(start, end - 1)
@@ -208,7 +208,7 @@ class Expressions:
         return {"i": "I", "T": "L"}.get(told.pop(), UNKNOWN) if len(told) == 1 else UNKNOWN
 
     def _operated(self, start: int, end: int) -> str:
-        """An expression with operators: the last operand, and what stands before it."""
+        """The mark of an expression with operators: of its last operand combined with the rest."""
         text = self.text
         if text[start] in "-.0123456789" and (mark := word_mark(text[start:end])) != UNKNOWN:
             return mark
@@ -233,14 +233,14 @@ class Expressions:
         return self.mark(start, start + len(text))
 
     def _chosen(self, start: int, end: int, other: str) -> str:
-        """``c ? a : b`` is what ``a`` and ``b`` are."""
+        """The common mark of ``a`` and ``b`` in ``c ? a : b``."""
         asked = self.text.rfind("?", start, end)
         mark = self.mark(asked + 1, end) if asked > 0 else UNKNOWN
         known = [one for one in (mark, other) if one not in ("N", UNKNOWN)]
         return min(known, key=len, default=UNKNOWN)  # both are of one type: that which is told best
 
     def ending_at(self, at: int) -> tuple[int, str]:
-        """Where the operand begins whose last character stands at an offset, and its mark."""
+        """The start and mark of the operand that ends at an offset."""
         if at not in self._ended:
             self._ended[at] = nothing = (at + 1, UNKNOWN)
             self._ended[at] = self._read_ending(at) or nothing
@@ -261,7 +261,7 @@ class Expressions:
         return None
 
     def _before(self, at: int) -> int:
-        """The last offset before ``at`` that is no space."""
+        """The last offset before ``at`` that is not a space."""
         if self.text[at - 1] not in _SPACE:
             return at - 1
         line = self.text[max(self._start, at - 200) : at]
@@ -293,7 +293,7 @@ class Expressions:
         return begin, ELEMENTS.get(mark, f"{mark}{ELEMENT}" if mark.startswith(".") else UNKNOWN)
 
     def _braced(self, at: int) -> tuple[int, str] | None:
-        """``Tensor{}``, ``std::vector<int64_t>{1, 2}``."""
+        """The mark of ``Tensor{}`` or ``std::vector<int64_t>{1, 2}``."""
         opened = self.brackets.opens.get(at)
         if opened is None:
             return None
@@ -308,7 +308,7 @@ class Expressions:
         return opened, held
 
     def _template_before(self, at: int) -> int | None:
-        """Where the name ends whose template arguments end at an offset."""
+        """The end of the name whose template arguments end at an offset."""
         text, depth = self.text, 0
         for here in range(at, max(self._start, at - 120), -1):
             depth += (text[here] == ">") - (text[here] == "<")
@@ -318,7 +318,7 @@ class Expressions:
         return None
 
     def _named(self, at: int) -> tuple[int, str]:
-        """A name, or a member of something."""
+        """The mark of a name or a member."""
         line = self.text[max(self._start, at - 160) : at + 1]
         begin = at + 1 - (len(line) - len(line.rstrip(_PATH)))
         before = self._before(begin)
@@ -328,8 +328,7 @@ class Expressions:
         return begin, self._name(word, begin) if word else UNKNOWN
 
     def _member_of(self, at: int) -> int | None:
-        """Where the operand ends in front of the ``.`` or ``->`` at an offset; None where neither
-        stands there."""
+        """The end of the operand before a ``.`` or ``->``; None if there is neither."""
         text = self.text
         if text[at] == "." and at > self._start:
             return self._before(at)
@@ -338,7 +337,7 @@ class Expressions:
         return None
 
     def receiver(self, site: Site) -> tuple[int, str]:
-        """What a member is called on: where it begins, and its mark."""
+        """The start and mark of what a member is called on."""
         at = self._before(site.start)
         if self.text.endswith("template", 0, at + 1):
             at = self._before(at - 7)
@@ -346,7 +345,7 @@ class Expressions:
         return (site.start, UNKNOWN) if owner is None else self.ending_at(owner)
 
     def result(self, site: Site) -> tuple[int, str]:
-        """Where a call begins, and what it returns."""
+        """The start of a call, and the mark of its result."""
         if site.kind == "member":
             begin, receiver = self.receiver(site)
             if receiver == "O" and self.brackets.parts(site.opened):
@@ -372,8 +371,8 @@ class Expressions:
 
 
 _ITERATOR = regex(r"\s*\w+(?:(?:\.|->)\w+(?:\(\))?)*(?:\.|->)(?:begin|end)\(\)\s*$", ASCII)
-"""Of a container: the algorithms of std that are given one are found by it (argument-dependent
-lookup), ``sort(x.begin(), x.end())`` is no operator."""
+"""Methods that return iterators, by which std's algorithms are found (argument-dependent lookup):
+``sort(x.begin(), x.end())`` is no operator."""
 _DOUBLED = frozenset(("&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-="))
 
 

@@ -1,4 +1,4 @@
-"""``read_cpp``: one C++ file in, its facts out, as plain lists that travel and store cheaply."""
+"""``read_cpp``: the facts of one C++ file, as plain lists that are cheap to send and store."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from indexes.readers.messages import MessageFact, read_words
 
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
-"""Folders of a backend's own tests, where no operator computes."""
+"""Folders with a backend's own tests, which have no operators."""
 _STABLE = ("torch/csrc/stable/", "torch/headeronly/")
 _BELOW = ("c10/", "torch/include/c10/", *_STABLE, *(f"torch/include/{one}" for one in _STABLE))
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MARK)
-"""Extensions hold little else."""
+"""Folders of extensions that contain operators."""
 
 
 UNSAID = ("", "", "", 0, "", 0, "")
-"""Fields of a definition that says nothing of them, from ``base`` to ``bound``."""
+"""Default values of a definition's fields from ``base`` to ``bound``."""
 
 
 class DefinitionFact(NamedTuple):
-    """A definition, with what its body calls."""
+    """A definition with the calls of its body."""
 
     name: str
     scope: str
@@ -49,18 +49,18 @@ class DefinitionFact(NamedTuple):
     """1 for a ``__global__`` function."""
     base: str
     macro: str
-    """The macro at whose use it stands: ``TORCH_IMPL_FUNC``, or one the tree defines."""
+    """The macro that defines it: ``TORCH_IMPL_FUNC``, or one of the tree."""
     macro_path: str
     macro_line: int
     returns: str
     """The mark of what a function returns."""
     is_virtual: int
-    """1 for a method that says so itself: by ``virtual`` or ``override``."""
+    """1 for a method declared ``virtual`` or ``override``."""
     bound: str
-    """The values that its template and that of its class take."""
+    """The values of its template's parameters and of its class's."""
     calls: list[Call]
     branches: list[Branch]
-    """Those in which calls stand."""
+    """The branches that its calls are in."""
 
 
 class UseFact(NamedTuple):
@@ -73,7 +73,7 @@ class UseFact(NamedTuple):
     guard: str
     offset: int
     parameters: str | None = None
-    """``(...)`` that follows, when the use begins a definition; None for a plain use."""
+    """The ``(...)`` behind a use that begins a definition; None for a plain use."""
     end_line: int = 0
 
 
@@ -84,26 +84,26 @@ class LibraryFact(NamedTuple):
     block: str
     """Arguments of the block: ``aten, CPU, m``."""
     method: str
-    """``impl`` ...; ``use`` for a macro that may make such calls."""
+    """``impl`` ...; ``use`` for a macro that may expand to such calls."""
     arguments: str
     line: int
     block_line: int
     guard: str
     offset: int
     macro_path: str = ""
-    """Where the macro is defined that makes the call, when it is not written out."""
+    """The file of the macro that contains the call, if any."""
     macro_line: int = 0
 
 
 class AliasFact(NamedTuple):
-    """``using X = Y;``, or ``using namespace Y;``, which has no name."""
+    """``using X = Y;``, or ``using namespace Y;`` with an empty name."""
 
     name: str
     target: str
     scope: str
     line: int
     inside: int = 0
-    """1 for what stands in a body."""
+    """1 inside a body."""
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ class CppFacts:
 
 
 BIND = "bind"
-"""The method by which a ``LibraryFact`` is told that is a function given to Python."""
+"""The method of a ``LibraryFact`` for a function bound to Python."""
 _DIRECTIVE = regex(r"\b(?:using namespace|namespace (\w+)\s*=)\s*([\w:]+)\s*;")
 
 
@@ -154,7 +154,7 @@ class _Assembler:
         return self.facts
 
     def _left_out(self, reader: Reader) -> Iterator[Problem]:
-        """What bodies hold that is not read."""
+        """Problems for parts of bodies that were not read."""
         for at, made in reader.macros.made.items():
             if made.refused:
                 yield made.problem(self.path, self.line(at))
@@ -162,7 +162,7 @@ class _Assembler:
         yield from (Problem(self.path, line, words) for line in reader.too_deep)
 
     def _host_names(self) -> Iterator[DefinitionFact]:
-        """The names of Metal kernels, each with the function that it is of."""
+        """The names of Metal kernels, each with its function."""
         for one in host_names(self.scan.plain, self.scan.lexed.text):
             line, guard = self.line(one.offset), self._guard(one.offset)
             qualifier, _, function = one.function.rpartition("::")
@@ -179,7 +179,7 @@ class _Assembler:
         return UseFact(use.name, arguments, use.scope, place, guard, use.start, None, end_line)
 
     def _drop_the_dead(self) -> None:
-        """Leaves out what stands under ``#if 0``."""
+        """Removes what stands under ``#if 0``."""
         facts = self.facts
         facts.definitions = [d for d in facts.definitions if not _is_dead(d.guard)]
         facts.uses = [u for u in facts.uses if not _is_dead(u.guard)]
@@ -189,7 +189,7 @@ class _Assembler:
         return " && ".join(self.scan.guard_at(offset))
 
     def _macro(self, macro: Macro) -> None:
-        """A ``#define``; as a definition too where a body may use it to launch or to call."""
+        """A ``#define``; also a definition if a body may launch or call through it."""
         line, parameters = self.line(macro.offset), macro.parameters
         fact = (macro.name, parameters, macro.body, line, macro.offset, macro.undefined_at)
         self.facts.macros.append(MacroFact(*fact))
@@ -207,7 +207,7 @@ class _Assembler:
         return Reader(Text(text, text, lambda at: first_line - 1 + lines.at(at))).read(0, len(text))
 
     def _macro_head(self, found: Found) -> None:
-        """A definition, or a block of registrations, that a macro begins."""
+        """A definition, or a block of registrations, that begins with a macro."""
         row = idiom_of(found.name)
         if row and row.means in STRUCTURED:
             named = found.arguments.split(",")[: len(row.arguments.split())]
@@ -237,7 +237,7 @@ class _Assembler:
         return fact
 
     def _declared(self, found: Found) -> tuple[str, int]:
-        """What a function returns, and whether it is written as a virtual one."""
+        """The mark of a function's result, and whether it is declared virtual."""
         plain = self.scan.plain
         before = plain[found.head : found.start]
         behind = plain[max(found.start, plain.rfind(")", found.start, found.body)) : found.body]
@@ -245,8 +245,8 @@ class _Assembler:
         return result_mark(before), int(is_virtual)
 
     def _directives(self, found: Found) -> None:
-        """``using namespace mps;`` and ``namespace native_mps = at::native::mps;`` in a body: kept
-        as if they stood around it."""
+        """``using namespace mps;`` and ``namespace native_mps = at::native::mps;`` in a body,
+        stored as if they stood around it."""
         plain = self.scan.plain
         if plain.find("namespace ", found.body, found.end) >= 0:
             for one in _DIRECTIVE.finditer(plain, found.body, found.end):
@@ -267,7 +267,7 @@ class _Assembler:
         return Reader(text, functions | stubs, LocalMacros.of(lexed.macros))
 
     def _bindings(self, found: Found, module: str) -> None:
-        """What a module of pybind11 binds: no operators, so under another method."""
+        """Functions that a pybind11 module binds, stored under the method ``BIND``."""
         block, line = flat(found.arguments), self.line(found.start)
         texts = (self.scan.plain, self.scan.lexed.text, found.body, found.end)
         for method, arguments, at in library_calls(*texts, module):
@@ -290,14 +290,13 @@ def _is_dead(guard: str) -> bool:
 def assemble(
     scan: Scan, path: str = "aten/", unread: Collection[str] = ("class", "enum")
 ) -> CppFacts:
-    """The facts of a scanned text of a file, or of what a macro makes in one; bodies of the
-    ``unread`` kinds are not looked into."""
+    """The facts of a file's text or a macro's expansion, without ``unread`` kinds of bodies."""
     with_bodies = keeps_bodies(path) or registers_operators(scan)
     return _Assembler(scan, path, unread, with_bodies).run()
 
 
 def registers_operators(scan: Scan) -> bool:
-    """Whether a text has blocks that register kernels, which stand beside them as a rule."""
+    """Whether a text has blocks that register kernels."""
     return any(meaning_of(one.name) == "library" for one in scan.found if one.kind == "macro")
 
 
@@ -310,18 +309,18 @@ def holds_operators(path: str) -> bool:
 
 
 def keeps_bodies(path: str) -> bool:
-    """Whether bodies of a file are looked into: where operators are, and in what they stand on.
-    Other files give their definitions alone."""
+    """Whether bodies of a file are read: where operators are, and in the libraries below them. Of
+    other files only definitions are kept."""
     return holds_operators(path) or (path.startswith(_BELOW) and not _TESTS.search(path))
 
 
 def keeps_whole_bodies(path: str) -> bool:
-    """Whether methods that bodies of a file call are kept too."""
+    """Whether all uses in bodies are kept, as they are outside of tests."""
     return keeps_bodies(path) and not _TESTS.search(path)
 
 
 def read_bodies(data: bytes, path: str) -> CppFacts:
-    """The facts of a file with what its bodies use, wherever it is."""
+    """The facts of a file with all bodies, wherever it is."""
     scan = scan_text(decode(data.replace(b"\x00", b" ")))
     return _Assembler(scan, path.rpartition("/")[2], ("class", "enum"), with_bodies=True).run()
 
@@ -349,12 +348,12 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
 
 
 def _add_shaders(facts: CppFacts, shaders: CppFacts) -> None:
-    """Adds what strings of a file hold as Metal source, whose lines are those of the file."""
+    """Adds the facts of Metal source in strings, with the file's line numbers."""
     facts.definitions += shaders.definitions
     facts.uses += shaders.uses
     facts.macros += shaders.macros
 
 
 def read_texts(data: bytes) -> list[MessageFact]:
-    """What a file tells users, where nothing else of it is of interest."""
+    """The messages of a file of which nothing else is read."""
     return read_messages(scan_text(decode(data)).lexed)

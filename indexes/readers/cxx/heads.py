@@ -1,7 +1,7 @@
 """Reads the text in front of a ``{`` or ``;`` at namespace or class scope.
 
-What stands there is a namespace, a class, a function, a macro use, an initialiser,
-or several of these in a row, since a macro use needs no ``;``.
+It may be a namespace, a class, a function, a macro use, an initialiser, or several of these in a
+row, since a macro use needs no ``;``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ _ATTRIBUTE_CALL = regex(
 )
 _WORD = regex(r"[A-Za-z_]\w*", ASCII)
 _LOOKED_AT = regex(r"\s*([\s\S]{0,200})")
-"""What tells whether a declarator goes on."""
+"""Tokens that show whether a declarator continues."""
 _BASES = regex(r"(?<!:):(?!:)")
 _QUALIFIED = regex(r"[A-Za-z_][\w]*(?:\s*::\s*\w+)*")
 _ASSIGNMENT = regex(r"(?<![=!<>+\-*/%&|^])=(?!=)")
 _IN_MEMBERS = regex(r"\s*(?:noexcept\s*)?:(?!:)[\s\S]*[\w>]\s*$", ASCII)
-"""The members that a constructor initialises, up to the name of one whose value stands in
-braces: its body stands behind a bracket."""
+"""A constructor's initializer list up to a member with a value in braces."""
 _NO_ANGLES = regex(r"->|operator\s*[<>=]+|<<|>=|<=|\([^()]*\)")
 NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
@@ -68,7 +67,7 @@ class Use:
 
 @dataclass(slots=True)
 class Head:
-    """What a head opens. ``kind``: namespace, class, enum, function, macro, opaque, block."""
+    """What a head opens: namespace, class, enum, function, macro, opaque or block."""
 
     kind: str
     name: str = ""
@@ -81,7 +80,7 @@ class Head:
 
 
 def close_angle(text: str, opened: int) -> int:
-    """Offset of the ``>`` that closes the ``<`` at ``opened``; -1 when none does."""
+    """Offset of the ``>`` that closes the ``<`` at ``opened``; -1 if there is none."""
     depth = nested = 0
     for found in _ANGLES.finditer(text, opened):
         char, at = found.group(), found.start()
@@ -101,7 +100,7 @@ def close_angle(text: str, opened: int) -> int:
 
 
 def leading_uses(text: str, start: int, stop: int) -> tuple[list[Use], int]:
-    """Macro uses at the front of ``text[start:stop]``, and the offset of what follows them."""
+    """Macro uses at the front of ``text[start:stop]``, and the offset behind them."""
     uses: list[Use] = []
     at = start
     while found := _LEADING_CALL.match(text, at, stop):
@@ -119,7 +118,7 @@ def leading_uses(text: str, start: int, stop: int) -> tuple[list[Use], int]:
 
 
 def _continues(rest: str) -> bool:
-    """Whether ``rest`` goes on with the same declarator rather than starting another."""
+    """Whether ``rest`` continues the same declarator."""
     if rest[0] in "({=,.-:" or (rest[0] == "[" and not rest.startswith("[[")):
         return not rest.startswith("::")
     word = _WORD.match(rest)
@@ -133,7 +132,7 @@ def _continues(rest: str) -> bool:
 
 
 def whole_use(text: str, start: int, stop: int) -> Use | None:
-    """``NAME(args)`` when it is all there is between ``start`` and ``stop``."""
+    """``NAME(args)`` if there is nothing else between ``start`` and ``stop``."""
     found = _LEADING_CALL.match(text, start, stop)
     if not found or found.group(1) in NOT_NAMES:
         return None
@@ -160,7 +159,7 @@ def skip_prefixes(text: str, start: int, stop: int) -> int:
 
 
 def any_head(text: str, start: int, stop: int, class_name: str) -> Head:
-    """What ``text[start:stop]``, which ends in front of a ``{``, opens."""
+    """The head in ``text[start:stop]``, which ends in front of a ``{``."""
     head = text[start:stop]
     stripped = head.rstrip()
     if not stripped.strip():
@@ -199,7 +198,7 @@ def _read_class(text: str, start: int, stop: int) -> Head | None:
 
 
 def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
-    """The function whose parameter list is the first one that belongs to a declarator."""
+    """The function whose parameter list is the first that belongs to a declarator."""
     fallback: Head | None = None
     at = start
     while (opened := text.find("(", at, stop)) >= 0:
@@ -253,7 +252,7 @@ def _declarator(text: str, start: int, opened: int, ended: int, stop: int) -> He
 
 
 def trailing_name(prefix: str) -> str:
-    """The possibly qualified name that ``prefix`` ends with: ``Foo<T>::bar``; "" when none."""
+    """The possibly qualified name at the end of ``prefix``: ``Foo<T>::bar``; "" if none."""
     prefix = _SPLIT.sub("::", prefix)
     end = len(prefix.rstrip())
     if prefix[end - 1 : end] == ">":
@@ -270,7 +269,7 @@ def trailing_name(prefix: str) -> str:
 
 
 def _open_angle(prefix: str, closed: int) -> int:
-    """Offset of the ``<`` that the ``>`` at ``closed`` closes; 0 when none does."""
+    """Offset of the ``<`` that the ``>`` at ``closed`` closes; 0 if there is none."""
     depth = 0
     for at in range(closed, -1, -1):
         if prefix[at] == ">" and prefix[at - 1] != "-":
@@ -283,7 +282,7 @@ def _open_angle(prefix: str, closed: int) -> int:
 
 
 def _is_declarator(head: Head, prefix: str, rest: str, class_name: str) -> bool:
-    """Whether ``name(...)`` declares a function, or is an attribute macro in front of one."""
+    """Whether ``name(...)`` declares a function and is not an attribute macro."""
     if head.name in NOT_NAMES or _angle_depth(prefix):
         return False
     words = [w for w in _WORD.findall(prefix) if w not in _STORAGE]
@@ -304,7 +303,7 @@ def _angle_depth(prefix: str) -> int:
 
 
 def _macro_head(head: Head, text: str, stop: int) -> Head | None:
-    """``MACRO(args)(params) {`` or ``MACRO(args) {``: a definition that a macro begins."""
+    """A definition that begins with a macro: ``MACRO(args)(params) {`` or ``MACRO(args) {``."""
     opened = text.find("(", head.name_at)
     ended = close(text, opened) if opened >= 0 else -1
     if ended < 0:

@@ -1,7 +1,7 @@
-"""Names of the kernels that ATen compiles at run time (its "jiterator").
+"""Names of kernels that ATen compiles at run time ("jiterator").
 
-``constexpr char sinc_name[] = "sinc";`` stands where the source of such a kernel is made,
-and a profiler prints ``sinc_kernel`` or ``sinc_vectorized4_kernel`` for it.
+``constexpr char sinc_name[] = "sinc";`` stands beside the source of such a kernel, which profilers
+show as ``sinc_kernel`` or ``sinc_vectorized4_kernel``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ _CONSTANT = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', MULTIL
 
 
 def read(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
-    """A definition of kind ``global`` for each name, called as the kernel is named; its
-    ``parameters`` is the constant. Nothing for a file that does not use the jiterator."""
+    """A definition of kind ``global`` for each name, with the constant as its ``parameters``."""
     # The first test is implied by the second, and cheaper: few files hold the letters at all.
     if b"jit" not in data or not (b"jiterator" in data or b"jitted_" in data):
         return (), ()

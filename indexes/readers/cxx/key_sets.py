@@ -1,8 +1,8 @@
 """Reads C++ expressions over sets of dispatch keys: ``ks & c10::after_autograd_keyset``.
 
-A set is the names of its functionalities: ``Dense`` for ``DispatchKey::CPU``. Backend bits are
-left out, as ``DispatchKeySet`` leaves them alone when keys are removed (Note [Removing keys from
-DispatchKeySet Only Affects Functionality Keys] in c10/core/DispatchKeySet.h).
+A set holds names of functionalities: ``Dense`` for ``DispatchKey::CPU``. Backend bits are left out,
+as removing keys does not affect them (Note [Removing keys from DispatchKeySet Only Affects
+Functionality Keys] in c10/core/DispatchKeySet.h).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KeyNames = frozenset[str]
 
 
 class UnknownSetError(Exception):
-    """An expression that is no set of keys, as far as can be read."""
+    """An expression that cannot be read as a set of keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def named_sets(text: str) -> dict[str, NamedSet]:
 
 @dataclass(frozen=True)
 class KeyAlgebra:
-    """The keys of a tree in order, and the constants that its headers define."""
+    """The keys of a tree in order, with the constants of its headers."""
 
     keys: DispatchKeys
     constants: Mapping[str, NamedSet] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class KeyAlgebra:
         return tuple(dict.fromkeys(key.functionality for key in self.keys.runtime))
 
     def functionality(self, name: str) -> str:
-        """``Dense`` for ``CPU``. Raises UnknownSetError for what is no runtime key."""
+        """``Dense`` for ``CPU``. Raises UnknownSetError for other than runtime keys."""
         wanted = self.keys.resolve(name)
         for key in self.keys.runtime:
             if wanted in (key.name, key.functionality):
@@ -85,15 +85,15 @@ class KeyAlgebra:
         return frozenset(self.order()) - {"Undefined"}
 
     def value(self, text: str, names: Mapping[str, KeyNames] | None = None) -> KeyNames:
-        """The set that an expression makes; ``names`` are the variables in it.
+        """The set that an expression denotes; ``names`` are the variables in it.
 
         Raises:
-            UnknownSetError: It names something that is not known here.
+            UnknownSetError: A name is unknown.
         """
         return _Expression(text, self, dict(names or {})).whole()
 
     def returned(self, body: str, names: Mapping[str, KeyNames] | None = None) -> KeyNames:
-        """What a function returns that does nothing but assign sets to variables."""
+        """The result of a function that only assigns sets to variables."""
         known = dict(names or {})
         for name, _, text in _ASSIGNED.findall(body):
             value = self.value(text, known)
@@ -124,7 +124,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 class _Expression:
-    """A parser by descent, in C++'s order of precedence: ``-``, ``&``, ``^``, ``|``."""
+    """A recursive descent parser with C++'s precedence: ``-``, ``&``, ``^``, ``|``."""
 
     def __init__(self, text: str, algebra: KeyAlgebra, names: dict[str, KeyNames]) -> None:
         self._rest = list(_tokens(text))[::-1]
@@ -137,7 +137,7 @@ class _Expression:
         return found
 
     def _next(self, *signs: str) -> bool:
-        """Takes one of these signs if it comes next."""
+        """Consumes one of these signs if it comes next."""
         if self._rest and self._rest[-1] in [("sign", sign) for sign in signs]:
             self._rest.pop()
             return True
@@ -181,7 +181,7 @@ class _Expression:
         raise UnknownSetError(f"cannot read {text}")
 
     def _made(self) -> KeyNames:
-        """The arguments of a constructor, up to its closing sign."""
+        """The arguments of a constructor, up to the closing sign."""
         if not self._rest or self._rest[-1][0] != "full":
             return self._listed()
         which = self._rest.pop()[1].rpartition("::")[2]
@@ -192,7 +192,7 @@ class _Expression:
         return self._algebra.all() if which == "FULL" else frozenset()
 
     def _closing(self) -> int:
-        """How many tokens stand before the sign that closes what is open."""
+        """The number of tokens before the closing sign."""
         depth = 0
         for at, (_, text) in enumerate(reversed(self._rest)):
             depth += (text in "({") - (text in ")}")

@@ -1,7 +1,7 @@
-"""First pass over a C++ file: what is code, what is a comment, a string or a directive.
+"""First pass over a C++ file: separates code from comments, strings and directives.
 
-The cleaned text has the length of the original, so that offsets agree. Comments, string
-contents and directives become spaces; conditional directives are listed beside it.
+The cleaned text has the original's length, so offsets agree. Comments, string contents and
+directives become spaces; conditional directives are listed separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""
 NEVER = "0"
-"""The condition of ``#if 0``: what stands under it is a comment."""
+"""The condition of ``#if 0``."""
 
 # It begins with a plain set of characters, through which the engine skips; what stands
 # behind the first of them is told apart by looking back at it.
@@ -59,27 +59,27 @@ class Macro:
     body: str
     offset: int
     undefined_at: int = 0
-    """Offset of the ``#undef`` that ends it; 0 when it lives to the end of the file."""
+    """Offset of its ``#undef``; 0 if there is none."""
     skipped_lines: int = 0
     """Lines between the ``#define`` and the first of ``body``."""
 
 
 @dataclass(slots=True)
 class Lexed:
-    """A cleaned file with its macros and the conditions in force at each offset."""
+    """A cleaned file with its macros and its conditions by offset."""
 
     text: str
     clean: str
     macros: list[Macro] = field(default_factory=list)
     guard_offsets: list[int] = field(default_factory=list)
-    """Of every conditional directive, in order."""
+    """The offsets of conditional directives, in order."""
     guard_kinds: list[int] = field(default_factory=list)
     guards: list[tuple[str, ...]] = field(default_factory=list)
-    """Conditions in force behind each of them, outermost first."""
+    """The conditions in force after each of them, outermost first."""
     strings: list[int] = field(default_factory=list)
-    """Where string literals of one line begin."""
+    """The offsets of string literals of one line."""
     too_deep: int = 0
-    """Offset of the first ``#if`` or scope that stands in more others than are read; 0 without."""
+    """Offset of the first ``#if`` or scope nested too deep to be read; 0 if none."""
 
 
 def flat(text: str) -> str:
@@ -101,7 +101,7 @@ def strip_comments(text: str) -> str:
 
 
 class _Directives:
-    """Follows ``#if`` .. ``#endif`` and collects macros while the text is cleaned."""
+    """Follows ``#if`` to ``#endif`` and collects macros while the text is cleaned."""
 
     def __init__(self, lexed: Lexed) -> None:
         self.lexed = lexed
@@ -109,7 +109,7 @@ class _Directives:
         """Of each open ``#if``: the conditions tried so far, and all that are in force."""
 
     def directive(self, text: str, offset: int) -> None:
-        """Heeds the directive ``text`` that stands at ``offset``."""
+        """Handles the directive ``text`` at ``offset``."""
         found = _DIRECTIVE.match(text)
         if not found:
             return
@@ -140,7 +140,7 @@ class _Directives:
         self.stack.append(([condition], self._within(condition)))
 
     def _within(self, condition: str) -> tuple[str, ...]:
-        """What is in force with a condition more."""
+        """The conditions in force with another one added."""
         outer = self._in_force()
         return outer if len(outer) >= CXX_NESTING else (*outer, condition)
 
@@ -196,7 +196,7 @@ def _negate(condition: str) -> str:
 
 
 def exclude_each_other(guard: str, other: str) -> bool:
-    """Whether no build has both of two guards, since what one asks for the other denies."""
+    """Whether no build satisfies both guards."""
     return _denies(guard, other) or _denies(other, guard)
 
 
@@ -207,7 +207,7 @@ def _denies(guard: str, other: str) -> bool:
 
 
 def _conjuncts(guard: str) -> set[str]:
-    """The conditions that must all hold: what ``&&`` joins outside of brackets."""
+    """The operands of ``&&`` outside brackets."""
     parts: list[str] = []
     for part in guard.split(" && "):
         if parts and parts[-1].count("(") > parts[-1].count(")"):
@@ -242,12 +242,12 @@ def lex(text: str) -> Lexed:
 
 
 def _line_start(text: str, at: int) -> int:
-    """Where the line begins that ``at`` stands in."""
+    """The start of the line around ``at``."""
     return text.rfind("\n", 0, at) + 1
 
 
 def _is_page(string: Match[str]) -> bool:
-    """Whether a string of several lines is no text in one: raw, or without an end."""
+    """Whether a string of several lines is raw or unterminated."""
     found = string[0]
     return "\n" in found and (string["tag"] is not None or found[-1] != '"')
 
@@ -267,12 +267,12 @@ _INCLUDE = regex(rb"#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]")
 
 
 def read_includes(data: bytes) -> tuple[Include, ...]:
-    """What a file includes, in order, each once."""
+    """The includes of a file in order, without repetition."""
     lines = (one for one in _INCLUDE.finditer(data) if _begins_line(data, one.start()))
     found = dict.fromkeys(one.groups() for one in lines)
     return tuple(Include(name.decode(), mark == b'"') for mark, name in found)
 
 
 def _begins_line(data: bytes, at: int) -> bool:
-    """Whether nothing but space stands in front of an offset on its line."""
+    """Whether only spaces precede an offset on its line."""
     return not data[data.rfind(b"\n", 0, at) + 1 : at].strip(b" \t")

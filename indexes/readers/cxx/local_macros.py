@@ -1,4 +1,4 @@
-"""Macros that a file defines for its own bodies: what their uses stand for."""
+"""Macros that a file defines for its own bodies, and their expansions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from indexes.readers.cxx.preprocess import Allowance, bind, substitute
 _STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
 _BRACKETED = regex(r"[({\[;]")
 OPAQUE = "_"
-"""Stands for an argument with brackets: what it holds is read where it is written."""
+"""Replaces an argument with brackets, whose content is read where it is written."""
 _LONGEST = 60_000
 
 
 def without_strings(text: str) -> str:
-    """Text in which the contents of strings are blank."""
+    """Blanks the contents of strings."""
     return (
         _STRING.sub(lambda found: f'"{" " * (len(found[0]) - 2)}"', text) if '"' in text else text
     )
@@ -36,7 +36,7 @@ class LocalMacros:
 
     @classmethod
     def of(cls, macros: Iterable[Macro]) -> LocalMacros:
-        """Those of a file that take arguments and make something of them."""
+        """The function-like macros of a file with a body."""
         named: dict[str, list[Macro]] = {}
         for macro in macros:
             if macro.parameters is not None and "(" in macro.body:
@@ -47,13 +47,13 @@ class LocalMacros:
         return name in self._macros and name not in self._hidden
 
     def without(self, name: str, at: int) -> LocalMacros:
-        """The macros as they are inside a use of one of them."""
+        """The macros that are visible inside a use of one of them."""
         inner = LocalMacros(self._macros, self._hidden | {name})
         inner._at, inner.made = self._at or at, self.made
         return inner
 
     def expanded(self, name: str, given: Sequence[str], at: int) -> Iterator[str]:
-        """What a use stands for: more than one text where branches of ``#if`` define it."""
+        """The expansions of a use: several if it is defined under several ``#if``."""
         if not self._at:
             self.made[at] = Allowance()
         at = self._at or at

@@ -1,5 +1,5 @@
-"""What a body's own names stand for, by its ``using`` declarations and by what it sets them to, and
-what literals and names it gives the functions that it calls."""
+"""The meanings of a body's own names, from ``using`` declarations and assignments, and the literals
+and names that it passes to the functions it calls."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TYPE = regex(
     r"\busing\s+(?!\w+_t\b)(\w{3,})\s*=\s*(?:typename\s+)?(?=([A-Za-z_][\w:]*))\2\s*(?:<([^;{}]*)>)?\s*;",
     ASCII,
 )
-"""``using Kernel = Selection<MulOp>;``: not those of numbers, which end in ``_t``."""
+"""``using Kernel = Selection<MulOp>;``, except for number types, which end in ``_t``."""
 _IN_PLACE = "operator()"
 _RUNS = (_IN_PLACE, "run")
 _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
 
 _LONGEST = 60
-"""Characters of an argument that is kept."""
+"""Longest argument that is stored, in characters."""
 _LONGEST_CONDITION = 300
 _LONGEST_VALUE = 500
 _LITERAL = r"true|false|-?\.?\d[\w.]*|\"[\w.+-]*\"|(?:\w+::)*\w+"
@@ -48,20 +48,20 @@ _ASSIGNED = regex(
 _NARROWING = {"&=": "&&", "|=": "||"}
 _AGAIN = regex(r"\s*(\w+)\s*(&&|\|\|)", ASCII)
 _FURTHER = "..."
-"""What a name is joined with later on, of which nothing is said."""
+"""Operators by which a name gets a further, unknown value."""
 _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
 _NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
 _SCOPE = regex(r"\b(?:\w+::)+", ASCII)
 _NESTED = 3
-"""Names that stand for others."""
+"""Depth of names that stand for names."""
 
 Row = tuple[int, str, str, str, str, str, str]
-"""Where a call stands, its name, qualifier, kind, template, arguments and receiver."""
+"""The place of a call, its name, qualifier, kind, template, arguments and receiver."""
 
 
 class _Type(NamedTuple):
-    """A class that a body calls by a name of its own, from an offset on."""
+    """A class that a body renames or instantiates, from an offset on."""
 
     offset: int
     qualifier: str
@@ -69,7 +69,7 @@ class _Type(NamedTuple):
     template: str
 
     def runs_by(self, name: str) -> bool:
-        """Whether a method is what an object of the class is for: any may be called in place."""
+        """Whether a method runs an object of the class; any method may for a temporary."""
         return name == _IN_PLACE or self.qualifier.partition("::")[0] in VENDOR_NAMESPACES
 
     def __str__(self) -> str:
@@ -78,10 +78,10 @@ class _Type(NamedTuple):
 
 
 class LocalNames:
-    """The functions and classes that a body calls by names of its own."""
+    """The functions and classes to which a body gives names of its own."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
-        """Those that are declared between two offsets of a text without comments."""
+        """Reads the declarations between two offsets of a text without comments."""
         self._scopes: Mapping[str, str] = {
             name: scope for scope, name in _FUNCTION.findall(text, start, end)
         }
@@ -94,8 +94,8 @@ class LocalNames:
                 self._types.setdefault(found[1], []).append(one)
 
     def meant(self, row: Row) -> Row:
-        """A call with what its names stand for; that of an object, ``Gemm gemm; gemm(x)``, with
-        its class, and so for a vendor's that is told to run."""
+        """A call with the body's own names replaced. For a call of an object, as ``Gemm gemm;
+        gemm(x)``, the class is called."""
         at, name, qualifier, kind, template, arguments, receiver = row
         if not qualifier and kind in ("call", "launch"):
             if name in self._scopes:
@@ -113,14 +113,14 @@ class LocalNames:
         return _WORD.sub(lambda word: str(self._type(word[0], at) or word[0]), template)
 
     def _type(self, name: str, at: int) -> _Type | None:
-        """The last one of a name that is declared before an offset."""
+        """The last declaration of a name before an offset."""
         declared: Sequence[_Type] = self._types.get(name, ())
         before = bisect_left(declared, at, key=lambda one: one.offset)
         return declared[before - 1] if before else None
 
 
 class LocalValues:
-    """The names that a body declares and sets once, or once for each of two builds."""
+    """Names that a body sets once, or once for each of two builds."""
 
     def __init__(
         self, plain: str, written: str, start: int, end: int, directives: Sequence[Directive] = ()
@@ -135,8 +135,7 @@ class LocalValues:
 
     @cached_property
     def _assigned(self) -> dict[str, list[int]]:
-        """Where a body sets each name by ``=``; 0 for where it counts it up, adds to it, or gives
-        away its address."""
+        """The offsets of each name's assignments; 0 where it is counted or its address is taken."""
         places: dict[str, list[int]] = {}
         for found in _ASSIGNED.finditer(self._plain, self._start, self._end):
             place = found.end(3) if found[3] == "=" else 0
@@ -148,16 +147,14 @@ class LocalValues:
         return places
 
     def _narrows(self, name: str, found: Match[str]) -> str:
-        """The sign by which a body only narrows, or only widens, what a name was: ``x = x && y``,
-        ``x |= y``; empty for another assignment."""
+        """The operator if assignments only narrow or only widen a condition: ``x = x && y``."""
         if (found[3] or "") in _NARROWING:
             return _NARROWING[found[3]]
         again = _AGAIN.match(self._plain, found.end(3), self._end) if found[3] == "=" else None
         return again[2] if again and again[1] == name else ""
 
     def of(self, name: str) -> str | None:
-        """What a name stands for; None for one that the body does not set, empty for one of which
-        that is not known."""
+        """The value of a name; None if the body does not set it, empty if unknown."""
         if name not in self._assigned:
             return None
         if name not in self._known:
@@ -170,7 +167,7 @@ class LocalValues:
         return self._known[name]
 
     def _of_builds(self, name: str, values: Sequence[str]) -> str:
-        """What a name stands for in one build, and in all others: ``#ifdef`` and ``#else``."""
+        """The values of a name under ``#ifdef`` and ``#else``."""
         places = self._assigned[name]
         between = [one for one in self._directives if places[0] < one[0] < places[-1]]
         if len(values) != 2 or not all(values) or [kind for _, kind, _ in between] != [ELSE]:
@@ -178,7 +175,7 @@ class LocalValues:
         return f"{between[0][2][-1]} ? {values[1]} : {values[0]}"
 
     def _initial(self, name: str, at: int) -> str:
-        """What a declaration sets a name to; empty for what is none, or not understood."""
+        """The initializer of a declaration; empty if there is none or it is not understood."""
         before = self._plain[max(self._start, at - 160) : at - 1].rstrip().removesuffix(name)
         stop = self._plain.find(";", at, self._end)
         if not at or stop < 0 or not _TYPED.search(before) or _NO_TYPE.search(before):
@@ -187,7 +184,7 @@ class LocalValues:
         return text if len(text) < _LONGEST_VALUE and _is_plain(text) else ""
 
     def spelled_out(self, condition: str, longest: int = _LONGEST_CONDITION) -> str:
-        """A condition with what the body's names stand for; empty where it has none of them."""
+        """A condition with the body's own names replaced; empty if it has none."""
         text = condition
         for _ in range(_NESTED):
             replaced = _NAME.sub(self._word, text)
@@ -197,7 +194,7 @@ class LocalValues:
         return "" if text == condition else text
 
     def given(self, parts: Iterable[tuple[int, int]]) -> str:
-        """What arguments are, as far as a literal or a name says it; empty where none does."""
+        """The literals and names among arguments; empty if there are none."""
         values = (_value(self._text(*part), self) for part in parts)
         return GIVEN_SEPARATOR.join(values).rstrip(GIVEN_SEPARATOR)
 
@@ -213,7 +210,7 @@ class LocalValues:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is one expression, and holds no list and no lambda."""
+    """Whether a text is one expression without lists and lambdas."""
     if any(char in text for char in "{}[];"):
         return False
     depth = 0

@@ -1,12 +1,11 @@
-"""The marks by which the types of arguments, receivers and names are told.
+"""Marks: short codes for the types of arguments, receivers and names.
 
-``T`` a tensor, ``L`` a list of tensors, ``S`` a Scalar, ``i`` an integer, ``d`` a floating
-number, ``b`` a truth value, ``I`` a list of integers, ``s`` a string, ``O`` TensorOptions,
-``D`` a dtype, ``N`` nothing (``nullopt``, ``{}``), ``G`` a Generator, ``?`` not known.
-``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it,
-``.name.other`` what the method ``other`` of that returns, ``.Type::name`` what the method of a
-class does, ``.name[]`` an element of it.
-Of a name of another type the mark is that type: ``TensorIterator``.
+``T`` tensor, ``L`` list of tensors, ``S`` Scalar, ``i`` integer, ``d`` floating point, ``b`` bool,
+``I`` list of integers, ``s`` string, ``O`` TensorOptions, ``D`` dtype, ``N`` nothing (``nullopt``,
+``{}``), ``G`` Generator, ``?`` unknown.
+``.name`` is the result of the function or method ``name``, ``.name#1`` its second part,
+``.name.other`` the result of the method ``other`` on it, ``.Type::name`` the result of a class's
+method, ``.name[]`` an element of it. Any other type is its own mark: ``TensorIterator``.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from indexes.model.regex import ASCII, regex
 UNKNOWN = "?"
 LIST = "{"
 ITERATOR = "P"
-"""``x.begin()``, which becomes nothing that a parameter of another type takes."""
+"""``x.begin()``, which converts to no other type."""
 """Stands before the mark of what an argument of a method holds in braces: ``x.index({i, j})``."""
 SWITCHED = "switch"
-"""The receiver of a call by whose result a ``switch`` picks."""
+"""The receiver of a call whose result a ``switch`` uses."""
 _TYPES = {
     "T": "Tensor TensorBase TensorRef OptionalTensorRef OptionalTensor Variable TensorArg",
     "L": "TensorList ITensorListRef MaterializedITensorListRef variable_list tensor_list",
@@ -41,18 +40,18 @@ _TYPES = {
     "G": "Generator",
 }
 _MARKS = {name: mark for mark, names in _TYPES.items() for name in names.split()}
-"""The types of ATen and c10 that the schemas of operators have in C++."""
+"""The C++ types of ATen and c10 in schemas of operators."""
 _HOLDS_ONE = frozenset(("optional", "MaybeOwned", "reference_wrapper", "ExclusivelyOwned"))
 _HOLDS_MANY = frozenset(
     "vector ArrayRef SmallVector array List IListRef OptionalArrayRef initializer_list".split()
 )
 _POINTS = frozenset(("unique_ptr", "shared_ptr", "intrusive_ptr", "weak_ptr"))
 LISTS = {"T": "L", "i": "I", "L": UNKNOWN}
-"""What many of something are."""
+"""The mark of a list of each mark."""
 ELEMENT = "[]"
-"""Stands behind the mark of what a function returns for an element of that: ``.unbind[]``."""
+"""The suffix for an element of a function's result: ``.unbind[]``."""
 ELEMENTS = {"L": "T", "I": "i", "T": "T", "s": "i"}
-"""What ``x[i]`` is: of a tensor it is a tensor."""
+"""The mark of ``x[i]``; for a tensor it is a tensor."""
 
 _ADORNED = regex(
     r"(?:(?:static|const|constexpr|volatile|mutable|typename|inline|thread_local|struct|class"
@@ -60,7 +59,7 @@ _ADORNED = regex(
 )
 _TYPE = regex(r"(?:::)?((?:\w+\s*::\s*)*)(\w+)\s*(?:<(.*)>)?(?:::type)?\s*([\s&*\[\]]|const\b)*$")
 STANDARD = ""
-"""The mark of what the standard library holds: nothing of the tree is reached through it."""
+"""The mark of standard library types, through which nothing of the tree is reached."""
 
 
 @lru_cache(16384)
@@ -87,14 +86,14 @@ def type_mark(text: str) -> str:
 
 _QUALIFIERS = regex(r"\b(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
 _LONGEST = 4000
-"""Characters of a type and its template: what is longer is none."""
+"""Longest type with its template, in characters."""
 _TUPLE = regex(r"(?:(?:static|inline)\s+)*std::(?:tuple|pair)\s*<(.*)>$")
 _NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
 
 
 def result_mark(before: str) -> str:
-    """The mark of what a function returns, from what stands in front of its name; of a tuple the
-    marks of all that it holds, with spaces between."""
+    """The mark of a function's result, from the text before its name; for a tuple the marks of its
+    elements, separated by spaces."""
     is_type = len(before) < _LONGEST
     type_ = _NO_TYPE.sub("", _QUALIFIERS.sub("", before)).strip() if is_type else ""
     if listed := _TUPLE.match(type_):
@@ -149,14 +148,14 @@ _METHODS = {
     "O": "options",
 }
 _RESULTS = {name: mark for mark, names in _METHODS.items() for name in names.split()}
-"""What methods of TensorBase, TensorIterator and Scalar return that are no operators' own."""
+"""Results of methods of TensorBase, TensorIterator and Scalar that are no operators."""
 _SAME = frozenset("value value_or vec toTensor front back at operand".split())
-"""Methods of what holds values: of an optional the value, of a list an element."""
+"""Methods that return the value of an optional or an element of a list."""
 _TENSORS_OF_ITERATOR = frozenset(("tensor", "output", "input", "maybe_get_output", "operand"))
 
 
 def method_mark(name: str, receiver: str, template: str) -> str:
-    """What ``receiver.name<template>(...)`` is."""
+    """The mark of ``receiver.name<template>(...)``."""
     if name in _SAME:
         if receiver in ("L", "I"):
             return receiver if name[0] == "v" else ELEMENTS[receiver]
@@ -178,22 +177,22 @@ def method_mark(name: str, receiver: str, template: str) -> str:
 
 
 def one_letter(mark: str) -> str:
-    """A mark that is not the name of a type."""
+    """A mark, or unknown for one that is the name of a type."""
     return mark if len(mark) == 1 or mark.startswith(".") else UNKNOWN
 
 
 _VALUES = frozenset("idbIsDLNOGS")
-"""Marks of what has no method that leads anywhere."""
+"""Marks of types whose methods lead nowhere."""
 _ACCESSORS = frozenset(
     "sizes strides sym_sizes sym_strides dim ndimension scalar_type dtype options device layout"
     " defined data_ptr const_data_ptr mutable_data_ptr unsafeGetTensorImpl key_set has_value value"
     " value_or storage itemsize".split()
 )
-"""Methods of TensorBase and of what holds a tensor that are no operators: they tell what it has."""
+"""Methods of TensorBase and of containers of tensors that are no operators."""
 
 
 def leads_nowhere(name: str, qualifier: str, kind: str, receiver: str) -> bool:
-    """Whether a call is none of the tree's: the standard library's, or an accessor."""
+    """Whether a call is of the standard library or an accessor."""
     if kind != "member":
         return qualifier.startswith("std")
     if receiver == STANDARD or (receiver in _VALUES and name not in LOOPS):
@@ -208,12 +207,12 @@ _DTYPE = regex(
     r"(?:(?:at|c10|torch)::)?k(?:[QUB]?(?:Float|Int|Char|Byte)|Complex|Half|BFloat|Double|Long|Short"
     r"|Bool)\w*$"
 )
-"""``at::kFloat``, ``kComplexDouble``, ``kUInt16``: c10/core/ScalarType.h names each type so."""
+"""``at::kFloat``, ``kComplexDouble``, ``kUInt16``, as in c10/core/ScalarType.h."""
 
 
 @lru_cache(16384)
 def word_mark(text: str) -> str:
-    """The mark of a literal, or of a name that no body declares."""
+    """The mark of a literal, or of a name that the body does not declare."""
     first = text[0]
     if first.isdecimal() or first in "-.":
         if _INTEGER.match(text):
@@ -234,7 +233,7 @@ _SIMPLE = frozenset("idbIs")
 
 
 def prefixed(operator: str, mark: str) -> str:
-    """``-x``, ``*x``, ``!x``, ``&x``."""
+    """The mark of ``-x``, ``*x``, ``!x`` or ``&x``."""
     if operator == "!":
         return "T" if mark == "T" else "b"
     if operator in ("-", "+", "*", "~"):
@@ -243,7 +242,7 @@ def prefixed(operator: str, mark: str) -> str:
 
 
 def combined(left: str, operator: str, right: str) -> str:
-    """What a binary operator makes of its sides."""
+    """The mark of a binary operator's result."""
     if operator in ("&&", "||"):
         return "b"
     if "T" in (left, right):

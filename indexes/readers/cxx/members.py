@@ -1,7 +1,7 @@
-"""What a class body declares: its statements, and the comments above lines.
+"""The declarations of a class body, and the comments above lines.
 
-Shared by the readers of single headers. Works on the plain text of ``cpp.scan_text``,
-where comments, strings and directives are blank and offsets agree with the original.
+Shared by the readers of single headers. Works on the plain text of ``scan_text``, where comments,
+strings and directives are blank and offsets agree with the original.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Statement(NamedTuple):
 
 
 def class_body(scan: Scan, name: str) -> tuple[int, int] | None:
-    """Start and end offset of the body of the first class ``name``; None if it has none here."""
+    """Start and end offset of the body of the first class ``name``; None if there is none."""
     for found in scan.found:
         if found.kind == "class" and found.name == name and found.end > found.body > 0:
             return scan.plain.index("{", found.body) + 1, scan.plain.rindex("}", 0, found.end + 1)
@@ -41,7 +41,7 @@ def class_body(scan: Scan, name: str) -> tuple[int, int] | None:
 
 
 def statements(plain: str, start: int, end: int) -> Iterator[Statement]:
-    """The declarations between two offsets, access labels left out."""
+    """The declarations between two offsets, without access labels."""
     depth = 0
     begin = start
     for match in _BRACKETS.finditer(plain, start, end):
@@ -58,7 +58,7 @@ def statements(plain: str, start: int, end: int) -> Iterator[Statement]:
 
 
 def _goes_on(plain: str, at: int, end: int) -> bool:
-    """Whether a statement goes on behind a closing brace, or nothing at all comes there."""
+    """Whether a statement continues behind a closing brace, or nothing follows."""
     return _GOES_ON.match(plain, at, end) is not None
 
 
@@ -68,8 +68,7 @@ def is_type(text: str) -> bool:
 
 
 def is_function(text: str) -> bool:
-    """Whether it declares a function: a parenthesis outside template arguments and before
-    any initializer."""
+    """Whether it declares a function: a parenthesis outside ``<>``, before any initializer."""
     if re.search(r"\boperator\b", text):
         return True
     head = text
@@ -88,7 +87,7 @@ def _statement(plain: str, begin: int, end: int) -> Statement:
 
 
 def comment_above(lines: list[str], line: int) -> str:
-    """The comment that ends on the line before ``line`` (from 1), or on it, without markers.
+    """The comment that ends on ``line`` (from 1) or the line before it, without markers.
 
     Blocks with only blank lines between them belong together.
     """

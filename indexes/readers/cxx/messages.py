@@ -1,5 +1,5 @@
-"""What C++ tells its users: the literals of ``TORCH_CHECK(ok, "a ", x, " b")``, of
-``throw std::runtime_error("...")``, of ``stream << "a " << x`` as one message each."""
+"""Messages in C++: the literals of ``TORCH_CHECK(ok, "a ", x, " b")``, of ``throw
+std::runtime_error("...")`` and of ``stream << "a " << x``, one message each."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _CALLED = regex(r"(?:\b(throw)\s+)?\b([A-Za-z_][\w:.]*)\s*(?:<[\w:, ]*>\s*)?\Z")
 _RAISES = regex(r"CHECK|ASSERT|ERROR|Error|throw|WARN|DISPATCH|getenv|get_env")
 _VARIABLE = regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _READS = regex(r"env|ENV|Cvar|\b[A-Z]+_[A-Z0-9_]+\s*=")
-"""What stands before the name of an environment variable, or of a constant that is called so."""
+"""Text before the name of an environment variable, or of a constant for one."""
 _NO_CALLS = frozenset(("if", "while", "for", "switch", "return", "catch", "sizeof", "else", "case"))
 _CHOSEN = regex(r"(?:\?|(?<!:):|[=!]=)\Z")
-"""What stands before an arm of a conditional, or before what something is compared with."""
+"""Text before an operand of a conditional or of a comparison."""
 _NOTHING = (",", "<<", "+")
-"""What stands between two literals without a value."""
+"""What joins literals to one text."""
 _NEXT = regex(r"\)\s*\n\s*[A-Z][A-Z0-9_]+\(")
-"""Where a macro ends that needs no semicolon, and another begins."""
+"""The end of a macro without a semicolon, before the next."""
 _BEFORE = 200
 _LONGEST = 60
-"""Characters before a parenthesis in which the name stands that is called."""
+"""Characters before a parenthesis that may hold the called name."""
 _FURTHEST = 600
-"""Characters of a statement that are looked at before its first literal."""
+"""Characters of a statement that are read before its first literal."""
 _NO_MESSAGES = frozenset(("static_assert", "def", "m.def"))
-"""What is given texts that no user is told."""
+"""Functions whose texts are not shown to users."""
 _DOCUMENTS = ("Doc", "docstr")
-"""How the names end of what is given documentation."""
+"""Suffixes of names of documentation strings."""
 
 
 def read_messages(lexed: Lexed) -> list[MessageFact]:
-    """The messages of a file, those in the bodies of its macros too."""
+    """The messages of a file, including those in its macros."""
     line = LineCount(lexed.text)
     found = list(_messages(lexed.text, lexed.clean, lexed.strings, line))
     for macro in lexed.macros:
@@ -76,7 +76,7 @@ def _variables(
 
 
 def _groups(clean: str, strings: list[int]) -> Iterator[list[tuple[int, int]]]:
-    """The literals of one statement each."""
+    """The literals of each statement."""
     group: list[tuple[int, int]] = []
     for start in strings:
         end = clean.find('"', start + 1) + 1
@@ -95,7 +95,7 @@ def _parted(clean: str, start: int, stop: int) -> bool:
 
 
 def _statement(clean: str, at: int) -> int:
-    """Where the statement begins in which something stands."""
+    """The start of the statement around an offset."""
     furthest = max(0, at - _FURTHEST)
     return max(clean.rfind(mark, furthest, at) + 1 for mark in ";{}") or furthest
 
@@ -122,14 +122,13 @@ def _message(
 
 
 def _dispatch(text: str, group: list[tuple[int, int]], line: int, last: int) -> MessageFact | None:
-    """The name that dtypes are dispatched under: what ``"x" not implemented for`` says."""
+    """The name of a dtype dispatch, which appears in ``"x" not implemented for``."""
     at, end = group[0]
     return MessageFact(line, last, DISPATCH, text[at + 1 : end - 1])
 
 
 def _open_calls(clean: str, start: int, stop: int) -> list[tuple[int, str]]:
-    """The calls around a place, outermost first: where each begins, and what is called. It is
-    nameless for a parenthesis of another kind."""
+    """The calls around a place, outermost first: offset and callee, empty for other parentheses."""
     opened: list[int] = []
     for sign in _PARENTHESIS.finditer(clean, start, stop):
         if sign[0] == "(":
@@ -149,8 +148,8 @@ def _called(clean: str, start: int, opened: int) -> tuple[int, str]:
 def _parts(
     text: str, clean: str, group: list[tuple[int, int]], depth: int
 ) -> Iterator[tuple[str, bool]]:
-    """Each run of literals without a value between them, with whether it may be absent: in an arm
-    of a conditional, in an argument of an argument, or where something is compared with it."""
+    """Runs of literals without a value between them, and whether each may be absent: an operand of
+    a conditional or comparison, an argument of an argument."""
     written, may_miss, ended = "", False, 0
     for start, end in group:
         between = clean[ended:start] if ended else clean[max(0, start - 8) : start]
@@ -170,7 +169,7 @@ def _parts(
 
 
 def _content(text: str, start: int, end: int) -> str:
-    """What stands between the quotes of a literal."""
+    """The text between the quotes of a literal."""
     raw = text[start - 1 : start] == "R"
     found = text[start + 1 : end - 1]
     return found.partition("(")[2].rpartition(")")[0] if raw else found

@@ -1,5 +1,4 @@
-"""Operators that C++ names in string literals: what the dispatcher is asked for by name, patterns
-of graphs, registrations."""
+"""String literals in C++ that name operators: calls by name, graph patterns, registrations."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _GIVEN_TO = regex(r"(\w+)\s*(?:<[^<>;]*>)?\s*(?:\(\s*\{?|\{)\s*$")
 _REGISTERED = regex(r"\.\s*(?:def|impl|op)(?:_UNBOXED)?\s*(?:<[^<>;]*>)?\(\s*(?:[\w:]+\s*\(\s*)*$")
 _OVERLOAD = regex(r'"\s*,\s*"(\w*)"')
 _BACK = 200
-"""Characters looked at before a literal: the function that it is given to stands there."""
+"""Characters before a literal that may hold the function it is passed to."""
 
 
 class OperatorLiteral(NamedTuple):
@@ -25,15 +24,15 @@ class OperatorLiteral(NamedTuple):
 
     line: int
     overload: str | None
-    """Which of the overloads it names; None where it does not say."""
+    """The overload; None if not given."""
     given_to: str
-    """The function that it is given to: ``findSchemaOrThrow``; empty where it is to none."""
+    """The function that it is passed to: ``findSchemaOrThrow``; empty if none."""
     registers: bool
-    """Whether the operator is defined, or a kernel registered for it, there."""
+    """Whether it defines the operator or registers a kernel for it."""
 
 
 def operator_literals(lexed: Lexed, operator: str) -> Iterator[OperatorLiteral]:
-    """The literals of a C++ file that name ``quantized::linear``, in longer texts too."""
+    """The literals of a C++ file that contain ``quantized::linear``."""
     text = lexed.text
     literals: _Literals | None = None
     line_of = LineCount(text)
@@ -60,8 +59,8 @@ def _literal(text: str, found: re.Match[str], start: int, line: int) -> Operator
 
 
 def operator_symbols(clean: str, operator: str) -> Iterator[int]:
-    """The lines on which code without literals and comments names ``aten::add``: torchgen makes a
-    symbol of that name for TorchScript (``aten_interned_strings.h``)."""
+    """The lines with ``aten::add`` in code, a symbol that torchgen generates for TorchScript
+    (``aten_interned_strings.h``)."""
     line_of = LineCount(clean)
     for found in re.finditer(rf"{re.escape(operator)}(?!\w|::)", clean):
         before = clean[: found.start()][-1:]
@@ -79,7 +78,7 @@ class _Literals:
         self._raw = [one.span() for one in _RAW.finditer(lexed.text)]
 
     def start_of(self, offset: int) -> int:
-        """Where the literal around an offset begins; -1 for one in code or in a comment."""
+        """The start of the literal around an offset; -1 in code or a comment."""
         for start, end in self._raw:
             if start < offset < end:
                 return start

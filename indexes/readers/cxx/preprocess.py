@@ -1,7 +1,7 @@
-"""The C preprocessor on a piece of text: macros are replaced as the language says.
+"""The C preprocessor for a piece of text.
 
-Arguments are expanded before they are put in place, ``##`` pastes, the result is read
-again together with what follows, and no macro is expanded inside itself.
+Arguments are expanded before they are inserted, ``##`` pastes, the result is read again with the
+text that follows, and no macro is expanded inside itself.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from indexes.model.vocabulary import Problem
 _TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
 _NONE: frozenset[str] = frozenset()
 _ENOUGH = 60_000
-"""Tokens after which an expansion is given up: no macro of a sane tree comes near."""
+"""Tokens after which an expansion is given up."""
 
 Token = tuple[str, frozenset[str]]
-"""A token and the macros that it must not be expanded by again."""
+"""A token with the macros by which it must not be expanded again."""
 
 
 class Allowance:
-    """The expansions that one use of a macro may make, each of which may double them."""
+    """The limit on the expansions of one use, each of which may double the text."""
 
     def __init__(self) -> None:
         self._left = CXX_EXPANSIONS
         self.refused = 0
 
     def takes(self, depth: int, is_fit: bool = True) -> bool:
-        """Whether one more may be made inside so many; what is refused is counted."""
+        """Whether one more is allowed at a depth; counts those refused."""
         may = is_fit and self._left > 0 and depth < CXX_NESTING
         self._left -= may
         self.refused += not may
         return may
 
     def problem(self, path: str, line: int) -> Problem:
-        """What is said of those that were refused."""
+        """The problem that reports the refused ones."""
         left = f"{self.refused:,} of the macros that it makes are left out"
         return Problem(path, line, f"{left}: more than {CXX_EXPANSIONS:,}, or nested too deep")
 
 
 def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:
-    """Arguments by parameter name; None when their number is off."""
+    """Arguments by parameter name; None if their number is wrong."""
     if parameters and parameters[-1].endswith("..."):
         named = parameters[:-1]
         rest = ", ".join(arguments[len(named) :])
@@ -68,7 +68,7 @@ _pieces = lru_cache(2048)(_PIECES.findall)
 
 def substitute(body: str, raw: Mapping[str, str], expanded: Mapping[str, str]) -> str:
     """A macro's body with its parameters replaced: next to ``#`` and ``##`` by the arguments as
-    written, elsewhere by what they expand to."""
+    written, elsewhere by their expansion."""
     out: list[str] = []
     pieces = ["", *_pieces(body), ""]
     for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
@@ -85,7 +85,7 @@ def substitute(body: str, raw: Mapping[str, str], expanded: Mapping[str, str]) -
 
 
 class Preprocessor:
-    """Expands text by the macros that ``lookup`` knows."""
+    """Expands text with the macros that ``lookup`` returns."""
 
     def __init__(self, lookup: Callable[[str], MacroFact | None]) -> None:
         self._lookup = lookup
@@ -93,7 +93,7 @@ class Preprocessor:
         self._bodies: dict[str, list[Token]] = {}
 
     def expand(self, text: str) -> str:
-        """``text`` with every macro in it expanded; empty when that has no end."""
+        """``text`` with every macro expanded; empty if that exceeds the limit."""
         self._left = _ENOUGH
         made = self._expand([(token, _NONE) for token in _tokens(text)])
         return made if self._left > 0 else ""
@@ -119,7 +119,7 @@ class Preprocessor:
         return self._lookup(text) if text[0].isalpha() or text[0] == "_" else None
 
     def _replaced(self, macro: MacroFact, given: list[list[Token]]) -> str:
-        """The body of a macro with the arguments of a use put in place."""
+        """The body of a macro with the arguments of a use inserted."""
         if macro.parameters is None:
             return substitute(macro.body, {}, {})
         texts = ["".join(text for text, _ in one).strip() for one in given]
@@ -143,7 +143,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _arguments(waiting: list[Token]) -> list[list[Token]] | None:
-    """Takes ``(a, b)`` off the end of ``waiting``; None, taking nothing, when it isn't there."""
+    """Takes ``(a, b)`` off the end of ``waiting``; None, taking nothing, if it is not there."""
     at = len(waiting) - 1
     while at >= 0 and waiting[at][0].isspace():
         at -= 1

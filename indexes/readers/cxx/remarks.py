@@ -1,5 +1,5 @@
-"""What a C++ file says that somebody may want to change: TODOs, checks without a message, errors
-that are thrown, asserts about arguments, macros that are deprecated, bodies written twice."""
+"""Parts of a C++ file that somebody may want to improve: TODOs, checks without a message, errors
+that are thrown, asserts about arguments, deprecated macros, duplicated bodies."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ Lines = tuple[int, int]
 
 
 def read_remarks(text: str, path: str, functions: Iterable[Lines]) -> list[RemarkFact]:
-    """The remarks of a file, those of each kind by line. ``functions`` are those that are written
-    out."""
+    """The remarks of a file by kind, sorted by line. ``functions`` are those defined in it."""
     written = _GENERATED not in text[:_HEAD]
     found = [*_macro_names(text), *_throws(text), *deprecated_macros(text)] if written else []
     found += _orders(text)
@@ -34,20 +33,20 @@ _BINDINGS, _KERNELS = "torch/csrc/", "ATen/native/"
 """Where Python's names are bound, and where kernels are."""
 _GENERATED = "@generated"
 _HEAD = 400
-"""Characters in which a file says that a program wrote it."""
+"""Characters at the start of a file that may say it is generated."""
 _MACRO = regex(r"[A-Z][A-Z_0-9]{3,}(?=\()")
 _LITERAL = regex(r"(\w+)\"")
 _ORDER = regex(r"\barray<\s*(?:\w+::)*(\w+)\s*,[^<>;]*>\s+\w+\s*=?\s*\{([^{};]*)\}")
 
 
 def _macro_names(text: str) -> Iterator[RemarkFact]:
-    """The names of macros that are used as functions are, in comments too."""
+    """The names of function-like macros that are used, also in comments."""
     if found := set(_MACRO.findall(text)):
         yield RemarkFact("macros", " ".join(sorted(found)), 0)
 
 
 def _orders(text: str) -> Iterator[RemarkFact]:
-    """In which order a list has the values of an enumeration: which is asked first, as a rule."""
+    """The order in which a list has the values of an enumeration."""
     for found in _ORDER.finditer(text):
         labels = re.findall(rf"\b{found[1]}::(\w+)", found[2])
         if len(labels) > 1:
@@ -56,7 +55,7 @@ def _orders(text: str) -> Iterator[RemarkFact]:
 
 
 def _words(text: str) -> Iterator[RemarkFact]:
-    """The words that string literals end with, as those of the tables of methods do."""
+    """The last words of string literals, as in tables of methods."""
     if found := set(_LITERAL.findall(text)):
         yield RemarkFact("words", " ".join(sorted(found)), 0)
 
@@ -72,7 +71,7 @@ _ASSERT = regex(
 
 
 def uses(text: str, word: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    """(line, match) of a pattern in the code of a file, comments and strings left out."""
+    """(line, match) of a pattern in the code of a file, without comments and strings."""
     comments: list[tuple[int, int]] | None = None
     line_of = LineCount(text)
     for found in word.finditer(text):
@@ -83,7 +82,7 @@ def uses(text: str, word: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Where the comments between ``/*`` and ``*/`` begin and end."""
+    """The start and end of ``/* */`` comments."""
     start = text.find("/*")
     while start >= 0:
         close = text.find("*/", start + 2)
@@ -93,7 +92,7 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_words(text: str, at: int) -> bool:
-    """Whether a comment or a string of its line holds a place."""
+    """Whether an offset is inside a comment or string."""
     before = _STRINGS.sub("", text[text.rfind("\n", 0, at) + 1 : at])
     return "//" in before or before.count('"') % 2 == 1
 
@@ -104,7 +103,7 @@ def _throws(text: str) -> Iterator[RemarkFact]:
 
 
 def _asserts(text: str) -> Iterator[RemarkFact]:
-    """The internal asserts, each with what it asserts."""
+    """The internal asserts with their conditions."""
     for line, found in uses(text, _ASSERT) if "_ASSERT" in text else ():
         yield RemarkFact("assert", found[1], line)
 
@@ -116,7 +115,7 @@ _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?
 
 
 def _bare_checks(text: str) -> Iterator[RemarkFact]:
-    """The conditions of ``TORCH_CHECK(condition)`` with nothing behind it, comments left out."""
+    """The conditions of ``TORCH_CHECK(condition)`` without a message."""
     line_of = LineCount(text)
     for match in _CHECK.finditer(text):
         condition = _only_argument(text, match.end())
@@ -126,8 +125,7 @@ def _bare_checks(text: str) -> Iterator[RemarkFact]:
 
 
 def _only_argument(text: str, start: int) -> str | None:
-    """The text up to the closing parenthesis; None when a comma divides it, or more stand in each
-    other than a compiler takes."""
+    """The text up to the closing parenthesis; None with a second argument or deep nesting."""
     depth = 1
     for token in _TOKEN.finditer(text, start):
         word = token.group()
@@ -152,8 +150,8 @@ _INSTEAD = regex(r"\b[Uu]se\s+([A-Z]\w+(?:\([^)]*\))?(?:\s+or\s+[A-Z]\w+(?:\([^)
 
 
 def deprecated_macros(text: str) -> Iterator[RemarkFact]:
-    """The macros whose body calls a function that is deprecated, so that each use warns,
-    ``#define AT_ERROR(...) deprecated_AT_ERROR(); ...``, with what their comment says to use."""
+    """Macros whose body calls a deprecated function, so that each use warns, as ``#define
+    AT_ERROR(...) deprecated_AT_ERROR(); ...``, with the replacement that their comment names."""
     for found in _DEFINE.finditer(text) if _SIGN in text else ():
         if f"{_SIGN}{found[2]}(" in found[3]:
             line = text.count("\n", 0, found.start(2)) + 1
@@ -164,16 +162,16 @@ def deprecated_macros(text: str) -> Iterator[RemarkFact]:
 # -------------------------------------------------------------------------------------- notes
 
 _WORD = regex(r"(?:TODO|FIXME)\b(?<!\wTODO)(?<!\wFIXME)[^\n]*")
-"""A literal first: the engine then skips to it, which a word's beginning would not let it."""
+"""The literal comes first, since the regex engine can search for it."""
 _LEAD = regex(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
-"""What begins a comment on a line, outside of strings."""
+"""The start of a comment on a line, outside strings."""
 _NEXT = regex(r"\n[^\S\n]*//+[^\S\n]*([^\n]*)")
 _OTHER = regex(r"TODO|FIXME|NOLINT|clang-format")
 _LONGEST = 200
 
 
 def _notes(text: str) -> Iterator[RemarkFact]:
-    """The comments that hold TODO or FIXME, with the lines that go on."""
+    """The comments with TODO or FIXME, with their continuation lines."""
     line_of, done = LineCount(text), 0
     for match in _WORD.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
@@ -185,7 +183,7 @@ def _notes(text: str) -> Iterator[RemarkFact]:
 
 
 def _whole(text: str, words: str, end: int, lead: str | None) -> tuple[str, int]:
-    """The comment to its end, or until it is long enough to understand."""
+    """The comment up to its end, or to a length that is enough to understand it."""
     while lead and len(words) < _LONGEST:
         following = _NEXT.match(text, end)
         if following is None or not following[1] or _OTHER.match(following[1]):
@@ -197,11 +195,11 @@ def _whole(text: str, words: str, end: int, lead: str | None) -> tuple[str, int]
 # ------------------------------------------------------------------------------------- bodies
 
 FEWEST_LINES = 12
-"""So long is a body that is worth sharing."""
+"""The fewest lines of a body that is worth sharing."""
 
 
 def _bodies(text: str, functions: Iterable[Lines]) -> Iterator[RemarkFact]:
-    """The bodies of the long functions that are no members, as digests of their code."""
+    """Digests of the code of the long free functions."""
     lines: list[str] = []
     outer = 0
     for first, last in sorted(functions):
@@ -216,7 +214,7 @@ def _bodies(text: str, functions: Iterable[Lines]) -> Iterator[RemarkFact]:
 
 
 def code_of(text: str) -> str:
-    """A text without comments. Most have none but those that end a line."""
+    """A text without comments."""
     if "/*" in text:
         return strip_comments(text)
     return "\n".join(map(_code_of_line, text.split("\n"))) if "//" in text else text

@@ -1,8 +1,7 @@
-"""Scope level of one C++, CUDA or Objective-C++ file: what is defined where.
+"""Definitions of a C++, CUDA or Objective-C++ file with their scopes.
 
-A scanner of our own: over this code base it finds more kernels than a general C++
-grammar does, at a fifth of the cost. Function bodies are spans here; ``cpp_body``
-looks inside. It never fails: what it cannot read it steps over.
+This scanner finds more kernels in PyTorch than a general C++ grammar does, at a fifth of the cost.
+Function bodies are spans here; ``bodies`` reads them. It never fails: unreadable text is skipped.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _SPACE = regex(r"\s*", ASCII)
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
 _VALUE = regex(r"(?!\s*(?:typename|class|template)\b)[\w:<>\s]+?\b(\w+)\s*(?:=[\s\S]*)?$")
-"""A parameter of a template that is no type: ``bool ReLUFused = false``."""
+"""A template parameter that is not a type: ``bool ReLUFused = false``."""
 _USING = regex(r"using (\w+) = (.+)")
 _TYPEDEF = regex(r"typedef (.+?)\s+(\w+)")
 _USING_NAME = regex(r"using (?:typename )?([\w:]+::)(\w+)")
@@ -58,18 +57,18 @@ class Found:
     scope: str
     kind: str
     start: int
-    """Offset of the name, or of the macro use that makes it."""
+    """Offset of the name, or of the macro use that defines it."""
     parameters: str = ""
     arguments: str = ""
-    """Arguments of the macro that begins it: ``add_out`` of ``TORCH_IMPL_FUNC(add_out)``."""
+    """Arguments of the macro that begins it: ``add_out`` in ``TORCH_IMPL_FUNC(add_out)``."""
     is_global: int = 0
     base: str = ""
     body: int = 0
     end: int = 0
     head: int = 0
-    """Of a function: where its declaration begins."""
+    """Offset of a function's declaration."""
     bound: str = ""
-    """The values that its template takes, and those that the template of its class does."""
+    """The values of its template's parameters and of its class's."""
 
 
 @dataclass(slots=True)
@@ -93,8 +92,8 @@ class Scan:
     found: list[Found] = field(default_factory=list)
     uses: list[ScopedUse] = field(default_factory=list)
     aliases: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """(name, target, scope, offset) of ``using X = Y;`` and ``typedef Y X;``; no name for
-    ``using namespace Y;``."""
+    """(name, target, scope, offset) of ``using X = Y;``, ``typedef`` and unnamed ``using
+    namespace``."""
 
     def guard_at(self, offset: int) -> tuple[str, ...]:
         """Conditions in force at ``offset``, outermost first."""
@@ -108,7 +107,7 @@ _Open = tuple[str, str, Found | None]
 
 
 _State = tuple[tuple[_Open, ...], int, "Found | None", bool]
-"""The scanner's place at an ``#if``: open scopes, depth in a body, function, statement kept."""
+"""The scanner's state at an ``#if``: open scopes, depth in a body, function, statement."""
 
 
 class _Scanner:
@@ -134,7 +133,7 @@ class _Scanner:
         return self.scan
 
     def _braces(self, at: int, stop: int) -> None:
-        """Heeds the braces between two offsets."""
+        """Handles the braces between two offsets."""
         find = self.text.find
         while at < stop:
             if self.depth:
@@ -151,7 +150,7 @@ class _Scanner:
             at = (closed if closed >= 0 else opened) + 1
 
     def _inside(self, at: int, stop: int) -> int:
-        """Goes to the end of a body, or to ``stop``; returns the offset of what follows."""
+        """Skips to the end of a body or to ``stop``; returns the next offset."""
         find, count = self.text.find, self.text.count
         depth = self.depth
         while depth:
@@ -181,11 +180,8 @@ class _Scanner:
             self._leave_condition(*self.saved.pop())
 
     def _leave_condition(self, before: _State, branched: bool) -> None:
-        """A namespace that only some builds open does not part the names of the others.
-
-        ``#if LAZY / namespace lazy { / #endif`` inside another namespace: what follows is
-        read as standing in the outer one.
-        """
+        """Closes a namespace that only some builds open, so that it does not separate the names of
+        others: ``#if LAZY / namespace lazy { / #endif``."""
         outer, depth = before[0], before[1]
         opened = self.stack[len(outer) :]
         if branched or depth or self.depth or not outer or self.stack[: len(outer)] != outer:
@@ -204,7 +200,7 @@ class _Scanner:
         return self.stack[-1][1] if self.stack else ""
 
     def _enter(self, head: Head, at: int, start: int) -> None:
-        """Opens what a head from ``start`` to the brace ``at`` says."""
+        """Opens the scope of a head between ``start`` and the brace ``at``."""
         if head.kind in ("namespace", "class", "enum"):
             if len(self.stack) < CXX_NESTING:
                 self._push(head, at)
@@ -226,7 +222,7 @@ class _Scanner:
             self.scan.found.append(self.function)
 
     def _template(self, name_at: int) -> str | None:
-        """The values that the ``template <...>`` in front of a name takes; None without one."""
+        """The value parameters of the ``template <...>`` before a name; None without one."""
         found = self.text.rfind("template", self.boundary, name_at)
         if found < 0 or self.text.find(";", found, name_at) >= 0:
             return None
@@ -272,7 +268,7 @@ class _Scanner:
         self.boundary = at + 1
 
     def _statements(self, start: int, stop: int) -> int:
-        """Reads the complete statements in a gap; returns where the last, open one starts."""
+        """Reads the complete statements in a gap; returns the start of the last, unfinished one."""
         text = self.text
         at = _skip_space(text, start, stop)
         if at >= stop:
@@ -296,7 +292,7 @@ class _Scanner:
         return rest if uses else at
 
     def _balance(self, start: int, semicolon: int, stop: int) -> int:
-        """The first semicolon from ``semicolon`` on that stands outside of parentheses."""
+        """The first semicolon from ``semicolon`` on outside parentheses."""
         text, depth = self.text, 0
         while semicolon >= 0:
             depth += text.count("(", start, semicolon) - text.count(")", start, semicolon)
@@ -348,7 +344,7 @@ _NAMESPACES = regex(rf"\b({names_of('opens', 'closes')})\s*\(([\w\s,]*)\)")
 
 
 def _with_namespaces(text: str) -> str:
-    """A text where what macros open and close is written out, in as many characters."""
+    """Replaces macros that open and close namespaces by text of equal length."""
     return _NAMESPACES.sub(_written_out, text) if "NAMESPACE_" in text else text
 
 

@@ -1,5 +1,5 @@
-"""Metal kernels: under which names a shader library has them, the names that Objective-C++ asks
-for, and shaders that stand in strings."""
+"""Metal kernels: their names in shader libraries, lookups of names in Objective-C++, shaders in
+strings."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 
 SHADER = "shader"
-"""The kind of a call that asks a shader library for a kernel by its name, and of a definition
-that gives a kernel such a name."""
+"""The kind of a lookup of a kernel in a shader library, and of a definition that names one."""
 HANDED = "handed"
-"""Of a string that a file without a shader library gives to a function of a file that has one."""
+"""The receiver of a string in a file that uses MPSGraph: it counts if passed to a file with a
+library."""
 _HOST_NAME = "host_name"
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>"
 _TYPE = r"(?:void\b|decltype\s*\((?:[^();{}]|\([^();{}]*\))*\))"
-"""What a kernel returns: ``decltype`` of what is made for types repeats that."""
+"""The return type of a kernel template, which ``decltype`` repeats."""
 _IS_KERNEL = r"(?:kernel\b|\[\[\s*kernel\s*\]\])"
 _GIVEN = regex(
     rf"\[\[\s*{_HOST_NAME}\s*\(([^()]*)\)\s*\]\]\s*(?:(?!{_IS_KERNEL})\[\[[^\]]*\]\]\s*)*"
@@ -27,7 +27,7 @@ _ASKED = regex(r'(?<!@)"((?:[A-Za-z_]|\{\}_)[\w{}]+)"')
 _LIBRARY = regex(r"MetalShaderLibrary|newLibraryWithSource|_metallib\.h\b")
 _EMBEDDED = regex(r'R"([^()\\\s"]{0,16})\(([\s\S]*?)\)\1"')
 _COMPARED = frozenset(("==", "!="))
-"""What stands beside a string that another is compared with: it asks for nothing."""
+"""Text beside a string in a comparison, which is no lookup."""
 _BESIDE = 16
 _KERNEL = regex(rf"(?:\b|(?=\[)){_IS_KERNEL}\s*{_TYPE}|\bvoid\s+kernel\b")
 
@@ -42,13 +42,12 @@ class HostName(NamedTuple):
 
 
 def gives_names(text: str) -> bool:
-    """Whether a text, or what a macro stands for, may give a kernel a name."""
+    """Whether a text or a macro's expansion may name a kernel."""
     return _HOST_NAME in text
 
 
 def host_names(plain: str, written: str) -> Iterator[HostName]:
-    """The names that kernels are given, where they are made for types; ``plain`` is without
-    strings and ``#define``\\ s."""
+    r"""The names of kernel template instances; ``plain`` is without strings and ``#define``\ s."""
     for found in _GIVEN.finditer(written) if gives_names(written) else ():
         if plain[found.start()] == "[":
             name = "".join(_TEXT.findall(found[1]))
@@ -56,15 +55,15 @@ def host_names(plain: str, written: str) -> Iterator[HostName]:
 
 
 def asks_shaders(path: str, text: str) -> str:
-    """Whether strings in a file may ask for kernels: it has a shader library, or is beside one; or
-    are ``HANDED`` to one, where it makes graphs, which have names of their own. Else empty."""
+    """How strings in an Objective-C++ file may name kernels: ``HANDED`` if it uses MPSGraph, whose
+    nodes have names too, and has no shader library. Empty in other files."""
     if not path.endswith((".mm", ".m")):
         return ""
     return SHADER if "MPSGraph" not in text or _LIBRARY.search(text) else HANDED
 
 
 def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The strings between two offsets that can be a kernel's name, or how it begins."""
+    """The strings between two offsets that can be a kernel's name or its beginning."""
     for found in _ASKED.finditer(written, start, end):
         before = plain[max(start, found.start() - _BESIDE) : found.start()].rstrip()[-2:]
         behind = plain[found.end() : min(end, found.end() + _BESIDE)].lstrip()[:2]
@@ -73,7 +72,7 @@ def asked_names(plain: str, written: str, start: int, end: int) -> Iterator[tupl
 
 
 def embedded(path: str, text: str) -> str:
-    """What stands in strings as Metal source, where it stands, all else blank; empty for none."""
+    """The Metal source in strings, at its offsets, with all else blank; empty if there is none."""
     if not path.endswith((".mm", ".m")) or not _KERNEL.search(text):
         return ""
     inside = [one.span(2) for one in _EMBEDDED.finditer(text) if _KERNEL.search(one[2])]

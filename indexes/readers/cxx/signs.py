@@ -1,5 +1,5 @@
-"""Calls that are not written as such: ``x * y`` of tensors, objects that are made in braces,
-messages of Objective-C."""
+"""Calls not written as such: ``x * y`` of tensors, objects constructed in braces, Objective-C
+messages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _BESIDE = regex(r"[-+*/%&|^<>)]\s", ASCII)
 _NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
 _LONGEST_NAME = 160
 _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
-"""A brace that may stand behind a name or its template arguments."""
+"""A brace behind a name or its template arguments."""
 CALLED_OBJECT = regex(r"\}\s*\(")
 _BRACED = regex(rf"[(,=]{_MADE}", ASCII)
 _RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _STATED = regex(rf"[;{{}})]{_MADE}", ASCII)
-"""What begins a statement makes an object only where it is called: ``Unique<T>{}(x);``."""
+"""The start of a statement, where an object matters only if it is called: ``Unique<T>{}(x);``."""
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _MESSAGE = regex(
     r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
@@ -40,7 +40,7 @@ _MESSAGE = regex(
 
 
 class Signs:
-    """Reads those of one body."""
+    """Reads the implicit calls of one body."""
 
     def __init__(
         self, plain: str, start: int, end: int, known: Expressions, sites: Sequence[Site]
@@ -50,7 +50,7 @@ class Signs:
         self.sites = sites
 
     def signs(self, parameters: str) -> Iterator[Row]:
-        """``x * y`` of tensors is a call of ``operator*``."""
+        """``x * y`` of tensors, as calls of ``operator*``."""
         if "Tensor" not in parameters and not self.sites:
             return
         if not self.sites:
@@ -75,8 +75,7 @@ class Signs:
                     yield at, f"operator{sign}", "", "call", "", " ".join(marks), ""
 
     def _side(self, name: str, at: int, beside: str | None) -> str:
-        """The mark of a side that is a name, a number or a call; with more beside it than that, a
-        tensor makes a tensor of it, and of anything else it is not known what it is."""
+        """The mark of an operand. In a longer operand only a tensor is certain."""
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
         if beside == ":" and name == "at":
@@ -88,7 +87,7 @@ class Signs:
         return mark
 
     def _called_at(self, at: int) -> str:
-        """The mark of ``at::name(...)``, which begins at an offset and goes on no further."""
+        """The mark of ``at::name(...)`` at an offset, if nothing follows it."""
         site = next((one for one in self.sites if one.start == at), None)
         closed = self.brackets.close(site.opened) if site else -1
         if site is None or closed < 0 or self.plain[closed + 1 : closed + 2] in ".-":
@@ -96,8 +95,7 @@ class Signs:
         return one_letter(self.known.result(site)[1])
 
     def made(self) -> Iterator[Row]:
-        """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,
-        ``Unique<T>{}(x)``."""
+        """Objects constructed in braces in an expression: ``f(Sort<128>{}, x)``."""
         for brace in _OBJECT.finditer(self.plain, self.start, self.end):
             stop = brace.end()
             begin = max(self.plain.rfind(char, self.start, stop - 1) for char in ";(){}")
@@ -116,7 +114,7 @@ class Signs:
                 yield found.start(1), name, qualifier, "call", arguments, "", ""
 
     def _is_called(self, opened: int) -> bool:
-        """Whether what the braces at an offset make is called."""
+        """Whether the object constructed at an offset is called."""
         closed = self.brackets.close(opened)
         return CALLED_OBJECT.match(self.plain, closed, self.end) is not None
 

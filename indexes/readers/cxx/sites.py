@@ -1,5 +1,4 @@
-"""What a body calls, launches and passes on by name, place by place: with what, on what, and
-under which conditions."""
+"""What a body calls, launches and passes on by name, with arguments, receivers and conditions."""
 
 from __future__ import annotations
 
@@ -41,12 +40,12 @@ from indexes.readers.cxx.signs import CALLED_OBJECT, PATH, TEMPLATE, Signs
 
 _MOST_ARGUMENTS = 40
 _MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
-"""What makes an object of the class that it is given by its template."""
+"""Functions that construct an object of their template argument's class."""
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
 _SPELLED = rf"(::)?({PATH})\s*({TEMPLATE})?"
 _ADDRESS = "(const void*)"
-"""How a ``__global__`` function is given to the CUDA runtime and to libraries that launch it."""
+"""The cast of a ``__global__`` function for the CUDA runtime, and for libraries that launch it."""
 _CAST = rf"static_cast\s*<[^;{{}}]*>\s*\(\s*&?|{escape(_ADDRESS)}\s*&?"
 _PASSED = regex(rf"\s*(&|{_CAST})?\s*{_SPELLED}\s*\)?\s*", ASCII)
 # What a look-ahead has found is not tried again in another way.
@@ -59,9 +58,9 @@ _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
-"""Names that stand for no function, or were kept as one already."""
+"""Names that are no functions, or were stored as one already."""
 LOOP = "loop"
-"""The kind of what runs over elements in C++ itself, where a body has their place in memory."""
+"""The kind of a C++ loop over elements, in a body that has their address."""
 _LOOP = regex(
     r"\b(for|while|(?:std::)?mem(?:cpy|move)|std::(?:nth_element|(?:stable_|partial_)?sort|transform"
     r"|accumulate|inner_product|(?:copy|fill)(?:_n)?))\s*\("
@@ -78,22 +77,22 @@ class Text(NamedTuple):
     plain: str
     """Without comments, strings and directives."""
     written: str
-    """With all of them; as long."""
+    """The original text, of the same length."""
     line: Callable[[int], int]
     directives: Sequence[Directive] = ()
     messages: bool = False
     """Whether ``[x f:y]`` is a message of Objective-C."""
     brief: bool = False
-    """Whether functions alone are wanted that are called, not with what: of tests."""
+    """Whether only the called functions are wanted, without arguments, as for tests."""
     shaders: str = ""
-    """How strings can be names of Metal kernels; empty where they cannot."""
+    """How strings can be names of Metal kernels; empty if they cannot."""
     loops: bool = False
-    """Whether a loop of C++'s own can be what computes: not in what only launches."""
+    """Whether a C++ loop can compute; not in code that only launches."""
 
 
 @dataclass(slots=True)
 class Body:
-    """What was read of one body."""
+    """The result of reading one body."""
 
     calls: list[Call] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
@@ -105,7 +104,7 @@ class Reader:
     def __init__(
         self, text: Text, here: Collection[str] = (), macros: LocalMacros = NO_MACROS
     ) -> None:
-        """``here`` are the names of the functions and stubs of the file."""
+        """``here``: the names of the file's functions and stubs."""
         self.text = text
         self.here = here
         self.macros = macros
@@ -114,7 +113,7 @@ class Reader:
         self._offsets = [offset for offset, _, _ in text.directives]
 
     def read(self, start: int, end: int, parameters: str = "", returned: str = "") -> Body:
-        """What stands in the body between two offsets; ``returned`` is the mark of its result."""
+        """The calls in the body between two offsets; ``returned`` is the mark of its result."""
         if self.text.brief:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
@@ -145,14 +144,14 @@ class Reader:
         return Body(calls, branches.needed)
 
     def _loop(self, start: int, end: int, parameters: str, sites: Sequence[Site]) -> list[Row]:
-        """The first loop in a body that asks where elements are in memory, or is given that."""
+        """The first loop in a body that gets the address of elements or is given it."""
         if not (_POINTER.search(parameters) or any(site.name in _DATA for site in sites)):
             return []
         found = _LOOP.search(self.text.plain, start, end)
         return [(found.start(), found[1], "", LOOP, "", "", "")] if found else []
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
-        """Calls as the body's ``using`` says what their names stand for."""
+        """Calls with names replaced by the body's ``using`` declarations."""
         if self.text.plain.find("using", start, end) < 0:
             return rows
         names = LocalNames(self.text.plain, start, end)
@@ -165,12 +164,12 @@ class Reader:
                 yield Call(name, qualifier, self.text.line(at), kind, flat(template))
 
     def _is_dead(self, offset: int) -> bool:
-        """Whether an offset stands under ``#if 0``."""
+        """Whether an offset is under ``#if 0``."""
         place = bisect_left(self._offsets, offset)
         return place > 0 and NEVER in self.text.directives[place - 1][2]
 
     def inside(self, text: str, use: Site) -> Reader:
-        """A reader of what the use of a macro stands for."""
+        """A reader of the expansion of a macro use."""
         plain = self.text._replace(plain=text, written=text, directives=())
         return Reader(plain, self.here, self.macros.without(use.name, use.start))
 
@@ -209,7 +208,7 @@ class _Reading:
         """By where a call stands, what its arguments are, as far as the source says it."""
 
     def rows(self, parameters: str) -> list[Row]:
-        """The calls of the body, and what it passes on by name."""
+        """The calls of the body, and the names that it passes on."""
         if self.sites:
             self.known.declare(parameters)
             for site in self.sites:
@@ -259,13 +258,13 @@ class _Reading:
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
 
     def _is_declared(self, site: Site) -> bool:
-        """Whether the body declares what it calls, or makes it: ``vector<int> a(1), b(1);``."""
+        """Whether a site is a declaration: ``vector<int> a(1), b(1);``."""
         plain = site.kind != "member" and not site.qualifier
         return plain and self.known.declared(site.name, site.start) is not None
 
     def _of_declared(self, site: Site, mark: str, parts: Sequence[tuple[int, int]]) -> None:
-        """Calls what the body declares or is given, which hides functions of its name: a pointer
-        to a kernel, an object, a function or a lambda."""
+        """Calls of local variables and parameters, which hide functions: pointers to kernels,
+        objects, functions and lambdas."""
         given = self._given(parts) if parts else ""
         if site.kind == "launch":
             self._rows.append((site.start, site.name, "", site.kind, "", given, UNKNOWN))
@@ -275,15 +274,15 @@ class _Reading:
             self._rows.append((site.start, "operator()", "", "member", "", given, mark))
 
     def _operator_named(self, parts: Sequence[tuple[int, int]]) -> tuple[str, str] | None:
-        """The operator and overload that are asked of the dispatcher by their names."""
+        """The operator and overload in a lookup by name."""
         written = self.reader.text.written
         found = [one for start, end in parts for one in _STRING.findall(written, start, end)]
         is_named = bool(found) and "::" in found[0]
         return (found[0], found[1] if len(found) > 1 else "") if is_named else None
 
     def _given(self, parts: Sequence[tuple[int, int]], lists: bool = False) -> str:
-        """The marks of arguments, a word each, with the names that comments give them; ``lists``
-        marks what stands in braces too."""
+        """The marks of arguments, one word each, with names from comments; ``lists`` marks braces
+        too."""
         marks = [self._argument(*part) for part in parts[:_MOST_ARGUMENTS]]
         for place, (start, end) in enumerate(parts[:_MOST_ARGUMENTS] if lists else ()):
             if marks[place] != "N" and self.plain[start:end].lstrip()[:1] == "{":
@@ -314,7 +313,7 @@ class _Reading:
         return self.known.argument(start, end)
 
     def _names_in(self, parts: Iterable[tuple[int, int]]) -> None:
-        """Functions passed by name to what is not followed itself: ``std::bind(f, x)``."""
+        """Functions passed by name to something that is not followed: ``std::bind(f, x)``."""
         for start, end in parts:
             text = self.plain[start:end].strip()
             if text.isidentifier():
@@ -326,14 +325,14 @@ class _Reading:
     # -------------------------------------------------------------------- passed by name
 
     def _stands_alone(self, name: str, start: int) -> bool:
-        """Keeps a name that no body declares where it is a function's or a stub's."""
+        """Adds a name that the body does not declare, if it is a function or stub of the file."""
         named = name in self.reader.here or name.endswith("_stub")
         if named:
             self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
         return named
 
     def _macro(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
-        """The use of a macro, of the file's own or of another's."""
+        """The use of a macro of this file or another."""
         if site.name in self.reader.macros and site.kind == "call" and not site.qualifier:
             self._expand(site, parts)
             self._given_to_macro(parts, _AFTER_MACRO)
@@ -342,16 +341,15 @@ class _Reading:
             self._given_to_macro(parts, _OF_CLASS)
 
     def _given_to_macro(self, parts: Iterable[tuple[int, int]], pattern: Pattern[str]) -> None:
-        """Functions of classes that a macro calls, behind a macro that may put their library into
-        a namespace: ``WRAP(NO_ROCM(detail)::cub::DeviceSelect::Flagged, x)``."""
+        """Functions of classes that a macro calls, with the library's namespace possibly made by
+        another macro: ``WRAP(NO_ROCM(detail)::cub::DeviceSelect::Flagged, x)``."""
         for start, end in parts:
             if found := pattern.fullmatch(self.plain, start, end):
                 row = (found.start(2), found[2], found[1], "name", "", "", "")
                 self._rows.append(row)
 
     def _given_back(self, parts: Iterable[tuple[int, int]]) -> None:
-        """What a function that was given as an argument is called with: a function of another
-        file too, as in ``callback(Config(), kernel)``."""
+        """Functions passed to a callback: ``callback(Config(), kernel)``."""
         for start, end in parts:
             name = self.plain[start:end].strip()
             known = name in self.reader.here or self.known.declared(name, start) is not None
@@ -363,7 +361,7 @@ class _Reading:
             self._name(found.start(3), *found.groups())
 
     def _assigned(self) -> None:
-        """``kernel = &f<int>;``, ``return f<int>;``, ``fn = wide ? f : g;``"""
+        """Functions in ``kernel = &f<int>;``, ``return f<int>;``, ``fn = wide ? f : g;``."""
         for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
             if not _ALIAS.search(self.plain, max(self.start, found.start() - 80), found.start()):
                 self._name(found.start(3), *found.groups())
@@ -375,7 +373,7 @@ class _Reading:
     def _name(
         self, at: int, before: str | None, rooted: str | None, path: str, template: str | None
     ) -> None:
-        """Keeps a name where it can be a function's."""
+        """Adds a name if it can be a function's."""
         qualifier, _, name = path.rpartition("::")
         pointed = bool(before)
         if not (pointed or qualifier or name in self.reader.here or name.endswith("_stub")):
@@ -391,7 +389,7 @@ class _Reading:
     # ------------------------------------------------------------------- macros, messages
 
     def _expand(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
-        """What a macro that the file defines stands for, all at the place of its use."""
+        """The calls in the expansion of the file's own macro, at the place of its use."""
         given = [self.plain[start:end] for start, end in parts]
         outer = partial(self.known.declared, at=site.start)
         for text in self.reader.macros.expanded(site.name, given, site.start):
@@ -402,7 +400,7 @@ class _Reading:
 
 
 def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> list[Row]:
-    """Calls as they are, those marked by whose results a ``switch`` picks."""
+    """Marks the calls whose results a ``switch`` uses."""
     if not stretches:
         return rows
     return [
@@ -414,20 +412,19 @@ def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> lis
 
 
 def _may_name(text: str) -> bool:
-    """Whether an argument looks like ``&f``, ``at::f``, ``f<int>``, ``static_cast<F>(f)`` or
-    ``(const void*)f``."""
+    """Whether an argument looks like a function: ``&f``, ``at::f``, ``static_cast<F>(f)``."""
     if text[-1:] == ")":
         return text.startswith("static_cast")
     return text[:1] == "&" or text[-1:] == ">" or "::" in text or text.startswith(_ADDRESS)
 
 
 def _is_value(scope: str, name: str, pointed: bool) -> bool:
-    """Whether ``Scope::Name`` is a value of an enumeration, as they are spelled here."""
+    """Whether ``Scope::Name`` is an enumerator, by its spelling."""
     return not pointed and scope[:1].isupper() and name[:1].isupper()
 
 
 def _made(type_: str) -> tuple[str, str, str] | None:
-    """Name, qualifier and template arguments of the class that a declaration makes one of."""
+    """Name, qualifier and template arguments of the class in a declaration."""
     mark = type_mark(type_)
     if len(mark) < 2:
         return None

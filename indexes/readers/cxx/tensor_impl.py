@@ -1,4 +1,4 @@
-"""Reads c10/core/TensorImpl.h: the data members of a tensor and what touches each of them."""
+"""Reads the data members of a tensor and their accessors from c10/core/TensorImpl.h."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ _CLASS = "TensorImpl"
 def read_members(data: bytes, path: str) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
     """The data members of TensorImpl in file order, each with its accessors in this file.
 
-    Those are the member functions whose bodies read or set it; where there is none, the
-    declarations named after it (``autograd_meta``, ``set_autograd_meta``).
+    Those are the member functions whose bodies read or set it; without any, the declarations named
+    after
+    it (``autograd_meta``, ``set_autograd_meta``).
     """
     text = data.decode("utf-8", "replace")
     scan = scan_text(text)
@@ -57,7 +58,7 @@ def read_members(data: bytes, path: str) -> tuple[tuple[Member, ...], tuple[Prob
 
 
 def with_accessors(members: Iterable[Member], data: bytes, path: str) -> tuple[Member, ...]:
-    """The members with the accessors that another file defines (TensorImpl.cpp)."""
+    """Adds accessors defined in another file (TensorImpl.cpp)."""
     scan = scan_text(data.decode("utf-8", "replace"))
     return _accessed(members, scan, path)
 
@@ -68,7 +69,7 @@ _DECLARED_NAME = regex(r"([A-Za-z_]\w*)\s*\(")
 def _declarations(
     scan: Scan, numbers: Lines, body: tuple[int, int], path: str
 ) -> dict[str, list[Location]]:
-    """Places where member functions are declared without a body, by name."""
+    """The places where member functions are declared without a body, by name."""
     declared: dict[str, list[Location]] = {}
     for statement in statements(scan.plain, *body):
         name = _DECLARED_NAME.search(statement.text)
@@ -88,7 +89,7 @@ def _named_after(member: Member, declared: dict[str, list[Location]]) -> Member:
 
 
 def data_members(statement: Statement, numbers: Lines, path: str) -> list[Member]:
-    """What one statement declares: nothing for functions and types, several for ``int a, b;``."""
+    """The data members that a statement declares; several for ``int a, b;``."""
     text = _ATTRIBUTE.sub(lambda m: " " * len(m[0]), statement.text)
     if is_type(text) or is_function(text):
         return []
@@ -121,7 +122,7 @@ def _named(text: str) -> list[tuple[str, str, int, str]]:
 
 
 def _declarators(text: str) -> list[tuple[str, int]]:
-    """``T a = 1, b{2}`` as ``("T a", 0)`` and ``(" b", 8)``: initializers dropped."""
+    """``T a = 1, b{2}`` as ``("T a", 0)`` and ``(" b", 8)``, without initializers."""
     parts: list[tuple[str, int]] = []
     depth = begin = 0
     end: int | None = None

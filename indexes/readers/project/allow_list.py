@@ -1,7 +1,5 @@
-"""Reads which operators may break compatibility: ALLOW_LIST of PyTorch's own check.
-
-(test/forward_backward_compatibility/check_forward_backward_compatibility.py)
-"""
+"""Reads PyTorch's list of operators that may break compatibility: ALLOW_LIST of
+test/forward_backward_compatibility/check_forward_backward_compatibility.py."""
 
 from __future__ import annotations
 
@@ -14,27 +12,27 @@ from indexes.model.vocabulary import Location
 from indexes.readers.python.blocks import parse
 
 _SIMPLE = regex(r"(?:\w|:|\.\*?|\*){1,120}")
-"""What its patterns are made of. Any other could be made to take forever."""
+"""Allowed pattern characters; other patterns could take forever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One entry: schemas that its pattern is found in may change, until a day."""
+    """An entry: schemas that match its pattern may change until a date."""
 
     pattern: str
     until: str
     """``9999-01-01``."""
     conditional: bool
-    """Whether it asks more of the schema than the pattern."""
+    """Whether it has further conditions on the schema."""
     location: Location
 
     def fits(self, schema: str) -> bool:
-        """Whether the pattern is found in a schema, given without its namespace."""
+        """Whether the pattern matches a schema without namespace."""
         return re.search(self.pattern, f"aten::{schema}") is not None
 
 
 def read_allow_list(data: bytes, path: str) -> tuple[Allowed, ...]:
-    """The entries in their order; nothing of a file that is not Python."""
+    """The entries in order; none of a file that is not Python."""
     try:
         tree = parse(data)
     except SyntaxError:

@@ -1,6 +1,6 @@
 """CODEOWNERS: who is notified of a change to a path, and by which rule.
 
-The ``codeowners`` library says which rule decides; that rule's comment and labels are ours.
+The ``codeowners`` library decides which rule applies; comment and labels are read here.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class OwnerRule:
 
     pattern: str
     owners: tuple[str, ...]
-    """As written: ``@user``, ``@org/team`` or an address; empty for a rule that unsets them."""
+    """``@user``, ``@org/team`` or an address; empty for a rule that removes owners."""
     line: int
     section: str = ""
-    """The comment above the group of rules, which says what they are for."""
+    """The comment above the group of rules."""
     labels: tuple[str, ...] = ()
-    """Of the ``# label:`` line above it, in versions that have those."""
+    """From the ``# label:`` line above it, in versions that have those."""
 
 
 class OwnerRules:
@@ -37,7 +37,7 @@ class OwnerRules:
         self.rules = tuple(rules)
 
     def deciding(self, path: str) -> OwnerRule | None:
-        """The rule that decides about a path: the last that matches."""
+        """The last rule that matches a path."""
         _, number, _, _ = self._library.matching_line(path)
         return self.rules[number - 1] if number else None
 
@@ -47,7 +47,7 @@ class OwnerRules:
 
 
 def _escaped(rule: OwnerRule) -> str:
-    """The rule's pattern as a file has it; empty for one that GitHub does not accept."""
+    """The rule's pattern as in the file; empty if GitHub does not accept it."""
     return "" if _is_refused(rule) else re.sub(r"([ #])", r"\\\1", rule.pattern)
 
 
@@ -56,7 +56,7 @@ def _is_refused(rule: OwnerRule) -> bool:
 
 
 _MOST_BYTES = 3_000_000
-"""GitHub loads no larger CODEOWNERS file."""
+"""GitHub ignores a larger CODEOWNERS file."""
 _LABEL = regex(r"#\s*label:\s*(.+)")
 _GROUP = regex(r"#\s*\[\w+\]\s*$")
 _UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
@@ -65,7 +65,7 @@ _COMMENT = regex(r"(?<!\\)\s#.*$")
 
 @lru_cache(2)
 def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, ...]]:
-    """The rules of a CODEOWNERS file. One that GitHub does not accept decides nothing."""
+    """The rules of a CODEOWNERS file. Those that GitHub does not accept match nothing."""
     if len(data) > _MOST_BYTES:
         return OwnerRules(), (Problem(path, 0, "larger than 3 MB, the most that GitHub loads"),)
     rules: list[OwnerRule] = []
@@ -83,8 +83,8 @@ def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, 
 
 
 def read_label_lines(data: bytes) -> OwnerRules:
-    """The rules with a ``# label:`` line above them, in order, those that are commented out
-    because nobody owns their paths too. Empty in versions without such lines."""
+    """The rules with a ``# label:`` line above them, in order, including those commented out
+    because nobody owns their paths."""
     rules: list[OwnerRule] = []
     labels: tuple[str, ...] = ()
     for number, text in _lines(data) if len(data) <= _MOST_BYTES else ():

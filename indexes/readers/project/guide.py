@@ -1,4 +1,4 @@
-"""A guide in Markdown: the commands that it gives, and its paragraphs."""
+"""A guide in Markdown: its commands and paragraphs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from indexes.model.regex import regex
 
 
 class GuideCommand(NamedTuple):
-    """A line of shell that a guide tells its reader to run."""
+    """A shell command in a guide."""
 
     text: str
     line: int
     section: str
-    """The heading that it stands under."""
+    """The heading above it."""
     folder: str = ""
-    """That of the ``cd`` before it, in the same block."""
+    """From the ``cd`` before it in the same block."""
 
 
 class Paragraph(NamedTuple):
-    """Lines without a blank one between them, on one line."""
+    """A paragraph joined to one line."""
 
     text: str
     line: int
@@ -68,7 +68,7 @@ def read_comments(text: str) -> tuple[Paragraph, ...]:
 
 
 def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
-    """The paragraphs of a guide; lists of links, such as tables of contents, are left out."""
+    """The paragraphs of a guide, without lists of links such as tables of contents."""
     found: list[tuple[list[str], int, str]] = []
     section, open_, code = "", False, False
     for number, line in enumerate(text.splitlines(), 1):

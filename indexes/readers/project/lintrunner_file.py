@@ -14,20 +14,20 @@ class Linter(NamedTuple):
     """A linter of ``lintrunner``."""
 
     code: str
-    """Its name, which ``lintrunner --take`` takes."""
+    """Its name, for ``lintrunner --take``."""
     line: int
     include: tuple[str, ...]
     exclude: tuple[str, ...]
 
     def takes(self, path: str) -> bool:
-        """Whether it looks at a file."""
+        """Whether it checks a file."""
         if any(_fits(one, path) for one in self.exclude):
             return False
         return any(_fits(one, path) for one in self.include)
 
     @property
     def takes_all(self) -> bool:
-        """Whether it looks at files of every kind."""
+        """Whether it checks files of every kind."""
         return any(one.strip("*/") == "" for one in self.include)
 
 
@@ -35,7 +35,7 @@ _CODE = regex(r"""^\s*code\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def read_linters(data: bytes) -> tuple[Linter, ...]:
-    """The linters in order; none of a file that is no such configuration."""
+    """The linters in order; none if the file is not such a configuration."""
     text = data.decode("utf-8", "replace")
     lines = {found[1]: text.count("\n", 0, found.start(1)) + 1 for found in _CODE.finditer(text)}
     try:
@@ -54,15 +54,15 @@ def _linter(table: dict[str, Any], lines: dict[str, int]) -> Linter:
 
 
 def _fits(pattern: str, path: str) -> bool:
-    """Whether a path is among those of a pattern. There are hundreds, of which few begin as it."""
+    """Whether a path matches one of the patterns, of which there are hundreds."""
     begins = path.startswith(re.split(r"[*?\[]", pattern, maxsplit=1)[0])
     return begins and _pattern(pattern).fullmatch(path) is not None
 
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """As the glob of Rust that lintrunner uses reads it: ``*`` and ``?`` stay in a folder,
-    ``**/`` is any number of folders."""
+    """A regex for a Rust glob: ``*`` and ``?`` stay in a folder, ``**/`` is any number of
+    folders."""
     parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     found = re.findall(r"\*\*/|\*\*|\[!?\]?[^\]]*\]|.", text)
     return re.compile("".join(parts.get(one, _character(one)) for one in found), re.DOTALL)

@@ -1,5 +1,5 @@
-"""What a tree says of its own folders: the list of CONTRIBUTING.md, the first sentence of a README
-or of a Python package."""
+"""Descriptions of folders: the list in CONTRIBUTING.md, the first sentences of READMEs and
+packages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKUP = ("#", "<", "!", "[!", "```", "---", "===", "|")
 
 
 def read_structure(data: bytes, path: str) -> dict[str, Words]:
-    """The folders and files that the section "Codebase structure" describes, by their paths."""
+    """The folders and files described in the section "Codebase structure", by path."""
     found: dict[str, Words] = {}
     for line, item in _items(data.decode("utf-8", "replace").split("\n")):
         head, dash, text = _split(item)
@@ -33,13 +33,13 @@ def read_structure(data: bytes, path: str) -> dict[str, Words]:
 
 
 def _split(item: str) -> tuple[str, str, str]:
-    """The links that an item begins with, and what it says of them."""
+    """The links at the start of an item, and the text about them."""
     dash = _DASH.search(item)
     return (item[: dash.start()], "-", item[dash.end() :]) if dash else (item, "", "")
 
 
 def _items(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The items of the section, each with the lines that go on with it."""
+    """The items of the section with their continuation lines."""
     item, start, inside = "", 0, False
     for number, line in enumerate(lines, 1):
         if _HEADING.match(line):

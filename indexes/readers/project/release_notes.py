@@ -1,5 +1,5 @@
-"""Reads scripts/release_notes of a tree: by which paths and words its scripts sort changes into
-the categories of the release notes, and which topics there are."""
+"""Reads categories and topics of release notes, with their paths and words, from
+scripts/release_notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from indexes.readers.python.scope import texts
 
 
 class CategoryRule(NamedTuple):
-    """A change of a file with one of these words in its path is of a category."""
+    """The category of changes to files with one of these words in their path."""
 
     words: tuple[str, ...]
     category: str
@@ -26,7 +26,7 @@ class CategoryRule(NamedTuple):
 
 
 class TitleRule(NamedTuple):
-    """A change with this in its title is of a category."""
+    """The category of changes with this in their title."""
 
     text: str
     category: str
@@ -34,7 +34,7 @@ class TitleRule(NamedTuple):
 
 
 def read_category_rules(data: bytes) -> tuple[CategoryRule, ...]:
-    """The rules by path of ``categorize``, in the order in which the script asks them."""
+    """The rules by path of ``categorize``, in order."""
     loops = (
         node
         for function in _functions(data, "categorize")
@@ -55,7 +55,7 @@ def _rules(body: Iterable[ast.stmt]) -> Iterator[CategoryRule]:
 
 
 def _category(node: ast.stmt) -> str:
-    """What ``category = "jit"``, or ``category = common.quantization.name``, sets."""
+    """The value of ``category = "jit"`` or ``category = common.quantization.name``."""
     if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != "category":
         return ""
     if isinstance(node.value, ast.Constant):
@@ -65,7 +65,7 @@ def _category(node: ast.stmt) -> str:
 
 
 def _asked(test: ast.expr) -> tuple[tuple[str, ...], bool]:
-    """The words that a condition asks the path for, and whether it does in lower case."""
+    """The words that a condition tests the path for, and whether in lower case."""
     if isinstance(test, ast.Call) and len(test.args) == 2:
         file, words = test.args
         return tuple(texts(words)), "lower" in ast.unparse(file)
@@ -85,7 +85,7 @@ def read_title_rules(data: bytes) -> tuple[TitleRule, ...]:
 
 
 def read_words(data: bytes, name: str) -> tuple[tuple[str, ...], int]:
-    """The texts of a list that a script assigns to a name, with its line; none where it doesn't."""
+    """The strings of a list assigned to a name, with the line; none if there is no such list."""
     for node in _parsed(data).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
             return tuple(texts(node.value)), node.lineno

@@ -25,14 +25,14 @@ class MergeRule(NamedTuple):
     name: str
     patterns: tuple[Pattern, ...]
     approved_by: tuple[str, ...]
-    """GitHub users and ``org/team``; empty when any reviewer with rights will do."""
+    """GitHub users and ``org/team``; empty for any reviewer with rights."""
     checks: tuple[str, ...]
-    """What must be green before the merge."""
+    """Checks that must pass before the merge."""
     line: int
 
 
 class LabelRule(NamedTuple):
-    """A label of ``.github/labeler.yml`` with the paths that bring it."""
+    """A label of ``.github/labeler.yml`` with its path patterns."""
 
     label: str
     patterns: tuple[Pattern, ...]
@@ -44,7 +44,7 @@ class Module(NamedTuple):
 
     name: str
     people: tuple[str, ...]
-    """GitHub names; those marked emeritus are left out."""
+    """GitHub names, without emeriti."""
     line: int
 
 
@@ -88,13 +88,15 @@ def _patterns(field: Field) -> Iterator[Pattern]:
 def merge_match(rule: MergeRule, path: str) -> Pattern | None:
     """The pattern of a merge rule that covers a path.
 
-    As ``patterns_to_regex`` of PyTorch's merge script reads it: ``*`` stays in a folder,
-    ``**`` does not, and it is enough that the path begins like the pattern."""
+    As ``patterns_to_regex`` of PyTorch's merge script: ``*`` stays in a folder, ``**`` does not,
+    and a
+    prefix match is enough.
+    """
     return next((one for one in rule.patterns if _merge_regex(one.text).match(path)), None)
 
 
 def label_match(rule: LabelRule, path: str) -> Pattern | None:
-    """The pattern that brings a label to a path; the whole path must fit."""
+    """The pattern of a label that matches a whole path."""
     return next((one for one in rule.patterns if _merge_regex(one.text).fullmatch(path)), None)
 
 

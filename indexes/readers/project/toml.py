@@ -1,4 +1,4 @@
-"""Reads TOML, of a tree and of torchnav's own settings."""
+"""Parses TOML, of a tree and of torchnav's settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from indexes.model.bounds import TOML_LINE
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """A TOML table. Raises ValueError when it is none."""
+    """A TOML table. Raises ValueError if invalid."""
     module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
     try:
         loads = import_module(module).loads

@@ -1,8 +1,8 @@
-"""Reads the lists of names in torchgen's own source: which operators its rules except.
+"""Reads lists of names from torchgen's source: the operators that its rules except.
 
-``MANUAL_AUTOGRAD``, ``VIEW_FUNCTIONS``, ``STRUCTURED_DISPATCH_KEYS`` and others decide
-what is generated, and differ between versions. They are evaluated here without running
-anything: literals of strings, and the few operations that join them.
+``MANUAL_AUTOGRAD``, ``VIEW_FUNCTIONS``, ``STRUCTURED_DISPATCH_KEYS`` and others decide what is
+generated, and differ between versions. They are evaluated without running anything: string literals
+and a few operations on them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from indexes.readers.python.scope import assigned_names, texts
 
 Names = tuple[str, ...]
 ForeachRule = Literal["none", "unary", "functional", "all"]
-"""Which foreach operators torchgen gives the formulas of the operator that they repeat: none of
-them, those of one argument, those that are not in place, or all."""
+"""Which foreach operators use the formulas of the operator they repeat: none, those of one
+argument, those not in place, or all."""
 
 _READS = "from_yaml"
 _GENERATES = "add_generated_native_functions"
@@ -32,30 +32,28 @@ _FUNCTIONALIZES = "gen_functionalization_registration"
 _IS_COMPOSITE = "has_composite_implicit_autograd_kernel"
 
 Functionalized = Literal["none", "views", "all"]
-"""Which composite operators torchgen registers under Functionalize with their own kernels, so that
-they decompose first: none, those that return views, or all."""
+"""Which composite operators are registered under Functionalize with their own kernels, so that they
+decompose first: none, views, or all."""
 
 
 @dataclass(frozen=True, slots=True)
 class TorchgenLists:
-    """What one or several files of torchgen define."""
+    """The lists defined in one or several files of torchgen."""
 
     names: Mapping[str, Names] = field(default_factory=dict)
-    """Module-level lists, sets and dict keys of strings, by variable, and what classes assign:
-    the members of enumerations."""
+    """Lists, sets and dict keys of strings by variable, and members of enumerations."""
     fields: Names = ()
-    """The fields of an entry of native_functions.yaml; any other is refused."""
+    """The accepted fields of an entry in native_functions.yaml."""
     core: bool | None = None
-    """Whether operators tagged core are an exception where variants are generated; None when
-    the function that generates them was not read."""
+    """Whether operators tagged core are an exception for variants; None if unknown."""
     kept_tags: Names = ()
-    """The tags that pass on to a generated variant."""
+    """The tags that a generated variant inherits."""
     foreach: ForeachRule | None = None
-    """None when the function that matches formulas was not read."""
+    """None if the function that matches formulas was not read."""
     functionalized: Functionalized | None = None
-    """None when the function that registers for functionalization was not read."""
+    """None if the function that registers for functionalization was not read."""
     functionalized_by_hand: Names | None = None
-    """The operators that this function names: others are functionalized by rule."""
+    """The operators named in this function; others follow its rules."""
 
 
 def read_torchgen_lists(
@@ -104,7 +102,7 @@ def _members(cls: ast.ClassDef) -> Names:
 
 
 def _popped(cls: ast.ClassDef) -> Names:
-    """The fields that ``from_yaml`` takes out of an entry, of which nothing may be left over."""
+    """The fields that ``from_yaml`` pops from an entry, none of which may be left over."""
     reads = (s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == _READS)
     calls = (n for function in reads for n in ast.walk(function) if isinstance(n, ast.Call))
     pops = (c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "pop")
@@ -112,8 +110,8 @@ def _popped(cls: ast.ClassDef) -> Names:
 
 
 def _functionalized(registers: ast.FunctionDef) -> Functionalized:
-    """The helper that writes one registration has a branch for composite kernels where there are
-    such; others than views are registered where being composite is one of several reasons."""
+    """The rule, by whether the helper that writes a registration has a branch for composite
+    kernels, and whether that is one of several conditions."""
     nodes = list(ast.walk(registers))
     if any(isinstance(n, ast.BoolOp) and isinstance(n.op, ast.Or) and _asks(n) for n in nodes):
         return "all"
@@ -123,7 +121,7 @@ def _functionalized(registers: ast.FunctionDef) -> Functionalized:
 
 
 def _excepted(registers: ast.FunctionDef) -> Names:
-    """What names of operators are compared with: ``str(f.func.name) == "lift"``."""
+    """Operator names in comparisons: ``str(f.func.name) == "lift"``."""
     compared = [n for n in ast.walk(registers) if isinstance(n, ast.Compare)]
     equal = [n for n in compared if isinstance(n.ops[0], ast.Eq)]
     return tuple(dict.fromkeys(text for node in equal for text in texts(node)))
@@ -134,8 +132,7 @@ def _asks(node: ast.AST) -> bool:
 
 
 def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
-    """As the matching of formulas grew: at first it knew no foreach operators, then those of one
-    argument, then all but those in place."""
+    """The rule: versions matched none, then those of one argument, then all not in place."""
     matching = functions.get(_MATCHES)
     if matching is None:
         return None
@@ -148,7 +145,7 @@ def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
 
 
 def _kept_tags(function: ast.FunctionDef) -> Names:
-    """The tags named where ``tags`` is set: ``{"generated"} | (f.tags & {"view_copy"})``."""
+    """The tags in ``{"generated"} | (f.tags & {"view_copy"})``."""
     named = [text for node in ast.walk(function) if _sets_tags(node) for text in texts(node)]
     return tuple(dict.fromkeys(text for text in named if text != "generated"))
 
@@ -182,7 +179,7 @@ def _extend(loop: ast.For, names: dict[str, Names]) -> None:
 
 
 def _names(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
-    """The strings an expression joins; None where it is anything else."""
+    """The strings in an expression; None if it is anything else."""
     if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
         return _all([_element(element, names) for element in node.elts])
     if isinstance(node, ast.Dict):

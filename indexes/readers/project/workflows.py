@@ -1,4 +1,4 @@
-"""Reads what starts the workflows of ``.github/workflows``."""
+"""Reads the triggers of the workflows in ``.github/workflows``."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _JOB = regex(r"^  [\w-]+:\s*$", re.MULTILINE)
 
 
 class WorkflowFile(NamedTuple):
-    """A workflow, with what starts it."""
+    """A workflow with its triggers."""
 
     name: str
     line: int
-    """That of ``on:``."""
+    """The line of ``on:``."""
     jobs: int
     on_pull_request: bool
-    """Whether each change of a pull request starts it, if its paths fit."""
+    """Whether changes to matching paths of a pull request start it."""
     paths: tuple[str, ...]
-    """Patterns of which a changed file must fit one; none means any file."""
+    """Patterns, one of which a changed file must match; none for any file."""
     ignored: tuple[str, ...]
     tags: tuple[str, ...]
     """Patterns of tags whose push starts it: the label ``ciflow/mps`` sets ``ciflow/mps/*``."""
@@ -38,7 +38,7 @@ class WorkflowFile(NamedTuple):
 
 
 def read_workflow(data: bytes, path: str) -> WorkflowFile | None:
-    """The workflow of a file; None where nothing says what starts it."""
+    """The workflow of a file; None if nothing starts it."""
     text = data.decode("utf-8", "replace")
     starts = _STARTS.search(text)
     if starts is None:

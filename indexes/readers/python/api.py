@@ -1,7 +1,9 @@
 """Python entry points: which operator a function, Tensor method or Module of the API calls.
 
-Read in the files that make up the public API. A function leads to the calls whose results it
-returns, and to every call of a generated binding (``torch._C._nn.x``, ``_VF.x``)."""
+Read in the files of the public API. A function leads to the calls whose results it returns, and to
+every
+call of a generated binding (``torch._C._nn.x``, ``_VF.x``).
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ _CALLABLE = regex(
     r"torch\.(?:(?:nn\.functional|linalg|special|fft|sparse|nested|Tensor|_VF|_C\._\w+"
     r"|_C\.\w*TensorBase|ops\.\w+)\.)?[a-z_]\w*$|torch\.ops(?:\.\w+){3}$"
 )
-"""Paths of functions that may be operators."""
+"""Patterns of names that may be operators."""
 _MODULES = "torch/nn/modules/"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BINDINGS = regex(r"torch\.(?:_VF|_C\._\w+)\.\w+$")
-"""Modules that hold generated bindings and nothing else."""
+"""Modules with nothing but generated bindings."""
 
 
 def is_api_file(path: str) -> bool:
@@ -55,7 +57,7 @@ class _Call(NamedTuple):
 
 
 def read_api(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """Functions, methods, modules and plain aliases of a file, each with what it calls."""
+    """The functions, methods, modules and plain aliases of a file, each with its calls."""
     source = without_strings(text.data, text.strings)
     if _MODULES in path:
         source = without_bodies(source, _other_methods(source))
@@ -67,8 +69,7 @@ def read_api(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
 
 
 def _other_methods(data: bytes) -> list[Block]:
-    """The methods of ``nn.Module`` classes that no ``forward`` needs: the set-up of parameters,
-    state and printing."""
+    """Methods of ``nn.Module`` classes for set-up, state and printing, not for ``forward``."""
     return [
         block
         for block in blocks(data)
@@ -85,7 +86,7 @@ _FUNCTIONAL = regex(rb"(?<![\w.])(?:F|_VF|torch\._C\._nn)\.")
 
 
 class _Body:
-    """The calls, returned values and assignments of a function, gathered in one walk."""
+    """The calls, returned values and assignments of a function, from one walk."""
 
     def __init__(self, node: _Function) -> None:
         self.calls: list[ast.Call] = []
@@ -177,7 +178,7 @@ class _Reader:
             yield PythonFact("module", target, symbol, node.lineno, end, detail)
 
     def _methods(self, node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-        """The methods of a class, those of its bases in the same file included."""
+        """The methods of a class, including those of its bases in the same file."""
         classes = {one.name: one for one in self._tree.body if isinstance(one, ast.ClassDef)}
         found: dict[str, ast.FunctionDef] = {}
         for name in (base.id for base in reversed(node.bases) if isinstance(base, ast.Name)):
@@ -227,21 +228,21 @@ class _Reader:
         return list(reached.values())
 
     def _resolve(self, dotted: str, tensors: dict[str, str]) -> str:
-        """The full path of a name in this file; empty when it is none of PyTorch's."""
+        """The full path of a name in this file; empty if it is not PyTorch's."""
         head, _, rest = dotted.partition(".")
         base = tensors.get(head) or self._scope.get(head, "")
         return f"{base}.{rest}" if base and rest else base
 
 
 def _operator(dotted: str) -> str:
-    """A target in its one spelling: ``torch.ops.aten.add.Tensor`` is ``aten::add.Tensor``."""
+    """The normal form of a target: ``aten::add.Tensor`` for ``torch.ops.aten.add.Tensor``."""
     if dotted.startswith("torch.ops."):
         return dotted.removeprefix("torch.ops.").replace(".", "::", 1)
     return canonical(dotted)
 
 
 def _public_prefix(module: str) -> str:
-    """Under which name a module's functions are public: ``torch.functional`` fills ``torch``."""
+    """The module under which functions are public: ``torch`` for ``torch.functional``."""
     return _PUBLIC.get(module, module)
 
 
@@ -254,7 +255,7 @@ _PUBLIC = {
 
 
 def _dotted(node: ast.expr) -> str:
-    """``a.b.c``; for a method of ``-a`` or ``a[...]`` the name is kept too; else empty."""
+    """``a.b.c``; only the name for a method of ``-a`` or ``a[...]``; else empty."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -267,7 +268,7 @@ def _dotted(node: ast.expr) -> str:
 def _tail_calls(
     node: ast.expr | None, assigned: dict[str, list[ast.expr]], seen: set[str]
 ) -> Iterator[ast.Call]:
-    """The calls whose result an expression passes on."""
+    """The calls whose result an expression returns."""
     if isinstance(node, ast.Call):
         yield node
         if isinstance(node.func, ast.Attribute):
@@ -290,7 +291,7 @@ def _parts(node: ast.expr | None) -> Iterable[ast.expr]:
 
 
 def _tensor_parameters(node: _Function) -> dict[str, str]:
-    """Parameters that are tensors by annotation, or without one by the name ``input``."""
+    """Parameters annotated as tensors, or named ``input`` without annotation."""
     return {
         one.arg: "torch.Tensor"
         for one in [*node.args.args, *node.args.kwonlyargs]

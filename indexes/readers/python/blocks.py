@@ -1,8 +1,10 @@
-"""Where functions and classes of a Python file begin and end, without parsing it.
+"""Finds the extent of functions and classes of a Python file without parsing it.
 
-Files are scanned for ``def`` and ``class`` at the start of a line and blocks are closed by
-indentation, as Python does; text inside triple quotes is left out. This costs a few
-nanoseconds a byte, so that every file of a tree can be read."""
+Files are scanned for ``def`` and ``class`` at the start of a line, and blocks are closed by
+indentation.
+Text in triple quotes is left out. This takes a few nanoseconds a byte, so that every file of a tree
+can be read.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ from indexes.model.vocabulary import Problem
 
 
 class Spans:
-    """Disjoint spans of bytes, asked "does this offset lie in one, and where does that end"."""
+    """Disjoint spans of bytes."""
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self.spans = spans
         self._starts = [start for start, _ in spans]
 
     def end_at(self, offset: int) -> int:
-        """End of the span that ``offset`` lies inside of (not at its start); 0 when in none."""
+        """End of the span that ``offset`` lies inside of (not at its start); 0 if in none."""
         at = bisect_right(self._starts, offset - 1) - 1
         return self.spans[at][1] if at >= 0 and offset < self.spans[at][1] else 0
 
@@ -55,9 +57,10 @@ SHORT_STRING = regex(rb"""\"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
 
 
 def _opens_string(data: bytes, after: int, at: int) -> bool:
-    """Whether three quotes open a string rather than stand in a comment or another string.
+    """Whether three quotes open a string, and are not in a comment or another string.
 
-    ``after`` is where the string before them ended."""
+    ``after``: the end of the string before.
+    """
     before = data[max(data.rfind(b"\n", after, at) + 1, after) : at].strip(b" \tr")
     if not before:
         return True
@@ -94,9 +97,9 @@ class Head(NamedTuple):
     name: str
     line: int
     parent: int
-    """Index of the ``def`` or ``class`` it stands in, or -1."""
+    """Index of the enclosing ``def`` or ``class``, or -1."""
     qualified: str
-    """With the names of the blocks around it: ``TestTorch.test_add``."""
+    """With the names of the enclosing blocks: ``TestTorch.test_add``."""
 
 
 _HEAD = regex(rb"([^\S\n]*)(?:async[ \t]+)?(?:def|(class))[ \t]+(\w+)")
@@ -109,8 +112,10 @@ def heads(
 ) -> list[Head]:
     """Every ``def`` and ``class`` in file order, nested ones included.
 
-    Nesting is judged by indentation and by code at column 0 in between; ``keywords`` narrows
-    what is looked for (``def test_``)."""
+    Nesting is judged by indentation and by code at column 0 in between; ``keywords`` narrows the
+    search
+    (``def test_``).
+    """
     strings = strings or triple_quoted(data)
     found: list[Head] = []
     open_: list[int] = []
@@ -131,7 +136,7 @@ def heads(
 def _head_lines(
     data: bytes, strings: Spans, keywords: tuple[bytes, ...]
 ) -> Iterator[re.Match[bytes]]:
-    """The lines of ``def`` and ``class``, but for those inside of strings."""
+    """The lines of ``def`` and ``class`` outside strings."""
     spans = iter(strings.spans)
     begin, end = next(spans, _NEVER)
     for at in sorted(at for keyword in keywords for at in occurrences(data, keyword)):
@@ -147,7 +152,7 @@ def _head_lines(
 def _close(
     open_: list[int], data: bytes, found: list[Head], start: int, indent: int, strings: Spans
 ) -> None:
-    """Takes the blocks from ``open_`` that ended before a line of ``indent`` at ``start``."""
+    """Removes the blocks of ``open_`` that ended before a line of ``indent`` at ``start``."""
     while open_ and found[open_[-1]].indent >= indent:
         open_.pop()
     if open_ and _top_level_code(data, found[-1].start, start, strings):
@@ -157,7 +162,7 @@ def _close(
 
 
 def _top_level_code(data: bytes, start: int, end: int, strings: Spans) -> bool:
-    """Whether code stands at column 0 between two lines: every block before it has ended."""
+    """Whether code stands at column 0 between two lines, which ends every block."""
     while match := _TOP_LEVEL_CODE.search(data, start, end):
         start = strings.end_at(match.start() + 1)
         if not start:
@@ -166,7 +171,7 @@ def _top_level_code(data: bytes, start: int, end: int, strings: Spans) -> bool:
 
 
 def _leaves(data: bytes, found: list[Head], block: int, end: int, strings: Spans) -> bool:
-    """Whether an indented block ended before an offset, by code no deeper than itself."""
+    """Whether an indented block ended before an offset, by code indented no deeper."""
     start = found[-1].start if len(found) - 1 > block else found[block].start
     return _dedented(data, start, found[block].indent, strings, end) is not None
 
@@ -174,7 +179,7 @@ def _leaves(data: bytes, found: list[Head], block: int, end: int, strings: Spans
 def _dedented(
     data: bytes, start: int, indent: int, strings: Spans, end: int
 ) -> re.Match[bytes] | None:
-    """The first line of code, between two offsets, that is no deeper than ``indent``."""
+    """The first line of code between two offsets that is indented no deeper than ``indent``."""
     search = _dedent(indent).search
     match = search(data, start, end)
     while match:
@@ -186,7 +191,7 @@ def _dedented(
 
 
 def occurrences(data: bytes, text: bytes, start: int = 0, end: int | None = None) -> list[int]:
-    """Where a text occurs."""
+    """The offsets of a text."""
     found, at = [], data.find(text, start, end)
     while at >= 0:
         found.append(at)
@@ -209,7 +214,7 @@ class Block(NamedTuple):
 def blocks(
     data: bytes, strings: Spans | None = None, known: list[Head] | None = None
 ) -> list[Block]:
-    """Every ``def`` and ``class`` with its last line; twice the cost of :func:`heads`."""
+    """Every ``def`` and ``class`` with its last line; takes twice as long as :func:`heads`."""
     strings = strings or triple_quoted(data)
     return [
         _block(data, head, strings) for head in (heads(data, strings) if known is None else known)
@@ -223,12 +228,12 @@ def _block(data: bytes, head: Head, strings: Spans) -> Block:
 
 @cache
 def _dedent(indent: int) -> re.Pattern[bytes]:
-    """A line of code that stands no deeper than ``indent``; a closing bracket is not one."""
+    """The pattern of a line of code indented no deeper than ``indent``, not a closing bracket."""
     return re.compile(rb"\n(?![ \t]{%d})[ \t]*[^\s#)\]}]" % (indent + 1))
 
 
 def statement_end(data: bytes, start: int, indent: int, strings: Spans) -> int:
-    """Offset of the end of the last line of the statement whose line begins at ``start``."""
+    """End of the last line of the statement whose line begins at ``start``."""
     match = _dedented(data, start, indent, strings, len(data))
     return code_end(data, start, match.start() if match else len(data), strings)
 
@@ -251,14 +256,13 @@ def innermost(found: list[Block], line: int) -> Block | None:
 
 
 def parse(source: bytes | str) -> ast.Module:
-    """``ast.parse`` of somebody else's source: without warnings, and whatever is wrong with it,
-    nested too deep for the parser included, is a SyntaxError."""
+    """``ast.parse`` without warnings; every failure, even too deep nesting, is a SyntaxError."""
     with _foreign():
         return ast.parse(source)
 
 
 def parse_expression(source: str) -> ast.expr:
-    """The same of an expression."""
+    """The same for an expression."""
     with _foreign():
         return ast.parse(source, mode="eval").body
 
@@ -275,7 +279,7 @@ def _foreign() -> Iterator[None]:
 
 
 def parsed(source: bytes | str, path: str) -> ast.Module | Problem:
-    """As ``parse``; the problem of a file that is not Python."""
+    """As ``parse``, with a problem for a file that is not Python."""
     try:
         return parse(source)
     except SyntaxError as error:
@@ -283,7 +287,7 @@ def parsed(source: bytes | str, path: str) -> ast.Module | Problem:
 
 
 def without_bodies(data: bytes, emptied: Iterable[Block]) -> bytes:
-    """The source with some functions and classes emptied, everything else on the same lines."""
+    """The source with some functions and classes emptied, all else on the same lines."""
     parts, at = [], 0
     for block in emptied:
         head = block.head
@@ -307,7 +311,7 @@ def without_strings(data: bytes, strings: Spans) -> bytes:
 
 
 class Text:
-    """A Python file and what several readers want to know of its lines, found once."""
+    """A Python file with parts that several readers use, each found once."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

@@ -1,6 +1,7 @@
-"""Follows calls: into the module's own helpers, and to PyTorch's registration API.
+"""Follows calls into the module's own helpers and to PyTorch's registration API.
 
-What a call registers is recorded; a call of another module's function is kept for later."""
+Registrations are recorded; calls of other modules' functions are kept for later.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ _OF_A_MODULE = regex(r"torch\.(?!ops\.)\w+\.")
 
 
 class Calls(Expressions):
-    """Evaluates calls. ``registrations`` and ``deferred`` hold what was found."""
+    """Evaluates calls and collects ``registrations`` and ``deferred`` calls."""
 
     def __init__(self, module: str, known: Mapping[str, object]) -> None:
         super().__init__(module, known)
@@ -90,7 +91,7 @@ class Calls(Expressions):
         return self.call(callee, given, last_name(node.func), texts)
 
     def _method(self, owner: object, name: str, given: Arguments) -> object | None:
-        """A method of a value that is known; None when it is no such method."""
+        """The result of a known value's method; None if it has no such method."""
         if isinstance(owner, Op) and name == "py_impl":
             return registration_api.py_impl(owner, given)
         if isinstance(owner, Library) and name == "define":
@@ -109,7 +110,7 @@ class Calls(Expressions):
         return registering or self._outside(expressions.attribute(owner, node.attr))
 
     def _of_an_operator(self, owner: object, name: str) -> Partial | None:
-        """``numpy_sin.register_fake``, of a function that ``custom_op`` made an operator."""
+        """``numpy_sin.register_fake``, for a function that ``custom_op`` made an operator."""
         function = identity(owner) if name in registration_api.OF_AN_OPERATOR else None
         if function not in self.operators:
             return None
@@ -118,7 +119,7 @@ class Calls(Expressions):
     def call(
         self, callee: object, given: Arguments, name: str = "", texts: Texts = ((), {})
     ) -> object:
-        """The value of a call, with what it registers recorded."""
+        """The value of a call; records what it registers."""
         name = callee.last if isinstance(callee, Path) else name
         root = registration_api.ROOTS.get(name)
         if root and not self._wraps_namesake(callee, name):
@@ -134,7 +135,7 @@ class Calls(Expressions):
         return self._apply(callee, given)
 
     def call_from_outside(self, name: str, given: Arguments, callee: object = None) -> object:
-        """Call a function of this module (or ``callee``, which it returned) for another one."""
+        """Calls a function of this module (or ``callee``, which it returned) for another module."""
         self._steps = 0
         self.stack.append(name)
         made = self.call(callee or self.globals.get(name), given)
@@ -142,11 +143,11 @@ class Calls(Expressions):
         return made
 
     def _wraps_namesake(self, callee: object, name: str) -> bool:
-        """Whether a module's own function, named like one of the API's, calls that very one."""
+        """Whether a module's own function wraps the API function of the same name."""
         return isinstance(callee, Closure) and self._calls_name(callee.node, name)
 
     def _apply(self, callee: object, given: Arguments) -> object:
-        """Call what another call returned: mostly a decorator that gets its function."""
+        """Calls the result of another call: mostly a decorator."""
         function = given[0][0] if given[0] else UNKNOWN
         if isinstance(callee, Pending):
             return self._register(callee, function)
@@ -217,7 +218,7 @@ class Calls(Expressions):
         return value
 
     def _as_operator(self, record: Registration, found: Pending, value: object) -> Registration:
-        """What defines an operator by a function, with the schema that is inferred from it."""
+        """The definition of an operator by a function, with the inferred schema."""
         detail = {**found.detail}
         if isinstance(value, Closure) and "schema" in detail and not detail["schema"]:
             node = value.node
@@ -265,7 +266,7 @@ class Calls(Expressions):
                 self._register(found, UNKNOWN)
 
     def _follow(self, callee: Closure, given: Arguments) -> object:
-        """Evaluate the body of a function of the module for these arguments."""
+        """Evaluates the body of a function of the module for these arguments."""
         name = callee.function.name
         if len(self.stack) >= _MAX_DEPTH:
             return UNKNOWN
@@ -287,8 +288,7 @@ class Calls(Expressions):
         return _returned(returned)
 
     def needs(self, value: object) -> None:
-        """Note that a registration hangs on a name of another module of PyTorch's. Those of
-        ``torch`` itself are bindings."""
+        """Notes that a registration needs a name of another module, other than a binding."""
         if isinstance(value, Path) and _OF_A_MODULE.match(value.dotted):
             self.imported.setdefault(value.dotted, self.site)
 
@@ -324,7 +324,7 @@ class Calls(Expressions):
         return UNKNOWN
 
     def scope_of(self, callee: Closure, given: Arguments = ((), {})) -> Scope:
-        """The scope of a function's body: a call's arguments, or the parameters' defaults."""
+        """The scope of a function's body, with arguments or default values."""
         (args, kwargs), spec, scope = given, callee.node.args, Scope(callee.scope)
         named = [*spec.posonlyargs, *spec.args]
         missing = [None] * (len(named) - len(spec.defaults))
@@ -352,7 +352,7 @@ def _is_generator(function: ast.AST) -> bool:
 
 
 def _own_function(value: object) -> str:
-    """A function of the module with its line: ``_fma_aten@24``; what ``partial`` is given."""
+    """A function of the module with its line, as ``_fma_aten@24``, or that of a ``partial``."""
     function = identity(value.callee if isinstance(value, Partial) else value)
     return f"{function.name}@{function.line}" if function and not function.inner else ""
 
@@ -363,7 +363,7 @@ def parameters(node: Callee) -> list[ast.arg]:
 
 
 def _is_procedure(node: Callee) -> bool:
-    """A function without parameters: a part of the module that is run when it is called."""
+    """Whether a function takes no arguments, as part of the module that runs when it is called."""
     return not (parameters(node) or node.args.vararg or node.args.kwarg)
 
 

@@ -1,10 +1,10 @@
-"""Tables of decompositions by name: which operators are asked of torch._decomp's own table.
+"""Tables of decompositions by name: which operators they take from torch._decomp's table.
 
 ``inductor_decompositions = get_decompositions([...])``, ``return get_decompositions([...])``,
 ``decompositions = {**core_aten_decompositions(), **inductor_decompositions}``,
-``remove_decompositions(decompositions, decomps_to_exclude)``, and the class that export keeps its
-table in. A row has the table as its symbol; its target is an operator, or a table whose
-decompositions it takes over."""
+``remove_decompositions(decompositions, decomps_to_exclude)``, and the class of export's table. The
+symbol of a row is the table; the target is an operator or an included table.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAKES = regex(
 )
 _OPERATOR = regex(r"torch\.(?:_ops\.)?ops\.(\w+)\.(\w+)(?:\.(\w+))?$")
 _TABLE = regex(r"torch\.[\w.]*[dD]ecomp\w*$")
-"""What tables, and the functions and classes that make them, are called."""
+"""Names of tables, and of functions and classes that make them."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -35,13 +35,13 @@ def makes_tables(path: str, data: bytes) -> bool:
 
 
 def _line(data: bytes, at: int) -> tuple[int, int]:
-    """Where the line around an offset begins, with the end of the one before, and where it ends."""
+    """The end of the line before, and the end of the line around an offset."""
     end = data.find(b"\n", at)
     return max(0, data.rfind(b"\n", 0, at)), len(data) if end < 0 else end
 
 
 def read_tables(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The tables of a file, a row for each operator and for each table that they take over."""
+    """The tables of a file, one row for each operator and included table."""
     tree = parsed(text.data, path)
     if isinstance(tree, Problem):
         return [], []  # the reader of registrations says why
@@ -101,7 +101,7 @@ class _Reader:
             yield from self._operators(table, call.args[1], removed=1)
 
     def _table(self, table: str, made: ast.expr) -> Iterator[PythonFact]:
-        """What an expression that makes a table puts into it."""
+        """The rows of an expression that makes a table."""
         if isinstance(made, ast.Dict):
             for key, value in zip(made.keys, made.values, strict=True):
                 if key is None:
@@ -125,7 +125,7 @@ class _Reader:
                 yield PythonFact("table", target, table, one.lineno, one.lineno, pack(**detail))
 
     def _inside(self, body: list[ast.stmt]) -> _Reader:
-        """The reader of a function's body, with the names that it gives to modules."""
+        """The reader of a function's body, with its names for modules."""
         names = {**self._names, **dict(_assigned(body, self._names))}
         return _Reader(self._module, names, {**self._lists, **dict(_listed(body))})
 
@@ -153,7 +153,7 @@ _LISTS = (ast.List, ast.Tuple, ast.Set)
 def _listed(
     body: list[ast.stmt], kinds: tuple[type[ast.expr], ...] = _LISTS
 ) -> Iterator[tuple[str, ast.expr]]:
-    """The first value of some kinds that each name is given."""
+    """The first value of certain kinds assigned to each name."""
     found: dict[str, ast.expr] = {}
     for node in body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, kinds):

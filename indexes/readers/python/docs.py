@@ -34,8 +34,8 @@ def read_docstrings(text: Text, path: str) -> tuple[list[PythonFact], list[Probl
 
 
 def _documented(call: ast.expr, bindings: set[str]) -> str:
-    """What a call documents; empty for anything else. ``bindings`` are modules of generated
-    bindings that the file imports from ``torch._C``."""
+    """The function that a call documents, else empty. ``bindings``: modules of generated bindings
+    that the file imports from ``torch._C``."""
     if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(dotted(call.func)):
         return ""
     given = call.args[0]
@@ -66,7 +66,7 @@ def read_overrides(data: bytes) -> list[PythonFact]:
 _DIRECTIVE = regex(r"(\s*)\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
 _ENTRY = regex(r"\s+~?([A-Za-z_][\w.]*)\s*$")
 PAGES = "docs/source"
-"""Where the pages of the documentation stand."""
+"""The folder of the documentation's pages."""
 
 _DOCUMENTS_ONE = {"autofunction", "automethod", "autoclass", "function", "method", "class"}
 _METHODS = {"automethod", "method"}
@@ -74,7 +74,7 @@ _CLASSES = {"autoclass", "class"}
 
 
 def read_page(data: bytes, path: str) -> list[PythonFact]:
-    """What a page under ``docs/source`` lists: ``autosummary`` entries, ``autofunction`` ..."""
+    """The entries of a page under ``docs/source``: ``autosummary``, ``autofunction`` ..."""
     facts: list[PythonFact] = []
     module, listing = "torch", False
     outer = ("", "")

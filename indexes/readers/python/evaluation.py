@@ -1,7 +1,9 @@
 """Follows the registering statements of a Python module without running it.
 
 Calls of the module's own helpers are followed into their bodies until a function of the
-registration API is reached; whatever only a run would tell is UNKNOWN."""
+registration
+API is reached; values that only a run would tell are UNKNOWN.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,12 @@ class Evaluator(Calls):
         self._package = module if is_package else module.rpartition(".")[0]
 
     def run(self, tree: ast.Module) -> None:
-        """Evaluate the statements of a module."""
+        """Evaluates the statements of a module."""
         self.execute(tree.body, self.globals)
         self.run_procedures()
 
     def run_procedures(self) -> None:
-        """Follow functions without parameters that nothing here calls: other modules do."""
+        """Follows functions without parameters that this module does not call: others do."""
         for value in list(self.globals.names.values()):
             if isinstance(value, Closure) and value.function.name not in self.followed:
                 self._run_procedure(value)
@@ -63,7 +65,7 @@ class Evaluator(Calls):
         self.conditions.pop()
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
-        """Evaluate statements up to the first ``return`` that is certain to be reached."""
+        """Evaluates statements up to the first certain ``return``."""
         maybe: Returned | None = None
         for statement in body:
             if self.exhausted():
@@ -111,7 +113,7 @@ class Evaluator(Calls):
         self._defer(self.value(node.value, scope))
 
     def _defer(self, value: object) -> None:
-        """Keep a call of another module's function that got an operator or function of ours."""
+        """Keeps a call of another module's function with an operator or function of this one."""
         if isinstance(value, Called) and not self.stack:
             passed = [*value.args, *value.kwargs.values()]
             if any(isinstance(one, (Op, Function, Closure)) for one in passed):
@@ -209,7 +211,7 @@ class Evaluator(Calls):
 
 
 def _given_to_super(node: ast.ClassDef) -> str:
-    """The name that a class gives its operator: ``super().__init__("cond")``."""
+    """The operator's name in ``super().__init__("cond")``."""
     for call in (one for one in ast.walk(node) if isinstance(one, ast.Call) and one.args):
         is_init = isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
         given = call.args[0]
@@ -228,14 +230,14 @@ _BROAD = frozenset(("BaseException", "Exception", "RuntimeError"))
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
-    """Whether what a registration raises (there is one already) is passed over."""
+    """Whether an exception of a registration is ignored."""
     kind = handler.type
     broad = kind is None or (isinstance(kind, ast.Name) and kind.id in _BROAD)
     return broad and not any(isinstance(one, ast.Raise) for one in handler.body)
 
 
 def _unlabelled(value: object) -> bool:
-    """A table that a module makes is known by the name that it gives it."""
+    """Whether a table has no name yet: it gets that of the variable."""
     if isinstance(value, Called):
         return value.callee.endswith(".get_decompositions")
     return isinstance(value, Opaque) and not value.label

@@ -1,6 +1,7 @@
-"""Evaluates expressions as far as the source says what they are. Nothing is executed.
+"""Evaluates expressions as far as the source tells. Nothing is executed.
 
-Of Python's own functions those few are known that registering code uses."""
+Only those of Python's own functions are known that registering code uses.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +33,13 @@ NAMES: dict[str, object] = {name: Builtin(name) for name in _BUILTINS.split()}
 
 _REFS = "torch._refs"
 LONGEST = 20_000
-"""Items or characters: what grows beyond it is no list of operators."""
+"""Items or characters: a longer value is no list of operators."""
 _MAX_STEPS = 400_000
-"""Nodes visited in one module: some ten times what PyTorch's largest needs."""
+"""Nodes visited in one module: about ten times what PyTorch's largest needs."""
 
 
 class Expressions:
-    """Evaluates expressions of one module; calls are left to a subclass."""
+    """Evaluates the expressions of one module; a subclass evaluates calls."""
 
     def __init__(self, module: str, known: Mapping[str, object]) -> None:
         self.module = module
@@ -47,7 +48,7 @@ class Expressions:
         self._steps = 0
 
     def value(self, node: ast.AST | None, scope: Scope) -> object:
-        """What an expression stands for; UNKNOWN when only a run would tell."""
+        """The value of an expression; UNKNOWN if only a run would tell."""
         self._steps += 1
         if self._steps > _MAX_STEPS:
             return UNKNOWN
@@ -55,12 +56,12 @@ class Expressions:
         return method(node, scope) if method else UNKNOWN
 
     def exhausted(self) -> bool:
-        """Count one step; whether there were so many that the module is not PyTorch's."""
+        """Counts one step; whether there are too many for a module of PyTorch."""
         self._steps += 1
         return self._steps > _MAX_STEPS
 
     def bind(self, target: ast.expr, value: object, scope: Scope) -> None:
-        """Assign to a name, or to the names of a tuple."""
+        """Assigns to a name, or to the names of a tuple."""
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -69,7 +70,7 @@ class Expressions:
                 self.bind(element, value[index] if known else UNKNOWN, scope)  # type: ignore[index]
 
     def items(self, nodes: Iterable[ast.expr], scope: Scope) -> list[object]:
-        """The values of a list display or of positional arguments, ``*x`` spread out."""
+        """The values of a list display or of positional arguments, with ``*x`` unpacked."""
         found: list[object] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
@@ -90,11 +91,11 @@ class Expressions:
         return self._outside(attribute(self.value(node.value, scope), node.attr))
 
     def _outside(self, value: object) -> object:
-        """What a name of another module stands for, where that is known."""
+        """The value of a name of another module, if known."""
         return self._known.get(value.dotted, value) if isinstance(value, Path) else value
 
     def iterated(self, value: object) -> list[object]:
-        """What a loop over a value goes through; once through what is UNKNOWN."""
+        """The values of a loop variable; one UNKNOWN if the iterable is UNKNOWN."""
         return list(value) if isinstance(value, (list, tuple, dict)) else [UNKNOWN]
 
     def value_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> object:
@@ -204,7 +205,7 @@ class Expressions:
 
 
 def joined(left: object, right: object) -> object:
-    """``left + right`` for texts and lists."""
+    """``left + right`` for strings and lists."""
     if isinstance(left, str) and isinstance(right, str):
         return left + right if len(left) + len(right) <= LONGEST else UNKNOWN
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
@@ -213,7 +214,6 @@ def joined(left: object, right: object) -> object:
 
 
 def attribute(value: object, name: str) -> object:
-    """``value.name``."""
     if isinstance(value, (Op, Path)):
         return value.attribute(name)
     if isinstance(value, Record):
@@ -227,14 +227,14 @@ def attribute(value: object, name: str) -> object:
 
 
 def truth(value: object) -> bool | None:
-    """Whether a value is true; None when that is not known."""
+    """Whether a value is true; None if unknown."""
     if value is None or isinstance(value, (bool, int, str, list, tuple, dict)):
         return bool(value)
     return True if isinstance(value, (Op, Function, Closure)) else None
 
 
 def compare(operator: ast.cmpop, left: object, right: object) -> object:
-    """``left is right``, ``==``, ``in`` and their opposites, for values that are known."""
+    """The result of ``is``, ``==``, ``in`` or their opposites for known values."""
     if left is UNKNOWN or right is UNKNOWN or isinstance(left, Path) or isinstance(right, Path):
         return UNKNOWN
     if isinstance(operator, (ast.Is, ast.Eq)):
@@ -254,7 +254,6 @@ def _same(left: object, right: object) -> bool:
 
 
 def item(value: object, index: object) -> object:
-    """``value[index]``."""
     if isinstance(value, (list, tuple, str)) and isinstance(index, int):
         return value[index] if -len(value) <= index < len(value) else UNKNOWN
     if isinstance(value, dict) and isinstance(index, (str, int, Op)):
@@ -271,7 +270,7 @@ _STRING_METHODS = frozenset(
 
 
 def method(owner: object, name: str, args: Sequence[object]) -> object | None:
-    """``owner.name(*args)``; None when it is not a method known here."""
+    """``owner.name(*args)``; None for a method that is not known here."""
     if isinstance(owner, str) and name in _STRING_METHODS:
         return _string_method(owner, name, args)
     if isinstance(owner, list) and name in {"append", "extend"} and args:
@@ -377,7 +376,7 @@ _CALLS: dict[str, Callable[[Sequence[object]], object]] = {
 
 
 def path_call(callee: Path, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-    """A call of a library function whose meaning registering code relies on."""
+    """A call of a library function that registering code relies on."""
     if callee.dotted in {"functools.partial", "partial"} and args:
         return Partial(args[0], tuple(args[1:]), dict(kwargs))
     if callee.last in {"wraps", "update_wrapper"} and args:
@@ -391,7 +390,7 @@ def path_call(callee: Path, args: Sequence[object], kwargs: Mapping[str, object]
 
 
 def aten_op_of_ref(reference: object, name: object) -> object:
-    """``torch._prims_common.get_aten_op``: ``torch._refs.special.zeta`` is ``special_zeta``."""
+    """``torch._prims_common.get_aten_op``: ``special_zeta`` for ``torch._refs.special.zeta``."""
     function = identity(reference)
     if function is None or not isinstance(name, str) or not function.module.startswith(_REFS):
         return UNKNOWN

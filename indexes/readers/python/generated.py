@@ -1,4 +1,4 @@
-"""What the generators of Python bindings and stub files make, read from the generators."""
+"""What the generators of Python bindings and stub files generate, read from their source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_generator(path: str) -> bool:
 
 
 def read_generator(data: bytes) -> list[PythonFact]:
-    """Stub files with their templates; binding files with what goes into each."""
+    """Stub files with their templates; binding files with their operators."""
     return [*_stubs(data), *_binding_files(data), *_skipped(data)]
 
 
@@ -48,7 +48,7 @@ def _binding_files(data: bytes) -> Iterator[PythonFact]:
 
 
 def _chosen_by(data: bytes, predicate: str) -> str:
-    """What a predicate chooses: ``python_module:nn``, ``variant:method``, ``variant:function``."""
+    """What a predicate selects: ``python_module:nn``, ``variant:method``, ``variant:function``."""
     found = re.search(rb"\ndef %s\(.*\n((?:[ \t]+.*\n)+)" % predicate.encode(), data)
     body = found[1] if found else b""
     module = re.search(rb"python_module == [\"'](\w+)[\"']", body)
@@ -59,7 +59,7 @@ def _chosen_by(data: bytes, predicate: str) -> str:
 
 
 def _skipped(data: bytes) -> Iterator[PythonFact]:
-    """Operators that get no binding: regexes over names, and whole signatures."""
+    """Operators without a binding: regexes over names, and whole signatures."""
     for found in _SKIP_LIST.finditer(data):
         for line_match in re.finditer(rb"\n[ \t]*([\"'].*)", found[1]):
             entry = _PATTERN.match(line_match[1])

@@ -1,6 +1,8 @@
-"""The schema that ``torch.library.custom_op`` infers from a function's annotations, as
-torch/_library/infer_schema.py does: ``def f(x: Tensor, n: int) -> Tensor`` is
-``(Tensor x, SymInt n) -> Tensor``."""
+"""The schema that ``torch.library.custom_op`` infers from annotations
+(torch/_library/infer_schema.py).
+
+``def f(x: Tensor, n: int) -> Tensor`` is ``(Tensor x, SymInt n) -> Tensor``.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ _TUPLES = frozenset(("tuple", "Tuple"))
 
 
 def inferred_schema(node: ast.FunctionDef | ast.AsyncFunctionDef, mutates: object) -> str:
-    """The arguments and results of a function as a schema; empty where an annotation is none that
-    PyTorch takes. ``mutates`` is what ``mutates_args`` was given."""
+    """The schema of a function's arguments and results; empty if PyTorch refuses an annotation.
+    ``mutates``: the value of ``mutates_args``."""
     try:
         arguments = ", ".join(_arguments(node.args, mutates))
         return f"({arguments}) -> {_returned(node.returns)}"
@@ -69,7 +71,7 @@ def _default(node: ast.expr) -> str:
 
 
 def _type(node: ast.expr | None) -> str:
-    """``Tensor?[]`` of ``list[Optional[Tensor]]``."""
+    """``Tensor?[]`` for ``list[Optional[Tensor]]``."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _type(parse_expression(node.value))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):

@@ -1,4 +1,4 @@
-"""C++ that a Python file holds as text and gives to ``torch.utils.cpp_extension.load_inline``."""
+"""C++ source in strings of a Python file, for ``torch.utils.cpp_extension.load_inline``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NO_NAMES = frozenset(("if", "for", "while", "switch", "catch", "return"))
 
 
 def has_inline(_: str, data: bytes) -> bool:
-    """Whether a file may hold such text."""
+    """Whether a file may contain such source."""
     return _CALL.encode() in data
 
 
 def read_inline(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The functions in it, each at its line in the Python file."""
+    """The functions in it, each with its line in the Python file."""
     tree = parsed(text.data.decode("utf-8", "replace"), path)
     if isinstance(tree, Problem):
         return [], []
@@ -43,7 +43,7 @@ def read_inline(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:
-    """What a call gives as sources: by name, or behind the name of the extension."""
+    """The sources in a call: by keyword, or behind the name of the extension."""
     yield from call.args[1:3]
     yield from (one.value for one in call.keywords if one.arg in _SOURCES)
 

@@ -1,8 +1,9 @@
-"""What Python tells its users, and the variables that they set.
+"""Messages in Python, and the variables that users set.
 
 Messages are the literals of ``raise X(f"...")``, ``warnings.warn("...")``,
-``torch._check(ok, lambda: f"...")`` and of texts that are put together before, without parsing the
-file; variables are entries of configuration modules and flags of backends."""
+``torch._check(ok, lambda: f"...")`` and of texts assembled before; variables are entries of
+configuration modules and flags of backends. Files are not parsed for messages.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +39,11 @@ _TOKEN = regex(
     )""",
     VERBOSE,
 )
-"""A comment or a literal; of one in three quotes the first two make an empty one where it does
-not end."""
+"""A comment or a literal. Of unterminated triple quotes the first two are an empty literal."""
 _COMMENT = regex(r"#[^\n]*")
 _BRACKETED = regex(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _NEXT = regex(r"[,;:]|(?<![=!<>])=(?!=)|[^\s+%(\\][ \t]*\n\s*(?!if\b|else\b)[^\s+%)\].]")
-"""What ends an expression: a comma, an assignment, a line that goes on with no operator."""
+"""The end of an expression: a comma, an assignment, a new line without operator."""
 _MARKS = regex(r"[()\[\]{}]|\n[ \t]*(?=[\w@])")
 _CALLED = regex(r"(\braise\s+)?([\w.]+)\s*\Z")
 _BEGINS = regex(
@@ -54,26 +54,26 @@ _AROUND = frozenset(("format", "join", "str", "dedent", "lambda", "repr"))
 _NO_MESSAGES = regex(
     r"[\w.]*(?:docstr\w*|_doc(?:__)?)(?: =)?|parser\.add_argument|def|class|if|elif|while"
 )
-"""What is given texts that no error has: documentation, and what others are compared with."""
+"""Functions whose texts are no errors: documentation and comparisons."""
 _TESTED = regex(r"\s+(?:not\s+)?in\b|\s*[=!]=")
-"""What stands behind a text that is looked for in another, or compared with it."""
+"""Text behind a literal that is compared or searched for."""
 _VARIABLE = regex(r"[A-Z][A-Z0-9_]{2,}")
 _CONTINUED = tuple("([,=+%")
-"""What stands before a literal that is part of an expression."""
+"""Text before a literal inside an expression."""
 _FIELD = regex(r"\{\{|\}\}|\{(?:[^{}]|\{[^{}]*\})+\}")
-"""What an f-string formats, with a format that has fields itself."""
+"""A replacement field of an f-string, whose format may have fields itself."""
 _ARM = regex(r"(?:^\{\s*|\belse\s+)\(?(?:'([^'{}]+)'|\"([^\"{}]+)\")")
 _PREFIX = regex(r"(?<!\w)[bBfFrRuU]{0,2}\Z")
 _FURTHEST, _NEAR = 600, 150
 _MARGIN, _LINE = 120, 80
 _LONGEST = 1500
-"""Characters of a message in three quotes; what is longer is a page."""
+"""Characters of a message in triple quotes; a longer one is a page."""
 
 Span = tuple[int, int]
 
 
 def read_messages(data: bytes) -> list[MessageFact]:
-    """The messages of a file and the environment variables that it names."""
+    """The messages of a file, and the environment variables that it names."""
     text = data.decode("latin-1")  # offsets agree with the file
     line = LineCount(text)
     spans = [one.span() for one in _TOKEN.finditer(text) if one[0][0] != "#"]
@@ -92,7 +92,7 @@ def read_messages(data: bytes) -> list[MessageFact]:
 
 
 def _is_page(text: str, start: int, end: int) -> bool:
-    """Whether a literal in three quotes is a docstring or a template rather than a message."""
+    """Whether a literal in triple quotes is a docstring or template, not a message."""
     if not text.startswith(('"""', "'''"), start) or end - start < 6:
         return False
     before = text[max(0, start - _MARGIN) : start].rstrip("bBfFrRuU").rstrip()
@@ -110,7 +110,8 @@ def _variable(text: str, start: int, end: int, line: LineCount) -> MessageFact |
 
 
 def _group(text: str, spans: list[Span], at: int) -> tuple[int, int]:
-    """The literals of the expression that one stands in: the first, and the next after them."""
+    """The index of the first literal in the expression around one, and the index behind its
+    last."""
     first, last = at, at + 1
     while first and _joins(text, spans[first - 1][1], spans[first][0]):
         first -= 1
@@ -120,7 +121,7 @@ def _group(text: str, spans: list[Span], at: int) -> tuple[int, int]:
 
 
 def _joins(text: str, end: int, start: int) -> bool:
-    """Whether what stands between two literals makes one text of them."""
+    """Whether the text between two literals concatenates them."""
     between = _between(text, end, start)
     if not between.strip():
         return True
@@ -149,7 +150,7 @@ def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | Non
 
 
 def _raising_call(text: str, start: int) -> tuple[int, str]:
-    """The call that a text is given to, or the statement that it stands in."""
+    """The call or statement that a text is passed to."""
     before = text[max(0, start - _NEAR) : start].rstrip("bBfFrRuU").rstrip()
     if before.endswith("("):  # most are all that a call is given
         opened = text.rfind("(", 0, start)
@@ -160,8 +161,7 @@ def _raising_call(text: str, start: int) -> tuple[int, str]:
 
 
 def _called(text: str, opened: int) -> tuple[int, str] | None:
-    """What is called with the parenthesis at a place; None for one of another kind, and for what
-    only puts a text together."""
+    """The callee of a parenthesis; None for other parentheses and functions that only format."""
     begin = max(text.rfind("\n", 0, opened) + 1, opened - _LINE)
     called = _CALLED.search(text, begin, opened)
     if not called or called[2].rpartition(".")[2] in _AROUND:
@@ -187,8 +187,7 @@ def _raising_call_within(text: str, start: int, most: int) -> tuple[int, str] | 
 
 
 def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
-    """Each run of adjacent literals, with whether it may be absent: in an arm of a conditional,
-    in an argument of something in the text."""
+    """Runs of adjacent literals, and whether each may be absent, as in a conditional."""
     written, may_miss, ended, depth = "", False, 0, 0
     for start, end in group:
         between = _between(text, ended, start) if ended else ""
@@ -207,13 +206,13 @@ def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
 
 
 def _is_formatted(text: str, start: int) -> bool:
-    """Whether an ``f`` stands before the quote of a literal."""
+    """Whether a literal is an f-string."""
     prefix = _PREFIX.search(text[max(0, start - 3) : start])
     return prefix is not None and "f" in prefix[0].lower()
 
 
 def _value(field: Match[str]) -> str:
-    """``HOLE`` for a field, with the texts between which a conditional in it chooses."""
+    """``HOLE`` for a field, with the texts that a conditional in it chooses from."""
     if field[0] in ("{{", "}}"):
         return field[0]
     arms = _ARM.findall(field[0]) if " else " in field[0] else ()
@@ -228,7 +227,7 @@ _GETTERS = ("__getattr__", "__setattr__", "__getattribute__")
 
 
 def read_variables(data: bytes, path: str) -> list[MessageFact]:
-    """Where the variables of a file are defined, each under its dotted name."""
+    """Where the variables of a file are defined, by dotted name."""
     is_config = _INSTALLED in data and _DEFINED not in data
     has_flags = _PROPERTY in data or all(mark in data for mark in _BY_NAME)
     if not (is_config or has_flags):
@@ -242,7 +241,7 @@ def read_variables(data: bytes, path: str) -> list[MessageFact]:
 
 
 def _entries(block: ast.Module | ast.ClassDef, prefix: str) -> Iterator[MessageFact]:
-    """The names that a configuration module, or a class in it, gives values."""
+    """The names that a configuration module, or a class in it, assigns."""
     for statement in block.body:
         if isinstance(statement, ast.ClassDef):
             yield from _entries(statement, f"{prefix}{statement.name}.")
@@ -252,7 +251,7 @@ def _entries(block: ast.Module | ast.ClassDef, prefix: str) -> Iterator[MessageF
 
 
 def _flags(tree: ast.Module, prefix: str) -> Iterator[MessageFact]:
-    """What classes that stand for modules read and set in C++."""
+    """Attributes that classes in place of modules read and set in C++."""
     instances = dict(_instances(tree))
     for one in tree.body:
         if isinstance(one, ast.ClassDef):
@@ -261,7 +260,7 @@ def _flags(tree: ast.Module, prefix: str) -> Iterator[MessageFact]:
 
 
 def _instances(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """``matmul = cuBLASModule()``: the class, and the name under which people meet it."""
+    """``matmul = cuBLASModule()``: the class, and the name by which users know it."""
     for one in tree.body:
         if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call):
             called = one.value.func

@@ -1,8 +1,9 @@
-"""How a version of PyTorch makes Python functions the Meta kernels of operators.
+"""How a version of PyTorch registers Python functions as Meta kernels.
 
-Later versions do it in one go, ``activate_meta``, which names the operators that it leaves to
-C++. Up to 1.13 the decorators ``register_meta`` and ``register_decomposition`` register for
-themselves, each with a parameter that turns it off."""
+Later versions do it in one place, ``activate_meta``, with a list of operators left to C++. Up to
+1.13
+``register_meta`` and ``register_decomposition`` do it themselves, with a parameter to turn it off.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +21,7 @@ _ASKS_CPP = "_dispatch_has_computed_kernel_for_dispatch_key"
 
 
 def read_meta_rules(text: Text, path: str) -> Iterator[PythonFact]:
-    """``meta_rule`` rows: with the key as their target the functions that register for it, with
-    an operator those that they leave alone."""
+    """``meta_rule`` rows: functions that register for Meta, and operators left out."""
     for block in text.blocks:
         if block.head.name in _NAMES:
             data = text.data[block.head.start : block.end]
@@ -61,7 +61,7 @@ def _activate(
 
 
 def _listed(test: ast.expr, data: bytes) -> Iterator[str]:
-    """The operators of a set of the module that a test asks: ``op in LEFT_TO_CPP``."""
+    """The operators of a set of the module in a test: ``op in LEFT_TO_CPP``."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
         return
     asked = test.comparators[0]
@@ -75,8 +75,7 @@ def _listed(test: ast.expr, data: bytes) -> Iterator[str]:
 
 
 def _decorator(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:
-    """What its ``.impl(...)`` stands under: ``if register_dispatcher:``, ``if not disable_meta
-    and ...``. Nothing where that can't be told."""
+    """The condition of its ``.impl(...)``: ``if register_dispatcher:``; empty if unknown."""
     tests = _tests_around_impl(function) if function else None
     if function is None or tests is None:
         return
@@ -91,7 +90,7 @@ def _decorator(function: ast.FunctionDef | None, block: Block, path: str) -> Ite
 
 
 def _tests_around_impl(function: ast.FunctionDef) -> list[ast.expr] | None:
-    """The conditions, split at ``and``, under which the one ``.impl(...)`` is called."""
+    """The conditions, split at ``and``, of the one call of ``.impl(...)``."""
     calls = [node for node in ast.walk(function) if _is_impl(node)]
     if len(calls) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Reads one Python file of a PyTorch tree: definitions, and everything "around" operators."""
+"""Reads one Python file of a PyTorch tree: definitions, and everything related to operators."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ PythonFacts = tuple[PythonFact, ...]
 
 
 def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...]]:
-    """The facts of a Python file, whatever its role in the tree, or of a page of the docs.
+    """The facts of a Python file, whatever its role, or of a page of the docs.
 
-    ``path`` is relative to the tree. Nothing is imported or run; a file that cannot be read
-    gives what is known of it and a problem."""
+    ``path`` is relative to the tree. Nothing is imported or run. An unreadable file gives a problem
+    with
+    what could be read.
+    """
     if docs.is_page(path):
         return tuple(docs.read_page(data, path)), ()
     text = Text(data)
@@ -53,7 +55,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
 
 
 def _definitions(text: Text) -> list[PythonFact]:
-    """Every ``def`` and ``class``. Where they end is found when a file is looked at."""
+    """Every ``def`` and ``class``, without ends: those are found when a file is shown."""
     return [
         PythonFact("class" if one.is_class else "def", "", one.qualified, one.line, 0)
         for one in text.heads
@@ -77,4 +79,4 @@ _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
         lambda text, path: (generated.read_generator(text.data), ()),
     ),
 )
-"""Which files have what else, by path and bytes, and what reads it."""
+"""Further readers, each with a test of path and bytes."""

@@ -1,6 +1,10 @@
 """Lists of operators in Python files: tables of decompositions, expected failures, ``__all__``,
-allow-lists. Which ones there are is read, not known: any list, set, tuple or dict whose elements
-name operators, and the same call repeated for one operator after another."""
+allow-lists.
+
+Any list, set, tuple or dict whose elements name operators counts, and consecutive equal calls, one
+for
+each operator.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from indexes.readers.python.blocks import parse
 from indexes.readers.python.scope import dotted
 
 _FEWEST = 3
-"""Rows that make a list: two operators may stand side by side by chance."""
+"""Fewest rows of a list, since two operators may be adjacent by chance."""
 _OPERATOR = regex(r"[A-Za-z_][\w.]*(?:::[\w.]+)?\Z")
 _FAILS = regex(r"xfail|skip|expectedFailure|_failure|DecorateInfo|decorate\b")
 _WORDS = regex(
@@ -30,8 +34,8 @@ _ATEN = regex(r"\baten(?:::|\.)(\w+)")
 
 
 def bare_name(word: str) -> str:
-    """The operator that a word of a list names, without module and overload:
-    ``aten.gcd.default`` is ``gcd``, ``linalg.svd`` is ``linalg_svd``."""
+    """The operator's name without module and overload: ``gcd`` for ``aten.gcd.default``,
+    ``linalg_svd`` for ``linalg.svd``."""
     exact = _ATEN.search(word)
     return exact[1] if exact else _HEADS.sub("", word).replace(".", "_")
 
@@ -45,7 +49,7 @@ class ListRow:
     line: int
     end_line: int
     fails: bool
-    """It is ``xfail("gcd")``, ``skip(...)`` or a like mark of a test."""
+    """It is in ``xfail("gcd")``, ``skip(...)`` or a similar mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +57,21 @@ class OperatorList:
     """One list of a file."""
 
     title: str
-    """The variable, function or test that it is for."""
+    """The variable, function or test of the list."""
     path: str
     line: int
     end_line: int
     rows: tuple[ListRow, ...]
-    """In the order of the source."""
+    """In source order."""
 
     @property
     def fails(self) -> bool:
-        """Whether its rows say that something fails or is left out."""
+        """Whether its rows mark failures or skips."""
         return any(row.fails for row in self.rows) or bool(_WORDS.search(self.title))
 
 
 def read_operator_lists(text: str, path: str, lines: Sequence[int]) -> list[OperatorList]:
-    """The lists of a Python file that hold some ``lines``, or the one of a file with a name in
-    each line; none of a file that cannot be parsed."""
+    """The lists with rows on ``lines``, or the list with a name on every line of them."""
     if not path.endswith(".py"):
         return _of_lines(text, path)
     try:
@@ -90,7 +93,7 @@ def _of_lines(text: str, path: str) -> list[OperatorList]:
 
 
 class _Reader:
-    """Reads the statements that hold certain lines."""
+    """Reads the statements on certain lines."""
 
     def __init__(self, path: str, lines: list[int]) -> None:
         self._path = path
@@ -166,7 +169,7 @@ def _elements(node: _Display) -> list[ast.expr]:
 
 
 def _row(node: ast.expr) -> ListRow | None:
-    """The row that an element is: a name, a call about one, or a tuple with one."""
+    """The row of an element: a name, a call with one, or a tuple with one."""
     first, fails = node, False
     if isinstance(node, ast.Call) and node.args:
         first, fails = node.args[0], bool(_FAILS.search(ast.unparse(node.func)))
@@ -178,7 +181,7 @@ def _row(node: ast.expr) -> ListRow | None:
 
 
 def _named(node: ast.expr) -> str:
-    """The dotted name that an expression is or holds as a text; empty for anything else."""
+    """The dotted name in an expression or string; else empty."""
     if isinstance(node, ast.Constant):
         text = node.value if isinstance(node.value, str) else ""
         return text if _OPERATOR.match(text) else ""

@@ -1,7 +1,8 @@
-"""OpInfo entries: which operator, tested under which name, stands where.
+"""OpInfo entries: which operator is tested under which name, and where.
 
-An entry is a call of a class whose name ends in ``Info``, with a literal name, in one of the
-lists of ``torch/testing/_internal`` (``op_db``, ``python_ref_db``, ``foreach_*_op_db`` ...)."""
+An entry is a call of a class named ``...Info``, with a literal name, in a list of
+``torch/testing/_internal`` (``op_db``, ``python_ref_db``, ``foreach_*_op_db`` ...).
+"""
 
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed, without_bodies
 
 _FOREACH_PREFIX = "_foreach_"
-"""``ForeachFuncInfo("add")`` is ``_foreach_add``: its ``__init__`` puts this in front."""
+"""The prefix that ``ForeachFuncInfo.__init__`` adds: ``_foreach_add``."""
 _MAKES_ENTRY = regex(r"\w*Info$|make_\w*opinfo$")
 _FURTHER = ("aten_backward_name", "decomp_aten_name")
-"""Further operators that an entry tests: what its backward runs, what it is made of."""
+"""Keywords for further operators that an entry tests."""
 _Database = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
 class _Call(NamedTuple):
-    """A call in a list, made for some values of a loop's variable."""
+    """A call in a list, possibly in a loop."""
 
     call: ast.Call
     end_line: int
-    """With the loop that makes several of it."""
+    """That of the loop around it, if any."""
     loop: Mapping[str, str]
 
 
@@ -43,17 +44,17 @@ class _Entry(NamedTuple):
         return {one.arg: one.value for one in self.call.keywords if one.arg}
 
     def text(self, keyword: str) -> str:
-        """The text given to a keyword argument."""
+        """The string passed as a keyword argument."""
         return _text(self.keywords.get(keyword), self.loop)
 
 
 def is_opinfo_file(path: str, data: bytes) -> bool:
-    """Whether a file can hold OpInfo entries: PyTorch's own, not tests that make a few."""
+    """Whether a file can have OpInfo entries of PyTorch itself."""
     return "testing/_internal/" in path and b"Info(" in data
 
 
 def read_opinfo(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The OpInfo entries of a file, one fact for each name that leads to an operator."""
+    """The OpInfo entries of a file, one fact for each name of an operator."""
     others = (one for one in text.blocks if not _MAKES_ENTRY.match(one.head.name))
     tree = parsed(without_bodies(text.data, others), path)
     if isinstance(tree, Problem):
@@ -76,7 +77,7 @@ def _entries(tree: ast.Module) -> Iterator[_Entry]:
 
 
 def _database(node: ast.stmt) -> tuple[str, ast.expr] | None:
-    """A list with what a statement puts into it: ``op_db = [...]``, ``op_db.append(...)``."""
+    """A list and the calls that a statement adds: ``op_db = [...]``, ``op_db.append(...)``."""
     if isinstance(node, _Database):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if isinstance(target, ast.Name) and isinstance(node.value, (ast.List, ast.Tuple)):
@@ -89,7 +90,7 @@ def _database(node: ast.stmt) -> tuple[str, ast.expr] | None:
 
 
 def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Functions that make an entry of a name that they give it."""
+    """Functions that make an entry with a name they are given."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and _MAKES_ENTRY.match(node.name):
             for one in ast.walk(node):
@@ -98,7 +99,7 @@ def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _listed(node: ast.expr | None) -> Iterator[_Call]:
-    """The calls in a list, those of lists that are spread in it too."""
+    """The calls in a list, including those in unpacked lists."""
     if isinstance(node, ast.Call):
         yield _Call(node, node.end_lineno or 0, {})
     elif isinstance(node, (ast.List, ast.Tuple)):
@@ -116,8 +117,7 @@ def _listed(node: ast.expr | None) -> Iterator[_Call]:
 
 
 def _rounds(loop: ast.comprehension) -> list[dict[str, str]]:
-    """What the variable of a loop over written-out values is in each round; one round without
-    it where only a run tells."""
+    """The values of a loop's variable; one round without a value if they are not literals."""
     values = loop.iter.elts if isinstance(loop.iter, (ast.List, ast.Tuple)) else []
     constants = [str(one.value) for one in values if isinstance(one, ast.Constant)]
     if not isinstance(loop.target, ast.Name) or not constants or len(constants) < len(values):
@@ -153,7 +153,7 @@ def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[Pyth
 
 
 def _target(aten_name: str) -> str:
-    """``aten_name`` is the operator's name; without one, it is the dotted name as it is."""
+    """``aten_name``, or without one the dotted name."""
     return f"aten::{aten_name}" if aten_name.isidentifier() else f"torch.{aten_name}"
 
 
@@ -167,7 +167,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _text(node: ast.expr | None, loop: Mapping[str, str] | None = None) -> str:
-    """A text as written, with the value of a loop's variable; empty for anything else."""
+    """A string as written, with a loop variable's value inserted; else empty."""
     if isinstance(node, ast.Name):
         return (loop or {}).get(node.id, "")
     if isinstance(node, ast.JoinedStr):

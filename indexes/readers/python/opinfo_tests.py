@@ -1,5 +1,5 @@
-"""Tests that are made once for each OpInfo: ``@ops(LIST)`` above a test function, and the lists
-of OpInfos that are made out of others (``unary_ufuncs = [op for op in op_db if ...]``)."""
+"""Tests that run once for each OpInfo, by ``@ops(LIST)``, and lists derived from other lists:
+``unary_ufuncs = [op for op in op_db if ...]``."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 
 TESTING = "torch/testing/_internal/"
-"""Where the OpInfos and the library of the tests are."""
+"""The folder of OpInfos and the testing library."""
 
 
 class Decorator(NamedTuple):
-    """``@parametrize("x", [1, 2])``: its name without the module, and what it is called with."""
+    """``@parametrize("x", [1, 2])``: its name without module, and its arguments."""
 
     name: str
     arguments: str
 
 
 class TestFunction(NamedTuple):
-    """A test function of a class at a file's top level."""
+    """A test function of a top-level class."""
 
     cls: str
     name: str
     line: int
     decorators: tuple[Decorator, ...]
-    """As written: the first is applied last, and is the first in the names of the tests."""
+    """In source order: the last is applied first, and the first comes first in test names."""
 
 
 _TOKEN = regex(
@@ -39,11 +39,11 @@ _TOKEN = regex(
 
 
 class SuiteFacts(NamedTuple):
-    """What a file of tests, or of the testing library, says of tests that take OpInfos."""
+    """What a test file, or one of the testing library, says about tests with OpInfos."""
 
     tests: tuple[OpTest, ...]
     devices: dict[str, tuple[str, ...]]
-    """The classes made for each device, with the devices; none is any."""
+    """The classes instantiated per device, with the devices; empty for any."""
     lists: tuple[OpList, ...]
     parametrized: tuple[Parametrized, ...]
     bases: dict[str, tuple[str, ...]]
@@ -51,7 +51,7 @@ class SuiteFacts(NamedTuple):
 
 
 def read_suite(data: bytes, path: str) -> SuiteFacts | None:
-    """The facts of a file; None for one that is of no use to tests with OpInfos."""
+    """The facts of a file; None if it has nothing about tests with OpInfos."""
     text = data.decode("utf-8", "replace")
     if path.startswith(TESTING):
         return SuiteFacts((), {}, read_op_lists(text), (), read_bases(text), read_modules(text))
@@ -71,8 +71,7 @@ class _Scope(NamedTuple):
 
 
 def read_test_functions(text: str) -> tuple[TestFunction, ...]:
-    """The test functions of a file's classes. Those of classes inside functions are not the
-    file's own tests."""
+    """The test functions of top-level classes."""
     return tuple(_functions(text))
 
 
@@ -98,7 +97,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
 
 
 def _arguments(after: str) -> str:
-    """What stands in the brackets behind a decorator's name."""
+    """The text in the brackets behind a decorator's name."""
     written = " ".join(line.strip() for line in _uncommented(after))
     return written.strip()[1:-1].strip(" ,") if written.startswith("(") else ""
 
@@ -108,24 +107,24 @@ def _uncommented(text: str) -> Iterator[str]:
 
 
 class OpTest(NamedTuple):
-    """A test function that ``instantiate_device_type_tests`` makes a test of for each OpInfo."""
+    """A test function of which ``instantiate_device_type_tests`` makes a test for each OpInfo."""
 
     cls: str
     name: str
     line: int
     chosen: str
-    """The first argument of ``@ops``: which OpInfos it is made for."""
+    """The first argument of ``@ops``: the OpInfos."""
     ending: str | None = None
-    """What follows the OpInfo in the names of the tests, before the device: the name of a
-    parameter, empty where its values have names of their own, None where nothing does."""
+    """What follows the OpInfo in test names, before the device: a parameter's name; empty if its
+    values have names of their own; None if nothing."""
 
 
 class OpList(NamedTuple):
-    """A list of OpInfos made out of others."""
+    """A list of OpInfos derived from others."""
 
     name: str
     text: str
-    """What it is made of, as written."""
+    """Its source."""
     line: int
 
 
@@ -147,7 +146,7 @@ _PARTIAL = regex(r"partial\(\s*ops\b")
 _PRESET = regex(
     r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:(ops\()|(?:functools\.)?partial\(\s*ops\b)", re.MULTILINE
 )
-"""``_name = ops(LIST, ...)``, which is ready to decorate, or ``_name = partial(ops, ...)``."""
+"""``_name = ops(LIST, ...)``, a ready decorator, or ``_name = partial(ops, ...)``."""
 
 
 def _tests(text: str, presets: dict[str, str]) -> Iterator[OpTest]:
@@ -172,8 +171,7 @@ _MAKER = regex(r"^def[ \t]+(\w+)", re.MULTILINE)
 
 
 def _name_changing(text: str) -> dict[str, str]:
-    """A file's own decorators that make a test for each of some values, and the library's,
-    with the text that has the values."""
+    """Decorators that make a test for each value, with the source of the values."""
     made = {
         one: _value(text, m.end() - 1) for m in _MADE.finditer(text) for one in m.groups() if one
     }
@@ -184,12 +182,11 @@ def _name_changing(text: str) -> dict[str, str]:
 
 
 _PARAMETRIZERS = frozenset({"reparametrize", "modules", "optims", "swap"})
-"""Beside ``ops`` and ``parametrize``: the testing library's decorators that add to a name."""
+"""Decorators of the testing library, beside ``ops`` and ``parametrize``, that add to test names."""
 
 
 def _ending(one: Decorator, changing: Mapping[str, str]) -> str | None:
-    """How a decorator's part of the name of a test begins: empty where only a run tells; None
-    where it has none."""
+    """The start of a decorator's part of the test name: empty if unknown, None if it has none."""
     if one.name == "parametrize":
         return _names_of(one) if not _NAMED.search(one.arguments) else ""
     return "" if one.name in changing else None
@@ -205,12 +202,12 @@ def _names_of(one: Decorator) -> str:
 
 
 def _first_argument(text: str, start: int) -> str:
-    """The first argument of a call on one line; empty for one that is a table."""
+    """The first argument of a call on one line; empty for a table."""
     return " ".join(first_argument(text[start : start + _LONGEST_ARGUMENT], 0).split())
 
 
 def read_op_lists(text: str) -> tuple[OpList, ...]:
-    """What a file's top level assigns, but for lists that hold OpInfos themselves."""
+    """The top-level assignments of lists, except those with OpInfo entries."""
     found, line_of = [], LineCount(text)
     for match in _ASSIGNED.finditer(text):
         value = _value(text, match.end())
@@ -225,7 +222,7 @@ _ENDS = regex(r"[(\[{)\]}\n]")
 
 
 def _value(text: str, start: int) -> str:
-    """An expression to the end of its last line; empty for one that is a table."""
+    """An expression up to the end of its last line; empty for a table."""
     depth = 0
     for found in _ENDS.finditer(text, start, start + _LONGEST_VALUE):
         char = found[0]
@@ -252,8 +249,7 @@ _LITERAL = regex(r"[\"'](\w+)[\"']")
 
 
 def read_instantiated(text: str) -> dict[str, frozenset[str]]:
-    """The classes whose tests are made anew for each device, with the devices they are made
-    for; none where that is any device, or is not written out."""
+    """The classes instantiated per device, with the devices; none if any or unknown."""
     lists = {one.name: one.text for one in read_op_lists(text)}
     found = {}
     for match in _INSTANTIATED.finditer(text):
@@ -267,19 +263,19 @@ def read_instantiated(text: str) -> dict[str, frozenset[str]]:
 
 
 class Parametrized(NamedTuple):
-    """A test function that is made once for each of some values, which its name ends with."""
+    """A test function that runs once for each value, with the value in its name."""
 
     cls: str
     name: str
     decorator: str
     argument: str
-    """The first parameter's name, where it is written out."""
+    """The first parameter's name, if literal."""
     values: str
-    """The decorator's arguments as written, or the text that has the values."""
+    """The decorator's arguments as written, or the source of the values."""
 
 
 def read_parametrized(text: str) -> tuple[Parametrized, ...]:
-    """The tests of a file below ``@parametrize`` and its like, one for each such decorator."""
+    """The tests under ``@parametrize`` and similar decorators, one for each decorator."""
     changing = _name_changing(text)
     return tuple(
         Parametrized(test.cls, test.name, one.name, *_varied(one, changing))
@@ -299,5 +295,5 @@ _MODULE = regex(r"ModuleInfo\((?<!\wModuleInfo\()\s*torch\.([\w.]+)")
 
 
 def read_modules(text: str) -> tuple[str, ...]:
-    """The names of ModuleInfos, as tests have them: ``nn_Softmax``."""
+    """The names of ModuleInfos as in tests: ``nn_Softmax``."""
     return tuple(one.replace(".", "_") for one in _MODULE.findall(text))

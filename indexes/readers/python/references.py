@@ -1,7 +1,9 @@
-"""Where the code of a Python file uses a name, its imports followed within the file.
+"""Uses of a name in the code of a Python file, with the file's imports resolved.
 
-By lines rather than by a parser: a name that half of the tests use is looked for in all of
-them. Operators are told by what a file calls ``torch.ops`` and the namespaces in it."""
+Works by lines instead of a parser, since half of the tests may use a name. Operators are recognised
+by
+the file's names for ``torch.ops`` and its namespaces.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,15 @@ class Use(NamedTuple):
     """A name that is read."""
 
     name: str
-    """``torch._decomp.decompositions.softmax`` as the imports tell; ``.add`` for a method of
-    something."""
+    """``torch._decomp.decompositions.softmax`` by the imports; ``.add`` for a method."""
     line: int
     called: bool
     owner: str = ""
-    """What stands before the name, as written: ``self.optimizer``."""
+    """The text before the name: ``self.optimizer``."""
 
 
 def read_imports(data: bytes, path: str) -> dict[str, str]:
-    """What the imports of a file bind: name -> dotted path, those in functions too."""
+    """The names bound by imports: name -> dotted path, including those in functions."""
     found: dict[str, str] = {}
     for match in _statements(data, _IMPORT):
         for part in match[1].decode("utf-8", "replace").split(","):
@@ -52,8 +53,7 @@ def read_imports(data: bytes, path: str) -> dict[str, str]:
 
 
 def _statements(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
-    """The lines with an import that a pattern tells; looked at one by one, which is faster than
-    a search that begins at each line."""
+    """The import lines that match a pattern. Faster than one search from every line."""
     end = 0
     for at in occurrences(data, b"import"):
         begin = data.rfind(b"\n", 0, at) + 1
@@ -63,7 +63,7 @@ def _statements(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[re.Match[by
 
 
 def _origin(written: str, path: str) -> str:
-    """The module that a ``from`` names, relative ones too."""
+    """The module in a ``from`` import, with relative ones resolved."""
     level = len(written) - len(written.lstrip("."))
     if not level:
         return written
@@ -79,7 +79,7 @@ _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterator[Use]:
-    """The uses of ``name`` in a file, its own definition and imports left out."""
+    """The uses of ``name`` in a file, without its own definition and imports."""
     data, word = text.data, name.encode()
     listed = _listed_imports(data)
     line_of = LineCount(data)
@@ -105,7 +105,7 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
 
 
 def _is_no_code(before: bytes) -> bool:
-    """Whether what follows on the line stands in a comment or in a string."""
+    """Whether the position behind this text is in a comment or string."""
     if b"'" in before or b'"' in before:
         before = SHORT_STRING.sub(b"", before)
     if _FORMATTED.search(before):
@@ -119,7 +119,7 @@ _FORMATTED = regex(rb"\b[rR]?[fF][rR]?([\"'])(?:(?!\1)[^#])*\{[^{}]*\Z")
 
 @lru_cache(8)
 def _listed_imports(data: bytes) -> Spans:
-    """The names of ``from x import (a, b)``; kept, as a file is looked through for several."""
+    """The names in ``from x import (a, b)``, cached."""
     found = (match for match in _statements(data, _FROM) if match[2].startswith(b"("))
     return Spans([match.span(2) for match in found])
 
@@ -150,12 +150,12 @@ def _dotted(written: str, name: str, path: str, imports: dict[str, str]) -> str:
 
 
 class OperatorUse(NamedTuple):
-    """An operator that a line reads from ``torch.ops``."""
+    """An operator read from ``torch.ops``."""
 
     operator: str
     """``quantized::linear``."""
     member: str
-    """What is taken of it: an overload, or an attribute; empty for nothing."""
+    """The overload or attribute taken of it; empty for none."""
     line: int
     called: bool
 
@@ -168,7 +168,7 @@ _SPACE = regex(rb"(?:\.(\w+))?[ \t]*(?=[\n#]|\Z)")
 
 
 def with_plain_attributes(data: bytes) -> bytes:
-    """The source with ``x.name`` in place of ``getattr(x, "name")``, on the same lines."""
+    """The source with ``x.name`` for ``getattr(x, "name")``, on the same lines."""
     for _ in range(2 * (b"getattr(" in data)):
         data = _GETATTR.sub(_plain_attribute, data)
     return data
@@ -179,7 +179,7 @@ def _plain_attribute(found: re.Match[bytes]) -> bytes:
 
 
 def operator_spaces(data: bytes, imports: dict[str, str]) -> dict[str, str]:
-    """What a file calls ``torch.ops``, and the namespaces in it: ``{"ops": "", "aten": "aten"}``.
+    """The file's names for ``torch.ops`` and namespaces in it: ``{"ops": "", "aten": "aten"}``.
 
     Parameters:
         data: The source, as :func:`with_plain_attributes` gives it.
@@ -202,7 +202,7 @@ def operator_spaces(data: bytes, imports: dict[str, str]) -> dict[str, str]:
 
 
 def _assigned(data: bytes, ops: str) -> Iterator[tuple[str, str]]:
-    """The names to which a file assigns ``torch.ops``, by one name of it, or a namespace in it."""
+    """The names to which a file assigns ``torch.ops`` or a namespace of it."""
     for at in _reads(data, ops):
         bound = _BOUND.search(data, data.rfind(b"\n", 0, at) + 1, at)
         space = _SPACE.match(data, at + len(ops))
@@ -211,7 +211,7 @@ def _assigned(data: bytes, ops: str) -> Iterator[tuple[str, str]]:
 
 
 def _reads(data: bytes, name: str) -> Iterator[int]:
-    """Where a dotted name stands that is not part of a longer one."""
+    """The offsets of a dotted name that is not part of a longer one."""
     written = name.encode()
     for at in occurrences(data, written):
         after = data[at + len(written) : at + len(written) + 1]
@@ -223,12 +223,12 @@ _DOTTED_WORD = _WORD | frozenset(b".")
 
 
 def operator_uses(text: Text, spaces: dict[str, str], only: str = "") -> Iterator[OperatorUse]:
-    """The operators that the code of a file reads from ``torch.ops``, however it calls that.
+    """The operators that the code of a file reads from ``torch.ops``.
 
     Parameters:
         text: The file, as :func:`with_plain_attributes` gives it.
         spaces: See :func:`operator_spaces`.
-        only: The name of an operator, where no other one is wanted.
+        only: The name of the only operator wanted.
     """
     data, line_of = text.data, LineCount(text.data)
     reads = ((at, one) for one in spaces for at in _reads(data, one))
@@ -250,18 +250,17 @@ class OperatorString(NamedTuple):
     """A string literal that names an operator."""
 
     member: str
-    """The overload that it names, or what is taken of it; empty for none."""
+    """The overload or attribute that it names; empty for none."""
     line: int
     registers: bool
-    """Whether something is defined or registered for the operator there."""
+    """Whether it defines or registers something for the operator."""
 
 
 _REGISTERS = regex(rb"\b(?:impl|define|custom_op|triton_op|register)\w*\(\s*[rRuU]?[\"']?$")
 
 
 def operator_strings(text: Text, operator: str) -> Iterator[OperatorString]:
-    """The literals of a file that hold ``"quantized::linear"`` or ``ops.quantized.linear``, those
-    that document something left out."""
+    """The literals with ``"quantized::linear"`` or ``ops.quantized.linear``, except docs."""
     data, line_of = text.data, LineCount(text.data)
     written = re.escape(operator).encode()
     dotted = rb"ops\." + written.replace(b"::", rb"\.")
@@ -286,4 +285,4 @@ def _in_literal(text: Text, at: int) -> bool:
 
 
 _VALUE_BEFORE = (b"(", b",", b"=", b"[", b"{", b"+", b"%", b"n")
-"""What stands before a string that is no documentation; ``n`` of ``return`` and ``in``."""
+"""Text before a string that is a value; ``n`` ends ``return`` and ``in``."""

@@ -1,8 +1,10 @@
 """PyTorch's registration API in Python: which calls enter a function in which table.
 
 These few functions are the mechanism itself (dispatcher, decomposition tables, Inductor's
-lowerings, ...). Helpers that a file builds on top of them need no mention here: their bodies
-are followed until one of these is reached."""
+lowerings,
+...). Helpers on top of them are not listed: their bodies are followed until one of these is
+reached.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ Arguments = tuple[Sequence[object], Mapping[str, object]]
 Texts = tuple[Sequence[ast.expr], Mapping[str, ast.expr]]
 """The arguments of a call as written."""
 Slot = tuple[int, str]
-"""Position and keyword of a parameter; a position of -1 is keyword only."""
+"""Position and keyword of a parameter; position -1 for keyword only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,11 @@ class Root:
     kind: str
     op: Slot
     function: Slot | None = None
-    """Where the function is passed in the same call, instead of being decorated."""
+    """The parameter for the function, if it is passed instead of decorated."""
     extra: tuple[tuple[str, Slot], ...] = ()
     note: str = ""
     immediate: bool = False
-    """The call itself registers; there may be no function at all."""
+    """The call itself registers; there may be no function."""
 
 
 _DECOMPOSITION = (
@@ -53,11 +55,11 @@ _DECOMPOSITION = (
 _META = (("register_dispatcher", (1, "register_dispatcher")),)
 _CUSTOM: tuple[tuple[str, Slot], ...] = (("schema", (-1, "schema")), ("key", (2, "device_types")))
 OPERATOR = "operator"
-"""The kind of what defines an operator."""
+"""The kind of an operator's definition."""
 OF_AN_OPERATOR = frozenset(
     ("register_fake", "register_kernel", "register_autograd", "register_vmap")
 )
-"""The methods of what ``custom_op`` returns: they register for its operator."""
+"""Methods of the result of ``custom_op``, which register for its operator."""
 ROOTS: dict[str, Root] = {
     "register_decomposition": Root("decomposition", (0, "aten_op"), extra=_DECOMPOSITION),
     "register_meta": Root("meta_registration", (0, "op"), extra=_META),
@@ -82,13 +84,13 @@ ROOTS: dict[str, Root] = {
     "register_single_dim_strategy": Root("sharding", (0, "op")),
     "register_prop_rule": Root("sharding", (0, "op")),
 }
-"""By the function's own name: modules re-export and wrap them freely."""
+"""By the function's name alone, since modules re-export and wrap them."""
 
 NAMES = tuple(ROOTS)
 
 
 def argument(arguments: Arguments, slot: Slot) -> object:
-    """The value passed for a parameter; UNKNOWN when it was not passed."""
+    """The value of a parameter; UNKNOWN if not passed."""
     args, kwargs = arguments
     position, keyword = slot
     if keyword in kwargs:
@@ -97,7 +99,7 @@ def argument(arguments: Arguments, slot: Slot) -> object:
 
 
 def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pending:
-    """What a call of the API, made in ``helper``, will register once it has its function."""
+    """The registration of an API call, made in ``helper``, before its function is known."""
     detail = {key: _described(slot, arguments, texts) for key, slot in root.extra}
     if root.note:
         detail["note"] = root.note
@@ -106,7 +108,7 @@ def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pend
 
 
 def with_mutated(found: Pending, arguments: Arguments) -> Pending:
-    """A definition of an operator, its overload, with the arguments that it is said to write to."""
+    """An operator's definition with the arguments it is said to write to."""
     ops = tuple(_overload(op) if isinstance(op, str) else op for op in found.ops)
     mutated = argument(arguments, (-1, "mutates_args"))
     schema = argument(arguments, (-1, "schema"))
@@ -115,8 +117,8 @@ def with_mutated(found: Pending, arguments: Arguments) -> Pending:
 
 
 def own_table(callee: Closure) -> str:
-    """The table that a module's own function of the API's name fills when it is given none:
-    ``if registry is None: registry = decomposition_table``."""
+    """The default table of a module's own function with the API's name: ``if registry is None:
+    registry = decomposition_table``."""
     for node in ast.walk(callee.node):
         if isinstance(node, ast.Assign) and "registry" in map(text, node.targets):
             return text(node.value)
@@ -135,15 +137,15 @@ def _written(slot: Slot, texts: Texts) -> ast.expr | None:
 
 
 def text(written: ast.expr | None) -> str:
-    """An argument as it is written. Costs more than all else about a registration."""
+    """An argument as written. The most expensive part of a registration."""
     return ast.unparse(written) if written else ""
 
 
 def operators(value: object) -> tuple[object, ...]:
     """The operators in an argument: overloads, packets, or names such as ``"aten::add"``.
 
-    What is known not to be an operator (``torch.as_tensor``) is left out; what is not known
-    stays, as UNKNOWN."""
+    Values known not to be operators (``torch.as_tensor``) are left out; unknown ones stay UNKNOWN.
+    """
     return tuple(
         leaf
         for leaf in leaves(value)
@@ -152,7 +154,7 @@ def operators(value: object) -> tuple[object, ...]:
 
 
 def label(value: object) -> str:
-    """A short text for a value in a ``detail``; empty when there is nothing to say."""
+    """A short text for a value in a ``detail``; may be empty."""
     if isinstance(value, Opaque):
         return value.label
     if isinstance(value, (Path, Called)):
@@ -166,7 +168,7 @@ def label(value: object) -> str:
 
 
 def dispatch_key(value: object) -> str:
-    """``DispatchKey.Autograd`` -> ``Autograd``; a string as it is."""
+    """``Autograd`` for ``DispatchKey.Autograd``; a string unchanged."""
     if isinstance(value, Path):
         return value.last
     return label(value)
@@ -192,12 +194,12 @@ def library_impl(lib: Library, arguments: Arguments) -> Pending:
 
 
 OVERRIDE = "register_op_override"
-"""Registers a kernel that takes calls over from C++ where its condition holds (torch/_native)."""
+"""Registers a kernel that replaces C++'s where its condition holds (torch/_native)."""
 
 
 def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
-    """``triton_utils.register_op_override("aten", "bmm", "CUDA", cond, impl)``, with what it
-    registers and when that runs. The registry's own takes the name of the compiler first."""
+    """``triton_utils.register_op_override("aten", "bmm", "CUDA", cond, impl)`` with its condition.
+    The registry's own function takes the compiler's name first."""
     args, kwargs = arguments
     module = callee.dotted.rpartition(".")[0].rpartition(".")[2]
     if module == "registry":
@@ -219,7 +221,7 @@ def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
 
 
 def defined(namespace: str, schema: object, function: str = "") -> Pending | None:
-    """``lib.define("add(Tensor self) -> Tensor")``; None where the schema is not known."""
+    """``lib.define("add(Tensor self) -> Tensor")``; None if the schema is unknown."""
     if not isinstance(schema, str) or "(" not in schema:
         return None
     text = " ".join(schema.split())
@@ -254,12 +256,12 @@ def _named(lib: Library, name: object) -> tuple[object, ...]:
 
 
 def _overload(name: str) -> str:
-    """The dispatcher's name without overload means the default one, not all of them."""
+    """A name without overload means the default overload here, not all of them."""
     return name if "." in name else f"{name}.default"
 
 
 def _dispatched(key: str, ops: tuple[object, ...], through: str) -> Pending:
-    """What enters the dispatcher's own table, which a ``py_impl`` does not."""
+    """Whether it enters the dispatcher's own table, which ``py_impl`` does not."""
     found = _implementation(key, ops)
     return replace(found, detail={**found.detail, "through": through})
 

@@ -1,7 +1,9 @@
-"""Decompositions, meta registrations, lowerings, symbolics ... that a Python file registers.
+"""Registrations in Python files: decompositions, meta functions, lowerings, symbolics ...
 
-Only the statements that can register are parsed: a skeleton of the file is made in which
-every function that does not touch the registration API has an empty body, on the same lines."""
+Only statements that can register are parsed, in a skeleton of the file: functions that do not use
+the
+registration API have empty bodies, on the same lines.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ _TOUCHES = regex(
 
 
 REFS = "torch/_refs/"
-"""The folder whose public functions count though nothing registers them."""
+"""The folder whose public functions count without registration."""
 
 
 def touches_api(data: bytes) -> bool:
@@ -57,8 +59,8 @@ def touches_api(data: bytes) -> bool:
 
 
 def _touches(data: bytes) -> Iterator[int]:
-    """Where the API is named. Looks only where a name may stand, because a regex over every
-    file would cost more than all the rest."""
+    """Offsets of API names. Searched only where a name may stand, since a plain regex over every
+    file would be the most expensive part of reading."""
     for mark in _MARKS:
         for at in occurrences(data, mark):
             if _TOUCHES.search(data, max(at - 8, 0), at + 40):
@@ -66,7 +68,7 @@ def _touches(data: bytes) -> Iterator[int]:
 
 
 def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The registrations of a file, and what it needs of other files."""
+    """The registrations of a file, and those that depend on other files."""
     tree, evaluator = _skeleton(text, path), _evaluator(path)
     if isinstance(tree, Problem):
         return [], [tree]
@@ -85,14 +87,14 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
 
 
 def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[PythonFact]:
-    """The registrations of a file once it is known what names of other modules stand for."""
+    """The registrations of a file with known values for names of other modules."""
     evaluator = run_module(text, path, known)
     found = evaluator.registrations if evaluator else ()
     return [registration_fact(one, module_name(path), ends_of(text.blocks)) for one in found]
 
 
 def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
-    """Notes of each decomposition whether it may leave the operator as it is."""
+    """Notes for each decomposition whether it may return NotImplemented."""
     lines = _refusing(text)
     for fact in facts:
         if fact.kind == "decomposition" and fact.line in lines:
@@ -101,8 +103,7 @@ def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
 
 
 def _refusing(text: Text) -> set[int]:
-    """The lines of the functions that may return NotImplemented, in person or with what another
-    function of the file returns."""
+    """The lines of functions that may return NotImplemented, directly or through another one."""
     found: set[int] = set()
     refusals = list(occurrences(text.data, b"return NotImplemented"))
     while refusals:
@@ -119,7 +120,7 @@ def _refusing(text: Text) -> set[int]:
 
 
 def _at_schema(fact: PythonFact, text: Text) -> PythonFact:
-    """A definition at the line of its schema, where that stands above in a list of several."""
+    """A definition moved to the line of its schema in a list above."""
     schema = unpack(fact.detail).get("schema", "")
     at = text.data.find(schema.encode("utf-8", "replace")) if schema else -1
     line = text.data.count(b"\n", 0, at) + 1
@@ -131,7 +132,7 @@ def _at_schema(fact: PythonFact, text: Text) -> PythonFact:
 def run_module(
     text: Text, path: str, known: Mapping[str, object] | None = None
 ) -> Evaluator | None:
-    """A file with the values of its names; None for one that cannot be read."""
+    """A file with the values of its names; None if unreadable."""
     tree, evaluator = _skeleton(text, path), _evaluator(path, known)
     try:
         if not isinstance(tree, Problem):
@@ -149,7 +150,7 @@ def _evaluator(path: str, known: Mapping[str, object] | None = None) -> Evaluato
 
 
 def _skeleton(text: Text, path: str) -> ast.Module | Problem:
-    """The statements of a file, those functions emptied that register nothing."""
+    """The statements of a file, with functions emptied that register nothing."""
     data, extents = text.data, text.blocks
     kept = _relevant_functions(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
@@ -157,7 +158,7 @@ def _skeleton(text: Text, path: str) -> ast.Module | Problem:
 
 
 def _relevant_functions(data: bytes, extents: list[Block]) -> set[int]:
-    """Start offsets of the functions that touch the API, directly or through another one."""
+    """Offsets of the functions that use the API, directly or through another one."""
     kept = _makers(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]
     starts = [block.head.start for block in outer]
@@ -178,8 +179,7 @@ _MAKES_OPERATOR = regex(rb"\n[ \t]*@(?:[\w.]+\.)?(?:custom_op|triton_op)\(")
 
 
 def _made_operators(data: bytes, starts: list[int]) -> Iterator[int]:
-    """Start offsets of the functions that a decorator makes operators: their annotations tell the
-    schema."""
+    """Offsets of the functions that a decorator makes operators."""
     for found in _MAKES_OPERATOR.finditer(data):
         at = bisect_right(starts, found.start())
         if at < len(starts):
@@ -190,7 +190,7 @@ _DERIVES = regex(rb"[ \t]*class[^\n]*\bHigherOrderOperator\)")
 
 
 def _higher_order(data: bytes, extents: list[Block]) -> Iterator[int]:
-    """Start offsets of the classes that are higher-order operators."""
+    """Offsets of the classes of higher-order operators."""
     for block in extents:
         if block.head.is_class and _DERIVES.match(data, block.head.start):
             yield block.head.start
@@ -202,8 +202,8 @@ _SMALL = 1500
 
 
 def _makers(data: bytes, extents: list[Block]) -> set[int]:
-    """Start offsets of small functions whose result is bound to a name of the module, or looped
-    over: sets of operators, renamed functions. With the small functions that those call."""
+    """Offsets of small functions whose result the module assigns or iterates over, such as sets of
+    operators, and of those that they call."""
     small = {
         block.head.name: block
         for block in extents
@@ -225,7 +225,7 @@ def _makers(data: bytes, extents: list[Block]) -> set[int]:
 
 
 def registration_fact(found: Registration, module: str, ends: dict[int, int]) -> PythonFact:
-    """The row for a registration: at the function itself where it is a function of the file."""
+    """The row of a registration, at the function itself if it is one of the file."""
     function = found.function
     own = function is not None and not function.inner and not function.model
     own = own and function is not None and function.module == module
@@ -253,7 +253,7 @@ def _name(found: Registration) -> str:
 
 
 def _model(function: Function | None) -> str:
-    """The function that a registered variant was made from."""
+    """The function that a registered variant is made from."""
     if function is None or function.inner:
         return ""
     return f"{function.module}.{function.model or function.name}@{function.line}"
@@ -263,7 +263,7 @@ _REFS = "torch._refs"
 
 
 def _references(evaluator: Evaluator, ends: dict[int, int]) -> Iterator[PythonFact]:
-    """The public functions of ``torch._refs.x``: each is the reference of ``torch.x``."""
+    """The public functions of ``torch._refs.x``, the references of ``torch.x``."""
     if not evaluator.module.startswith(_REFS):
         return
     base = "torch" + evaluator.module.removeprefix(_REFS).removesuffix("._conversions")
@@ -280,7 +280,7 @@ def _references(evaluator: Evaluator, ends: dict[int, int]) -> Iterator[PythonFa
 
 
 def _promising(found: Deferred) -> bool:
-    """Library wrappers register nothing; helpers of PyTorch's own modules may."""
+    """Whether another module's function may register: PyTorch's helpers, not library wrappers."""
     return found.call.callee.startswith("torch.") and "wrapper" not in found.call.callee
 
 
@@ -299,7 +299,7 @@ def _deferred_fact(found: Deferred, ends: dict[int, int]) -> PythonFact:
 
 
 def encode(value: object) -> object:
-    """A value as JSON; None stands for what is not known."""
+    """A value as JSON; None if unknown."""
     if isinstance(value, Op):
         return {"op": [value.namespace, value.name, value.overload]}
     if isinstance(value, Path):
@@ -337,13 +337,13 @@ _TAKES_GRAPH = regex(rb"def\s+\w+\(\s*g\s*[,:)]")
 
 
 def registers_by_name(path: str, data: bytes) -> bool:
-    """Whether a file's functions are ONNX symbolics by their names alone, as in versions that
-    register whole modules: ``symbolic_opset9.add``."""
+    """Whether a file's functions are ONNX symbolics by name alone, as in versions that register
+    whole modules: ``symbolic_opset9.add``."""
     return bool(_SYMBOLICS.search(path)) and b"onnx_symbolic" not in data
 
 
 def read_symbolics(text: Text, path: str) -> Iterator[PythonFact]:
-    """The symbolics of such a file: public functions whose first parameter is the graph ``g``."""
+    """The symbolics of such a file: public functions with ``g``, the graph, as first parameter."""
     opset = _SYMBOLICS.search(path)
     for block in text.blocks:
         head = block.head
@@ -357,7 +357,7 @@ def read_symbolics(text: Text, path: str) -> Iterator[PythonFact]:
 
 
 def called(fact: PythonFact) -> tuple[Called, Function | None, int, int]:
-    """The call that a ``deferred`` fact keeps, with the function it was applied to."""
+    """The call in a ``deferred`` fact, with the function it was applied to."""
     held = json.loads(fact.detail)
     kwargs = {key: decode(value) for key, value in held["kwargs"].items()}
     call = Called(fact.symbol, tuple(decode(one) for one in held["args"]), kwargs)

@@ -1,5 +1,5 @@
-"""What a Python file or a page says of itself and of names: what docstrings say of arguments, which
-names and files they link, by which comments a file is excused from a check."""
+"""What a Python file or page says about names: arguments in docstrings, links to names and files,
+comments that exempt the file from a check."""
 
 from __future__ import annotations
 
@@ -39,18 +39,17 @@ _DECORATOR = regex(r"@(?!staticmethod|classmethod)[\w.]*(?:overload|property|set
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the argument sections of a docstring say."""
+    """The argument sections of a docstring."""
 
     names: tuple[str, ...]
     defaults: dict[str, str] = field(default_factory=dict)
-    """The literal given as default, by parameter."""
+    """The documented default of each parameter, if a literal."""
     lines: dict[str, int] = field(default_factory=dict)
-    """On which line, from 0, each is documented."""
+    """The line of each parameter, from 0."""
 
 
 def said(docstring: str) -> Said:
-    """The parameters that a docstring in Google's style documents. Empty where an entry is of
-    another form: then no more is known of it."""
+    """The parameters documented in Google style; empty if an entry has another form."""
     names: list[str] = []
     defaults: dict[str, str] = {}
     lines: dict[str, int] = {}
@@ -84,19 +83,19 @@ def _is_entry(line: str, entry: re.Match[str] | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Documented:
-    """A function or class with a docstring that has a section of arguments."""
+    """A function or class whose docstring has a section of arguments."""
 
     name: str
-    """With the class that it is a method of."""
+    """With its class, for a method."""
     line: int
     parameters: ast.arguments
     said: Said
     docstring: int
-    """The line on which its docstring begins."""
+    """The first line of its docstring."""
 
 
 def documented(text: str) -> Iterator[Documented]:
-    """The public functions and classes of a file whose docstrings document arguments."""
+    """The public functions and classes of a file that document arguments."""
     line_of = LineCount(text)
     for found in _heads(text):
         end = text.find(found[6], found.end())
@@ -112,8 +111,7 @@ def documented(text: str) -> Iterator[Documented]:
 
 
 def _heads(text: str) -> Iterator[re.Match[str]]:
-    """The heads behind which a docstring speaks of arguments: found from there, since to look at
-    every head takes ten times longer."""
+    """The heads before docstrings with arguments. Ten times faster than looking at every head."""
     begun = -1
     for said in _SAID.finditer(text):
         start = max(text.rfind(quotes, 0, said.start()) for quotes in ('"""', "'''"))
@@ -126,19 +124,19 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
 
 
 def _owner(text: str, at: int) -> str:
-    """The class that an indented function stands in, with its dot."""
+    """The class of an indented function, with a dot."""
     found = _CLASS.match(text, text.rfind("\nclass ", 0, at))
     return f"{found[1]}." if found else ""
 
 
 def _is_special(text: str, start: int) -> bool:
-    """Whether decorators make something else of a function."""
+    """Whether decorators change what a function is."""
     before = text[max(0, start - 200) : start].rstrip("\n").rpartition("\n")[2]
     return bool(_DECORATOR.search(before))
 
 
 def _written_init(text: str, start: int, indent: int) -> str:
-    """The parameters of a class's ``__init__``; empty where it has none of its own."""
+    """The parameters of a class's own ``__init__``; empty if it has none."""
     found = _INIT.search(text, start)
     if found is None:
         return ""
@@ -156,7 +154,7 @@ def _arguments(written: str) -> ast.arguments | None:
 
 
 def read_arguments(text: str, path: str) -> Iterator[RemarkFact]:
-    """What the docstrings of the public functions and classes of a file say of arguments."""
+    """What docstrings of public functions and classes say about arguments."""
     if path.startswith("torch/") and "Arg" in text and not _PRIVATE.search(path):
         for one in documented(text):
             lines = {name: one.docstring + line for name, line in one.said.lines.items()}
@@ -165,14 +163,14 @@ def read_arguments(text: str, path: str) -> Iterator[RemarkFact]:
 
 
 def _names(one: Documented) -> list[str]:
-    """The parameters that a caller may give."""
+    """The parameters that a caller may pass."""
     given = one.parameters
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     return [a.arg for a in every if a.arg not in ("self", "cls") and a.arg[0] != "_"]
 
 
 def disagreement(one: Documented) -> tuple[str, str] | None:
-    """What a docstring says wrong, and why that is wrong; None where nothing is."""
+    """A wrong statement of a docstring, and why it is wrong; None if there is none."""
     given = one.parameters
     stars = [star.arg for star in (given.vararg, given.kwarg) if star]
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -197,8 +195,7 @@ def _wrong_default(arguments: ast.arguments, documented: dict[str, str]) -> tupl
 
 
 def _differs(words: str, default: ast.expr) -> bool:
-    """Whether two literals are unequal: what is no literal is not compared, and None may stand
-    for any value, which the body chooses."""
+    """Whether two literals differ; None never does, since it may stand for any value."""
     try:
         one, other = ast.literal_eval(words.rstrip(".,;)")), ast.literal_eval(default)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -214,7 +211,7 @@ _ROLE = regex(
     r"[:{](?:py:)?(func|class|meth|mod|exc|data|attr)[:}]`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)"
     r"(?:\(\))?>?`"
 )
-"""``:func:`torch.add``` of reStructuredText, ``{func}`torch.add``` of MyST."""
+"""``:func:`torch.add``` in reStructuredText, ``{func}`torch.add``` in MyST."""
 _FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./+-]*\w)")
 _RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
 _CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
@@ -222,22 +219,22 @@ _TESTING = "torch/testing/_internal/"
 
 
 def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
-    """The whole names of torch that roles link: ``:class:`~torch.nn.Linear```."""
+    """The full names of torch in roles: ``:class:`~torch.nn.Linear```."""
     line_of = LineCount(text)
     for found in _ROLE.finditer(text) if _TESTING not in path else ():
         yield RemarkFact("role", found[2], line_of(found.start()), found[1])
 
 
 def read_file_links(text: str, path: str) -> Iterator[RemarkFact]:
-    """The links to files and folders of PyTorch, by their paths in the tree."""
+    """The links to files and folders of PyTorch, by path in the tree."""
     line_of = LineCount(text)
     for target, at in _file_links(text, path):
         yield RemarkFact("file link", target, line_of(at))
 
 
 def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
-    """(path in the tree, offset) of the links to files: by GitHub's address on the main branch,
-    or from a Markdown page to what stands beside it."""
+    """(path in the tree, offset) of links to GitHub's main branch, or relative to a Markdown
+    page."""
     if "pytorch/pytorch/" in text:
         for found in _FILE.finditer(text):
             if not text.startswith(("{", "<", "*"), found.end()):
@@ -253,12 +250,12 @@ def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
 
 _MARK = regex(r"^#\s*(?:mypy|pyrefly|pyre):\s*(allow-untyped-defs|ignore-errors)\b", MULTILINE)
 _CALLS = (regex(r"torch\.(?<!\wtorch\.)(_[a-z]\w*)\("), regex(r"_VF\.(?<!\w_VF\.)(\w+)\("))
-"""Literals first: the engine skips to them."""
+"""Literals come first, since the regex engine can search for them."""
 _INTERNAL = regex(r"/_|^torch/testing/")
 
 
 def read_mark(text: str) -> Iterator[RemarkFact]:
-    """The comment by which a type checker passes over a file, with the size of the file."""
+    """The comment that exempts a file from a type checker, with the file's size."""
     found = _MARK.search(text) if "# mypy:" in text or "# py" in text else None
     if found:
         lines, functions = size_of(text)
@@ -267,13 +264,12 @@ def read_mark(text: str) -> Iterator[RemarkFact]:
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """How many lines and functions a file has."""
+    """The numbers of lines and functions of a file."""
     return text.count("\n"), text.count(" def ") + text.count("\ndef ")
 
 
 def read_internal_calls(text: str, path: str) -> Iterator[RemarkFact]:
-    """The functions ``torch._name(...)`` and ``_VF.name(...)`` that PyTorch's own modules call,
-    without those that are internal themselves."""
+    """Calls of ``torch._name(...)`` and ``_VF.name(...)`` in functions that are not internal."""
     if path.startswith("torch/") and not _INTERNAL.search(path):
         for name in dict.fromkeys(name for call in _CALLS for name in call.findall(text)):
             yield RemarkFact("internal call", name, 0)
@@ -283,16 +279,15 @@ _FUNCTION = regex(r"def[ \t]+(\w+)[ \t]*(\((?:[^()]|\([^()]*\))*\))?")
 _CLASS_HEAD = regex(r"class[ \t]+(\w+)(?:\(([^)]*)\))?")
 _CLASS_BODY = regex(r"(?m)^class .*(?:\n(?:[ \t].*)?)*")
 _ATTRIBUTE = regex(r"\n(?: {4}|\t)(\w+)[ \t]*[:=](?!=)")
-"""One of a class at the top of a file: most lines further in are of functions."""
+"""An attribute of a top-level class; deeper lines are mostly in functions."""
 _VARIABLE = regex(r"(?m)^(\w+)[ \t]*[:=](?!=)")
 _PARAMETER = regex(r"[(,*\n]\s*([A-Za-z_]\w*)\s*(?=[:=,)])")
 _BASE = regex(r"(\w+)(?:\[[^\]]*\])?[ \t]*(?:,|\Z)")
 
 
 def read_names(text: str) -> Iterator[RemarkFact]:
-    """The names that a file gives to functions, parameters, classes and attributes, and those of
-    the classes that its own derive from: with some that are none, since this is done to every
-    file and who looks for a name reads the files that may have it."""
+    """The names of functions, parameters, classes and attributes of a file, and of base classes.
+    Some are wrong, since every file is searched by text: who looks for a name reads the file."""
     functions, classes = _FUNCTION.findall(text), _CLASS_HEAD.findall(text)
     names = {name for name, _ in (*functions, *classes)}
     names.update(*(_PARAMETER.findall(parameters) for _, parameters in functions if parameters))
@@ -313,9 +308,10 @@ _ROOTS = ("torch/", "functorch/", MARK)
 
 
 def _public(text: str, path: str) -> Iterator[RemarkFact]:
-    """The names in ``__all__``; without it, what a module defines, and what a package imports.
+    """The names in ``__all__``; without it, what a module defines or a package imports.
 
-    By text, since this is done to every file: who follows such a name finds out if it is none."""
+    By text, since every file is read; false names are found out when they are followed.
+    """
     if not path.startswith(_ROOTS) or "/testing/" in path:
         return
     listed = [one for found in _ALL.findall(text) for one in _LISTED.findall(found)]
@@ -327,8 +323,7 @@ def _public(text: str, path: str) -> Iterator[RemarkFact]:
 
 
 def read_word_lists(data: bytes, path: str, remarks: Iterable[RemarkFact]) -> list[RemarkFact]:
-    """What a module exports and imports, and the words that are looked for in it, beside the names
-    that ``remarks`` have."""
+    """The exports and imports of a module, and the words that are searched for in it."""
     text = data.decode("utf-8", "replace") if path.endswith(".py") else ""
     listed = (one.name.split() for one in remarks if one.kind == "names")
     named = frozenset(chain.from_iterable(listed))
@@ -346,7 +341,7 @@ _IMPORT = regex(r"^[ \t]*import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:#.
 
 
 def _imports(text: str) -> Iterator[RemarkFact]:
-    """The modules that are imported whole, each behind the name that it gets."""
+    """The modules imported whole, each behind its name here."""
     named = _IMPORT.findall(text)
     tops = ((module if name else module.partition(".")[0], name) for module, name in named)
     if found := {f"{name or module}={module}" for module, name in tops}:
@@ -354,7 +349,7 @@ def _imports(text: str) -> Iterator[RemarkFact]:
 
 
 def read_remarks(data: bytes, path: str) -> list[RemarkFact]:
-    """The remarks of a file, those of each kind by line."""
+    """The remarks of a file by kind, sorted by line."""
     text = data.decode("utf-8", "replace")
     links = [*read_roles(text, path), *read_file_links(text, path)]
     if not path.endswith(".py"):

@@ -1,8 +1,11 @@
-"""What a Python module binds: its own names, in the order in which Python binds them.
+"""The names that a Python module binds, in Python's order.
 
-Bodies of functions are emptied before the file is parsed: that leaves a tenth of the work, so
-that a name can be followed through a dozen modules while somebody waits. (griffe reads the same
-facts; its import alone takes 0.3 s, and it leaves assigned values unresolved.)"""
+Bodies of functions are emptied before parsing: that takes a tenth of the time, so that a name can
+be
+followed through a dozen modules while somebody waits. (griffe reads the same facts; its import
+alone
+takes 0.3 s, and it does not resolve assigned values.)
+"""
 
 from __future__ import annotations
 
@@ -27,38 +30,38 @@ class Binding:
 
     name: str
     node: Function | ast.ClassDef | ast.expr | None
-    """What it is bound to; None for an import, and for a name that is only annotated."""
+    """The value; None for an import or a mere annotation."""
     line: int
     end_line: int
     origin: str = ""
-    """The module that an import names."""
+    """The module in an import."""
     part: str = ""
-    """What a ``from`` import takes from it."""
+    """The name taken by a ``from`` import."""
     sure: int = SURE
 
 
 @dataclass(slots=True)
 class Scope:
-    """The names of a module or of the body of a class."""
+    """The names of a module or class body."""
 
     module: str
     path: str
     names: dict[str, Binding] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    """The modules whose names it takes over: ``from x import *``, and the same as a loop."""
+    """Modules whose names are all imported: ``from x import *``, or a loop to that effect."""
     attributes: dict[str, Binding] = field(default_factory=dict)
-    """What is set on a name from outside: ``Tensor.item``."""
+    """Attributes set from outside: ``Tensor.item``."""
     replaced: str = ""
-    """The class whose instance takes the module's place: ``sys.modules[__name__] = X(...)``; or
-    the function that makes it one: ``install_config_module(sys.modules[__name__])``."""
+    """The class whose instance replaces the module: ``sys.modules[__name__] = X(...)``; or the
+    function that makes it one: ``install_config_module(sys.modules[__name__])``."""
 
     def public(self) -> tuple[str, ...] | None:
-        """The names in ``__all__``, as far as they are written out; None where there is none."""
+        """The names in ``__all__``, as far as literal; None without it."""
         bound = self.names.get("__all__")
         return None if bound is None else tuple(texts(bound.node))
 
     def origin(self, node: ast.ImportFrom) -> str:
-        """The module from which a statement of it imports."""
+        """The module from which a statement imports."""
         parts = self.module.split(".")
         package = parts if self.path.endswith("/__init__.py") else parts[:-1]
         above = package[: len(package) - node.level + 1] if node.level else []
@@ -73,7 +76,7 @@ def texts(node: ast.AST | None) -> list[str]:
 
 
 def read_scope(text: Text, path: str) -> Scope | Problem:
-    """What the module in a file binds; the problem of a file that is not Python."""
+    """The bindings of a module; a problem for a file that is not Python."""
     functions = [block for block in text.blocks if not block.head.is_class]
     tree = parsed(without_bodies(text.data, functions), path)
     if isinstance(tree, Problem):
@@ -85,7 +88,7 @@ def read_scope(text: Text, path: str) -> Scope | Problem:
 
 
 def class_scope(node: ast.ClassDef, module: Scope, ends: dict[int, int]) -> Scope:
-    """What the body of a class binds."""
+    """The bindings of a class body."""
     scope = Scope(module.module, module.path)
     _Reader(scope, ends).read(node.body, SURE)
     return scope
@@ -188,7 +191,7 @@ class _Reader:
             old.node = ast.List(list(more), ast.Load())
 
     def _bind(self, bound: Binding) -> None:
-        """A later binding counts, but for one that runs where PyTorch lacks something."""
+        """Binds a name; the last binding counts, except in branches for a missing dependency."""
         old = self._scope.names.get(bound.name)
         if old is None or bound.sure <= max(old.sure, LIKELY):
             if old and bound.node is None and not bound.origin:
@@ -197,7 +200,7 @@ class _Reader:
 
 
 def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """The targets of an assignment, each with its value where that is written out."""
+    """The targets of an assignment, each with its value if literal."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value
         return
@@ -220,19 +223,19 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST | None) -> str:
-    """``c`` of ``a.b.c``; empty for anything else."""
+    """``c`` for ``a.b.c``; empty for anything else."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def called_name(node: ast.AST | None) -> str:
-    """``c`` of ``a.b.c(...)``; empty for anything else."""
+    """``c`` for ``a.b.c(...)``; empty for anything else."""
     return last_name(node.func) if isinstance(node, ast.Call) else ""
 
 
 def assigned_names(node: ast.stmt) -> list[str]:
-    """The names that a statement gives a value."""
+    """The names that a statement assigns."""
     targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign) and node.value:
         targets = [node.target]
@@ -243,8 +246,8 @@ _ASIDE = ("overload", "_overload", "_overload_method", "setter", "deleter", "reg
 
 
 def _is_rebound(decorator: ast.expr) -> bool:
-    """Whether a decorated function is not what its name is bound to in the end: an overload, the
-    setter of a property, one of several by type."""
+    """Whether a decorated function is not the final value of its name: an overload, a property's
+    setter, one of several by type."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return dotted(called).rpartition(".")[2] in _ASIDE
 
@@ -253,8 +256,7 @@ def _is_rebound(decorator: ast.expr) -> bool:
 
 
 def _branches(test: ast.expr) -> tuple[int, int]:
-    """How surely the two branches of an ``if`` run. What can be missing (a backend, a library)
-    is taken to be there."""
+    """How certainly an ``if``'s branches run. Optional backends and libraries count as present."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         first, second = _branches(test.operand)
         return second, first
@@ -267,8 +269,7 @@ def _branches(test: ast.expr) -> tuple[int, int]:
 
 
 def _taken_over(node: ast.For) -> str:
-    """The module that ``for name in dir(module): globals()[name] = getattr(module, name)`` takes
-    the names of."""
+    """The module in ``for name in dir(module): globals()[name] = getattr(module, name)``."""
     called = node.iter
     if not isinstance(called, ast.Call) or dotted(called.func) != "dir" or not called.args:
         return ""
@@ -288,7 +289,7 @@ def _is_own_module(target: ast.expr) -> bool:
 
 
 def _globals_key(target: ast.expr) -> str:
-    """``x`` of ``globals()["x"]``."""
+    """``x`` in ``globals()["x"]``."""
     if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Call):
         return ""
     if dotted(target.value.func) != "globals" or not isinstance(target.slice, ast.Constant):

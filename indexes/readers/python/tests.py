@@ -1,4 +1,4 @@
-"""Test functions of ``test/``: name, class and line, and their calls of what they are named for."""
+"""Test functions of ``test/``: name, class, line, and calls of what their name mentions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from indexes.readers.python.blocks import Head, Text, heads, occurrences, statem
 _TEST_FILE = regex(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
 _OWNERS = regex(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
 _HEADER = 4096
-"""The ``# Owner(s):`` line stands among the first lines of a file."""
+"""The first lines of a file, which hold ``# Owner(s):``."""
 
 
 def is_test_file(path: str) -> bool:
@@ -23,8 +23,7 @@ def is_test_file(path: str) -> bool:
 
 
 def read_tests(text: Text) -> list[PythonFact]:
-    """Test functions (``TestTorch.test_add``), what they call by a word of their names, classes,
-    and the file's owners."""
+    """Test functions with their calls of words in their names, classes, and the file's owners."""
     found = heads(text.data, text.strings, (b"def test", b"class "))
     facts = [
         PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
@@ -40,21 +39,20 @@ _CALL = regex(rb"\.(\w+)(\.\w+)?\(")
 _ROOTS = frozenset((b"torch", b"aten", b"F", b"nn", b"refs", b"prims"))
 _DOTTED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 _TELLING = 4
-"""A method with a shorter name (``.to(``, ``.add(``) may be anything's."""
+"""Fewest letters of a method's name; shorter ones (``.to(``, ``.add(``) may be anything's."""
 
 
 class _Call(NamedTuple):
     word: bytes
     text: bytes
-    """``torch.add(``, or ``.add(`` on something."""
+    """``torch.add(``, or ``.add(`` on an object."""
     offset: int
     qualified: bool
     """Whether it names the function in PyTorch's namespace."""
 
 
 def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[PythonFact]:
-    """For each word of a test's name that its body calls, how it does so first: by its full name
-    if it ever does."""
+    """The first call of each word in a test's name, by its full name if there is one."""
     test, following = every[place], islice(every, place + 1, None)
     after = (one.start for one in following if one.indent <= test.indent)
     body = b"" if test.is_class else text.data[test.start : next(after, None)]
@@ -75,8 +73,8 @@ def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[Pyth
 
 
 def _words(name: str) -> Iterator[bytes]:
-    """The whole words of a test's name, and those side by side: ``add``, ``out`` and ``add_out``
-    of ``test_add_out``."""
+    """The words and word pairs of a test's name: ``add``, ``out``, ``add_out`` for
+    ``test_add_out``."""
     parts = name.encode().split(b"_")
     for first in range(len(parts)):
         for last in range(first, len(parts)):
@@ -85,7 +83,7 @@ def _words(name: str) -> Iterator[bytes]:
 
 
 def _calls_of(body: bytes, word: bytes) -> Iterator[_Call]:
-    """The calls ``torch.add(`` and ``.add(`` of a word, those of its in-place form too."""
+    """The calls ``torch.add(`` and ``.add(`` of a word, and of its in-place form."""
     at = body.find(b"." + word)
     while at >= 0:
         found = _CALL.match(body, at)
@@ -102,7 +100,7 @@ def _calls_of(body: bytes, word: bytes) -> Iterator[_Call]:
 
 
 def read_owners(data: bytes) -> list[PythonFact]:
-    """``# Owner(s): ["module: nn"]``: the label that triage uses for the tests of a file."""
+    """``# Owner(s): ["module: nn"]``: the triage labels of a test file."""
     for at in occurrences(data, b"Owner(s):", 0, _HEADER):
         start = data.rfind(b"\n", 0, at) + 1
         if match := _OWNERS.match(data, start, _HEADER):

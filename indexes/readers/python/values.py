@@ -1,4 +1,4 @@
-"""What an expression of a registration means, as far as the source alone can tell."""
+"""Values of expressions in registrations, as far as the source tells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Unknown:
-    """A value that only running the program would give."""
+    """A value that only a run would give."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -17,7 +17,7 @@ class Unknown:
 
 UNKNOWN = Unknown()
 EVERY = Unknown()
-"""The names of an operator's overloads, which a Python file does not tell: each in turn."""
+"""Stands for all names of an operator's overloads, which a Python file does not list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ _PACKET_ATTRIBUTES = {"overloads", "op", "py_impl", "decompose"}
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A module, or something that a module holds: ``torch._decomp.register_decomposition``."""
+    """A module, or a member of one: ``torch._decomp.register_decomposition``."""
 
     dotted: str
 
@@ -66,7 +66,7 @@ class Path:
 
 
 def path(dotted: str) -> Path:
-    """A path in its usual spelling: ``torch._ops.ops`` is ``torch.ops``."""
+    """A path in its usual spelling: ``torch.ops`` for ``torch._ops.ops``."""
     if dotted == "torch._ops.ops" or dotted.startswith("torch._ops.ops."):
         dotted = "torch.ops" + dotted[len("torch._ops.ops") :]
     return Path(dotted)
@@ -74,7 +74,7 @@ def path(dotted: str) -> Path:
 
 @dataclass(slots=True, eq=False)
 class Opaque:
-    """Something made by the module itself that is only known by the name it was given."""
+    """A value of the module of which only the name is known."""
 
     label: str = ""
 
@@ -84,29 +84,29 @@ class Class(Opaque):
     """A class of the module."""
 
     makes: Op | None = None
-    """The operator that its objects are, for one that derives from HigherOrderOperator."""
+    """The operator of its instances, for a subclass of HigherOrderOperator."""
 
 
 @dataclass(slots=True, eq=False)
 class Record(Opaque):
-    """What a class of the module was called with: ``OverridesData(name="erf", cpp=...)``."""
+    """The arguments of a class's call: ``OverridesData(name="erf", cpp=...)``."""
 
     fields: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The identity of a function: what ``inspect.unwrap`` would lead to."""
+    """The identity of a function, as ``inspect.unwrap`` gives it."""
 
     name: str
     module: str
     line: int
     inner: bool = False
-    """Defined inside another function, so that each call makes a new one."""
+    """Defined inside another function: each call makes a new one."""
     owner: str = ""
-    """The outermost of the functions around an inner one."""
+    """The outermost function around an inner one."""
     model: str = ""
-    """Its ``__name__`` was set: a variant made from the function of this name at ``line``."""
+    """The function at ``line`` whose variant this is, by its ``__name__``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Partial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generator:
-    """A call of a generator function, to be followed where something iterates over it."""
+    """A call of a generator function, followed when it is iterated over."""
 
     callee: Closure
     given: tuple[Sequence[object], Mapping[str, object]]
@@ -167,7 +167,7 @@ class Generator:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A registering decorator that waits for its function."""
+    """A registering decorator before it gets its function."""
 
     kind: str
     ops: tuple[object, ...]
@@ -177,12 +177,12 @@ class Pending:
     helper: str = ""
     """The module's own function that called the API."""
     mutates: object = ()
-    """The names of the arguments that an operator writes to."""
+    """The arguments that an operator writes to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call of another module's function, whose body is not at hand."""
+    """A call of another module's function, whose body is not known here."""
 
     callee: str
     args: tuple[object, ...]
@@ -198,7 +198,7 @@ class Builtin:
 
 @dataclass(frozen=True, slots=True)
 class Wraps:
-    """``functools.wraps(fn)``, waiting for the function that takes ``fn``'s identity."""
+    """``functools.wraps(fn)`` before it gets a function."""
 
     function: object
 
@@ -211,23 +211,23 @@ class Registration(NamedTuple):
 
     kind: str
     target: str
-    """Empty when which operator it is for is decided at run time."""
+    """Empty if only a run tells the operator."""
     function: Function | None
     detail: Mapping[str, str]
     at: int
     """Line of the statement or decorator that registers."""
     site: int
-    """Line of the module's statement: of ``def`` where a function is decorated."""
+    """Line of the module's statement: of ``def`` for a decorated function."""
     text: str
-    """The operator argument as written, where it is not known which operator that is."""
+    """The operator argument as written, if its value is unknown."""
     helper: str
-    """The module's own function through which it came, if any."""
+    """The module's own function that registers it, if any."""
     condition: str = ""
-    """The test, not decided by the source, under which it is registered."""
+    """The undecided test under which it is registered."""
 
 
 class Returned(NamedTuple):
-    """That a ``return`` was reached; not ``certain`` under a condition that is not known."""
+    """A ``return``; not ``certain`` under an undecided condition."""
 
     value: object
     certain: bool = True
@@ -243,14 +243,14 @@ class Deferred(NamedTuple):
 
 
 def identity(value: object) -> Function | None:
-    """The function that a value is, if it is one."""
+    """The function that a value is, if any."""
     if isinstance(value, Closure):
         return value.function
     return value if isinstance(value, Function) else None
 
 
 def named_after(value: object, model: object) -> object:
-    """A function with the name and place of another one, as ``functools.wraps`` makes it."""
+    """A function with the name and place of another one, as by ``functools.wraps``."""
     if not isinstance(value, Closure):
         return value
     function = identity(model)

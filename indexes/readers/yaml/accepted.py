@@ -1,4 +1,4 @@
-"""What torchgen accepts in its YAML files. It stops at anything else, so we report it."""
+"""What torchgen accepts in its YAML files. Anything else stops it and is reported."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _FIELDS = frozenset(
         *FLAGS,
     ]
 )
-"""The fields that are understood here."""
+"""The fields that torchnav understands."""
 _VARIANTS = frozenset(("function", "method"))
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What one version of torchgen accepts. None: unknown, so anything is."""
+    """What one version of torchgen accepts; None if unknown."""
 
     fields: Collection[str] = _FIELDS
     """Fields of an entry of native_functions.yaml."""
     dispatch_keys: Collection[str] | None = None
-    """Keys below ``dispatch:``."""
+    """Keys under ``dispatch:``."""
     autograd_keys: Collection[str] | None = None
-    """Keys below ``dispatch:`` in derivatives.yaml."""
+    """Keys under ``dispatch:`` in derivatives.yaml."""
     ufunc_keys: Collection[str] | None = None
     device_checks: Collection[str] | None = None
     tags: Collection[str] | None = None
@@ -37,7 +37,7 @@ class Accepted:
     def of(
         cls, names: Mapping[str, tuple[str, ...]], fields: Collection[str], tags: Collection[str]
     ) -> Accepted:
-        """As torchgen's own lists say, by their names in torchgen/model.py, and tags.yaml."""
+        """From torchgen's own lists, named as in torchgen/model.py, and tags.yaml."""
         keys = names.get("DispatchKey", ())
         autograd = [key for key in keys if key.startswith("Autograd")]
         return cls(
@@ -50,7 +50,7 @@ class Accepted:
         )
 
     def refused(self, function: NativeFunction) -> Iterator[Problem]:
-        """What torchgen refuses in an entry, or what is not understood here."""
+        """What torchgen refuses in an entry or torchnav does not understand."""
         lines = function.field_lines
         path, line = function.location.path, function.location.line
         for name in lines:
@@ -79,7 +79,7 @@ def _refused(
 
 
 def read_tags(data: bytes, path: str) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """The tags of tags.yaml. A tag without a description is a problem, and still a tag."""
+    """The tags of tags.yaml. A tag without a description counts but is a problem."""
     entries, problems = read_entries(data, path)
     tags: list[str] = []
     for entry in entries:

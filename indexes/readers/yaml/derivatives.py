@@ -1,5 +1,5 @@
-"""Reads derivatives.yaml: the formula behind every differentiable input, with its line; and
-deprecated.yaml: Python signatures that still work, and what each is bound to."""
+"""Reads derivatives.yaml: the formula of every differentiable input with its line; and
+deprecated.yaml: old Python signatures that still work, with their replacement."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def read_derivatives(
     functions: Iterable[NativeFunction] = (),
     accepted: Accepted | None = None,
 ) -> tuple[tuple[DerivativeEntry, ...], tuple[Problem, ...]]:
-    """Every readable entry in file order, with the names of the Node classes made from it.
+    """Every readable entry in file order, with the names of its Node classes.
 
-    With ``functions``, an entry whose schema no operator has is a problem too (and still
-    an entry): torchgen would not build from it.
+    With ``functions``, an entry whose schema belongs to no operator is a problem, as in torchgen.
     """
     entries, problems = read_entries(data, path)
     declared = tuple(functions)
@@ -52,7 +51,7 @@ class _Reader:
     generated: set[str]
     """Names of operators that torchgen generates."""
     keys: Collection[str] | None
-    """Autograd keys; None when they are not known."""
+    """Autograd keys; None if unknown."""
     problems: list[Problem]
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -126,7 +125,7 @@ class _Reader:
         return Formula(names, text, where, "non_differentiable" if none else "gradient")
 
     def _grad_fn(self, name: str, key: str) -> str:
-        """torchgen numbers the Node classes of one name in file order."""
+        """The Node class; torchgen numbers those of one name in file order."""
         prefix = node_prefix(name) + ("" if key == "Default" else key)
         number = self.counts[prefix]
         self.counts[prefix] += 1
@@ -146,19 +145,19 @@ class _Reader:
 
 
 def node_prefix(name: str) -> str:
-    """``addmm`` -> ``AddmmBackward``: the Node class of an operator, without its number."""
+    """``AddmmBackward`` for ``addmm``: the Node class without its number."""
     camel = "".join(part.title() for part in name.split("_"))
     return f"{camel}Backward".replace("ForwardBackward", "Backward")
 
 
 @dataclass(frozen=True, slots=True)
 class Deprecated:
-    """One signature that is kept for old programs."""
+    """A deprecated signature."""
 
     schema: str
     """``add(Tensor self, Scalar alpha, Tensor other) -> Tensor``."""
     calls: str
-    """``add(self, other, alpha)``: how the operator is called in its stead."""
+    """``add(self, other, alpha)``: the call that replaces it."""
     location: Location
 
     @property

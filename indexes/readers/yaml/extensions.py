@@ -1,9 +1,9 @@
-"""Reads what extensions say of their kernels in YAML: torchgen's forms for code outside of
-PyTorch's tree.
+"""Reads kernels of extensions from YAML, in torchgen's formats for code outside PyTorch.
 
 A backend's file (``backend:``, ``cpp_namespace:``, ``supported:``, torchgen/gen_backend_stubs.py)
-lists operators by name; one of ExecuTorch's (torchgen/executorch/parse.py) gives each the kernels
-of its runtime. A file like native_functions.yaml is read as that is.
+lists operators by name; one of ExecuTorch's (torchgen/executorch/parse.py) lists the kernels of
+each
+operator. A file like native_functions.yaml is read as that is.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class ListedKernel:
     """A kernel that a file lists for an operator."""
 
     op: str
-    """``add.Tensor``, with its namespace where that is not aten."""
+    """``add.Tensor``, with a namespace other than aten."""
     symbol: str
-    """The C++ function; empty where it follows from the operator and ``scopes``."""
+    """The C++ function; empty if it follows from the operator."""
     line: int
     rule: str
     key: str = ""
-    """The dispatch key, where the entry names one."""
+    """The dispatch key, if the entry names one."""
     native: NativeFunction | None = None
     """The operator that the entry defines."""
     autograd: bool = False
@@ -59,7 +59,7 @@ class KernelFile:
 
 
 def form_of(text: str) -> Form:
-    """Which form a YAML file has; empty for one that says nothing of kernels."""
+    """The format of a YAML file; empty if it does not name kernels."""
     if _BACKEND.search(text) and "supported" in text:
         return "backend"
     if _ENTRY.search(text) is None:
@@ -68,7 +68,7 @@ def form_of(text: str) -> Form:
 
 
 def read_extension(data: bytes, path: str) -> tuple[KernelFile | None, tuple[Problem, ...]]:
-    """What a YAML file of an extension says of kernels; None for one that says nothing of them."""
+    """The kernels in a YAML file of an extension; None if it does not name any."""
     text = decoded(data)
     form = form_of(text)
     if form == "backend":
@@ -84,7 +84,7 @@ def read_extension(data: bytes, path: str) -> tuple[KernelFile | None, tuple[Pro
 
 
 def _unreadable(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """What is no entry; fields of an extension's own are its affair."""
+    """Problems of invalid entries; an extension may have fields of its own."""
     return tuple(one for one in problems if one.message.startswith("not "))
 
 
@@ -92,8 +92,7 @@ def _unreadable(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _runtime(entry: Entry, path: str, problems: list[Problem]) -> Iterator[ListedKernel]:
-    """The kernels of one entry: ``- op: add.out`` of an operator of PyTorch's, ``- func: ...`` of
-    one that it defines."""
+    """The kernels of an entry: ``- op: add.out``, or ``- func: ...`` for an operator of its own."""
     name, native = _operator(entry, path, problems)
     listed = entry.fields.get("kernels")
     for one in listed.value.items if listed and name else ():
@@ -164,7 +163,7 @@ def _backend(text: str, path: str) -> tuple[KernelFile | None, tuple[Problem, ..
 
 
 def _names(listed: Node) -> Iterator[tuple[str, Node]]:
-    """The operators of a list, written as names or as ``func: name``."""
+    """The operators of a list of names or of ``func: name``."""
     for item in listed.items:
         field = (item.fields or {}).get("func")
         name = field.value.text if field else item.text

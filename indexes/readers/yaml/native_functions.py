@@ -1,4 +1,4 @@
-"""Reads native_functions.yaml: every operator PyTorch declares, with the line of every field."""
+"""Reads native_functions.yaml: every operator, with the line of every field."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from indexes.readers.yaml.nodes import Entry, Field, Node, read_entries
 def read_native_functions(
     data: bytes, path: str, accepted: Accepted | None = None
 ) -> tuple[tuple[NativeFunction, ...], tuple[Problem, ...]]:
-    """Every readable entry in file order, and a problem for what can not be read, what is not
-    known, and what torchgen does not accept."""
+    """Every readable entry in file order, and problems, such as what torchgen would not accept."""
     accepted = accepted or Accepted()
     entries, problems = read_entries(data, path)
     functions: list[NativeFunction] = []
@@ -31,7 +30,7 @@ def read_native_functions(
 
 @dataclass(slots=True)
 class _EntryReader:
-    """Turns the fields of one entry into a NativeFunction, noting what has the wrong type."""
+    """Makes a NativeFunction from the fields of an entry and reports wrong types."""
 
     entry: Entry
     path: str
@@ -72,7 +71,7 @@ class _EntryReader:
         )
 
     def _value(self, field: Field) -> Any:
-        """None, with a problem, for a value of another form than it must have."""
+        """The value of a field; None and a problem if it has the wrong form."""
         if field.key == "dispatch":
             return self._dispatch(field)
         read, wanted = _FORMS.get(field.key, _TEXTS)
@@ -127,5 +126,4 @@ _FORMS: dict[str, tuple[Callable[[Node], Any], str]] = {
     "manual_cpp_binding": _BOOLEAN,
     "use_const_ref_for_mutable_tensors": _BOOLEAN,
 }
-"""How a field's value is read, and what it has to be; absent ones have NativeFunction's
-defaults."""
+"""How each field's value is read, and its form; absent fields have NativeFunction's defaults."""

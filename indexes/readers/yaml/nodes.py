@@ -1,7 +1,8 @@
-"""YAML as nodes with lines, for the readers of PyTorch's YAML files.
+"""YAML as nodes with lines.
 
-Nothing is constructed from the text: nodes are read as strings, so no tag, anchor or type of a
-hostile file can do more than be a string of the wrong kind.
+Nodes are read as strings and nothing is constructed, so that no tag, anchor or type of a hostile
+file
+has an effect.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value. Its lines count from 1."""
+    """A value with its lines, counted from 1."""
 
     node: yaml.Node
     lines: list[str]
-    """The text that it is part of."""
+    """The text that contains it."""
     offset: int
-    """How many lines of the file precede this text."""
+    """The number of lines of the file before this text."""
 
     @property
     def line(self) -> int:
-        """The line in which it begins."""
+        """Its first line."""
         return int(self.node.start_mark.line) + 1 + self.offset
 
     @property
     def last(self) -> int:
-        """The last line with text of it. A block's end is behind the comments after it."""
+        """Its last line with text. A block's end is behind the comments after it."""
         mark = self.node.end_mark
         end: int = mark.line
         if isinstance(self.node, yaml.CollectionNode) and not self.node.flow_style:
@@ -53,22 +54,22 @@ class Node:
 
     @property
     def boolean(self) -> bool | None:
-        """True or False for what YAML takes for one of them."""
+        """True or False for YAML's spellings of them."""
         return self.node.value.lower() in ("true", "yes", "on") if self._is("bool") else None
 
     @property
     def text(self) -> str | None:
-        """The text of a scalar, without quotes; None for null, lists and mappings."""
+        """The text of a scalar without quotes; None for null, lists and mappings."""
         return None if self.is_null else self.spelled
 
     @property
     def spelled(self) -> str | None:
-        """As ``text``, but of null it is what the file says."""
+        """As ``text``, but null as spelled."""
         return self.node.value if isinstance(self.node, yaml.ScalarNode) else None
 
     @property
     def items(self) -> list[Node]:
-        """The items of a list; none of any other node."""
+        """The items of a list; none for other nodes."""
         values = self.node.value if self.is_list else ()
         return [Node(value, self.lines, self.offset) for value in values]
 
@@ -78,21 +79,21 @@ class Node:
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """The texts of a list of scalars, or the one of a scalar; None for anything else."""
+        """The texts of a list of scalars or of one scalar; None for anything else."""
         found = [item.text for item in self.items] if self.is_list else [self.spelled]
         texts = tuple(text for text in found if text is not None)
         return texts if len(texts) == len(found) else None
 
     @property
     def words(self) -> tuple[str, ...] | None:
-        """As ``texts``, but one scalar is a list with commas, and null an empty one."""
+        """As ``texts``, but a scalar is a list with commas and null is empty."""
         if self.is_list or self.spelled is None:
             return self.texts
         return tuple(word.strip() for word in (self.text or "").split(",") if word.strip())
 
     @property
     def fields(self) -> dict[str, Field] | None:
-        """The fields of a mapping in order; None for any other node."""
+        """The fields of a mapping in order; None for other nodes."""
         if not isinstance(self.node, yaml.MappingNode):
             return None
         pairs = ((Node(k, self.lines, self.offset), v) for k, v in self.node.value)
@@ -112,7 +113,7 @@ class Field:
     """One ``key: value`` of a mapping."""
 
     key: str
-    """Empty for a key that is no text."""
+    """Empty for a key that is not a string."""
     value: Node
     line: int
     """Line of the key."""
@@ -120,7 +121,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One ``- key: value`` block of the file's top-level list."""
+    """One ``- key: value`` block of the top-level list."""
 
     fields: dict[str, Field]
     line: int
@@ -134,10 +135,9 @@ _STRUCTURE = regex(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
 
 
 def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
-    """The entries of a file that is a list of mappings, and what could not be read.
+    """The entries of a file that is a list of mappings, and problems.
 
-    A file that is not YAML as a whole is read entry by entry, so that a broken or cut-off entry
-    costs only itself.
+    A file that is not valid YAML is read entry by entry, so that a broken entry costs only itself.
     """
     text = decoded(data)
     if _is_too_large(text):
@@ -161,8 +161,8 @@ def decoded(data: bytes) -> str:
 
 
 def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
-    """The root node of a YAML text that stands ``offset`` lines into its file; None for an empty
-    one and, with a problem, for what is not YAML."""
+    """The root node of a YAML text that begins ``offset`` lines into its file; None for an empty or
+    invalid one, the latter with a problem."""
     if _is_too_large(text):
         problems.append(Problem(path, 1 + offset, _TOO_LARGE))
         return None
@@ -184,15 +184,15 @@ _TOO_LARGE = f"more than {YAML_PARTS:,} keys and values"
 
 
 def _is_too_large(text: str) -> bool:
-    """Whether there may be more nodes than fit in memory: each has a mark or a line of its own."""
+    """Whether there may be more nodes than fit in memory: each has a mark or a line."""
     return len(text) > YAML_PARTS and sum(map(text.count, ",:[{-?\n")) > YAML_PARTS
 
 
 def _too_deep(text: str) -> int | None:
-    """The line of nesting that no real file has, and that the C parser's stack may not bear.
+    """The line of nesting too deep for the C parser's stack.
 
-    Flow nesting counts brackets, from each top-level ``- `` anew: inside brackets that is
-    an error. Block nesting takes a column a level at least.
+    Flow nesting counts brackets from each top-level ``- ``. Block nesting takes at least a column a
+    level.
     """
     depth = 0
     for match in _STRUCTURE.finditer(text):
@@ -221,7 +221,7 @@ def _listed(node: Node | None, line: int, path: str, problems: list[Problem]) ->
 
 
 def _chunks(text: str) -> Iterator[tuple[str, int]]:
-    """Each entry's text with the number of lines before it; what precedes the first is dropped."""
+    """Each entry's text with the number of lines before it, without what precedes the first."""
     starts = [match.start() for match in _ENTRY.finditer(text)] or [0]
     offset = text.count("\n", 0, starts[0])
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
