@@ -1,1 +1,1 @@
-"""Every question asked of an index, answered in plain data."""
+"""Queries: every question asked of an index, answered in plain data."""

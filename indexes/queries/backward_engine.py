@@ -1,7 +1,9 @@
 """Nodes of the backward graph and the engine that runs them.
 
-What stands behind a node (its entry, the formula of each edge, its class), what the engine's
-functions call beyond their own file, and the way of one node through them."""
+The source of a node (entry, formulas, class), what the engine calls outside its own file, and a
+node's
+path through the engine.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,17 @@ class NodeSource:
     """Where a node comes from."""
 
     entry: DerivativeEntry | None
-    """Its entry in derivatives.yaml; None of what is written by hand, or by the program."""
+    """Its entry in derivatives.yaml; None if handwritten or of the user's program."""
     operators: tuple[str, ...]
-    """The overloads whose calls make it."""
+    """The overloads that record it."""
     formulas: tuple[tuple[str, Formula | None], ...]
-    """The input and the formula of each gradient that it computes, in the order of its edges; empty
-    where that is not known."""
+    """The input and formula of each gradient, in the order of its edges; empty if unknown."""
     definition: Definition | None
-    """The class, of one that is written by hand in C++."""
+    """The class of a handwritten node."""
 
 
 def node_source(index: Index, name: str, edges: int) -> NodeSource:
-    """What a node of that name is, which has so many edges: ``AddmmBackward0``."""
+    """The source of a node by its name and number of edges: ``AddmmBackward0``."""
     plain = name.rpartition("::")[2]
     for entry in index.node(plain)[:1]:
         formulas = tuple(_of_edges(entry, plain, edges))
@@ -43,8 +44,8 @@ def node_source(index: Index, name: str, edges: int) -> NodeSource:
 
 
 def _of_edges(entry: DerivativeEntry, node: str, edges: int) -> list[tuple[str, Formula | None]]:
-    """As torchgen collects them: one edge for each tensor with a formula, in the order of the
-    schema, and as many as it has elements for a list."""
+    """The formulas by edge, as torchgen orders them: one edge for each tensor with a formula, in
+    schema order, and one per element of a list."""
     formulas = {
         name: formula
         for one in entry.sets
@@ -73,21 +74,21 @@ _BODY = "torch::autograd::Node::operator()"
 
 @dataclass(frozen=True, slots=True)
 class EngineStep:
-    """One thing that happens to a node."""
+    """A step of the engine for a node."""
 
     depth: int
     """0 in ``Engine::evaluate_function``, 1 in ``call_function``, 2 in the node itself."""
     name: str
-    """What is called; of the node itself its class, formula or entry."""
+    """What is called; for the node itself its class, formula or entry."""
     at: Location
-    """The line that calls it."""
+    """The calling line."""
     location: Location | None
     """Where it is defined."""
 
 
 def calls_elsewhere(facts: Lookup, function: EngineFunction) -> Iterator[tuple[int, Callee]]:
-    """What a function of the engine calls of the rest of autograd, with the line: nodes, their
-    hooks, the buffers of gradients. Macros and calls out of ``torch::autograd`` are left out."""
+    """The calls of an engine function outside its file, with lines: nodes, hooks, gradient buffers.
+    Only those in ``torch::autograd``, without macros."""
     known = _known(facts, function)
     if known is None:
         return
@@ -100,16 +101,15 @@ def calls_elsewhere(facts: Lookup, function: EngineFunction) -> Iterator[tuple[i
 
 
 def _known(facts: Lookup, function: EngineFunction) -> Known | None:
-    """The definition of a function of the engine in the graph."""
+    """The definition of an engine function in the graph."""
     place = function.location
     found = facts.definitions_at(place.path, place.line)
     return next((one for one in found if one.definition.kind != "class"), None)
 
 
 def way_of_node(index: Index, node: str) -> tuple[EngineStep, ...]:
-    """What happens to a node in the engine, line by line: ``AddmmBackward0``.
-
-    Empty where the tree has no engine.cpp, as an installed torch."""
+    """The engine's steps for a node, line by line. Empty in a tree without engine.cpp, as an
+    installed torch."""
     functions = {one.name: one for one in index.engine()}
     start = functions.get(_RUNS_A_NODE)
     if start is None or not start.calls:
@@ -126,7 +126,7 @@ class _Way:
         """What was followed once: the other branch of an ``if`` is not followed again."""
 
     def steps(self, name: str, depth: int) -> Iterator[EngineStep]:
-        """What a function of the engine calls, those followed that lead to the node."""
+        """The calls of an engine function, with those expanded that lead to the node."""
         function = self._functions[name]
         own = [(line, called, self._place(called)) for called, line in function.calls]
         elsewhere = calls_elsewhere(self._index.facts, function)
@@ -150,7 +150,7 @@ class _Way:
             yield from self._body(at, depth)
 
     def _body(self, at: Location, depth: int) -> Iterator[EngineStep]:
-        """What ``apply`` of the node computes: its formulas, or the code of its class."""
+        """What the node's ``apply`` computes: its formulas, or the code of its class."""
         plain = self._node.rpartition("::")[2]
         for entry in self._index.node(self._node)[:1]:
             name = f"{plain}::apply, generated from {entry.op}"

@@ -1,5 +1,5 @@
-"""The card of an operator: what computes it on each device, its gradient, and what stands around
-it, in a few lines that are the same on every face."""
+"""The card of an operator: a summary in a few lines of what computes it on each device, its
+gradient, and what relates to it."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from indexes.store.registrations import StoredPython, written_for
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
 _SHORT = 44
-"""Letters of a condition that is told."""
+"""Longest condition shown, in characters."""
 _UNREAD = "gradient unknown"
-"""Of an operator whose entry could not be read: how it is differentiated may stand there."""
+"""Shown for an operator whose entry could not be read, and its derivative with it."""
 _USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
 
 
 def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> Card:
-    """The card of one overload, from its routes and what stands around it."""
+    """The card of an overload."""
     (summary,) = index.facts.summaries([native.full_name])
     around = surroundings(index, native)
     entry, said = _derivative(index, native, found)
@@ -85,7 +85,7 @@ def _device_lines(
 def _with_python(
     index: IndexedTree, native: NativeFunction, lines: Iterable[CardLine]
 ) -> Iterator[CardLine]:
-    """The lines of devices, each followed by that of the Python kernels that take calls over."""
+    """The lines of devices, each followed by the Python kernels that replace its kernel."""
     over: dict[str, list[Registration]] = {}
     for row in () if native.defined_by else _python_rows(index, native):
         over.setdefault(row.key, []).append(row)
@@ -97,7 +97,7 @@ def _with_python(
 
 
 def _taken_over(rows: Sequence[Registration]) -> CardLine:
-    """The first of the Python kernels for a key, with the last of what it hangs on."""
+    """The first Python kernel for a key, with the last of its conditions."""
     row, *others = rows
     when = row.condition.rpartition(" and ")[2]
     note = "in Python, under conditions" + f" · {len(others)} more" * bool(others)
@@ -114,7 +114,7 @@ def _python_rows(index: IndexedTree, native: NativeFunction) -> Iterator[Registr
 def _runtime_lines(
     index: IndexedTree, native: NativeFunction, summary: OperatorSummary
 ) -> Iterator[CardLine]:
-    """The kernel of a runtime besides PyTorch's: on no device that its dispatcher knows."""
+    """The kernel of a runtime other than PyTorch's, which has no device."""
     rows = index.facts.kernels(native.full_name) if RUNTIME_KEY in summary.keys else ()
     for row in [one for one in rows if one.key == RUNTIME_KEY][:1]:
         opens = f"torchnav op {native.full_name} --key {RUNTIME_KEY}"
@@ -149,8 +149,8 @@ def _note(found: Sequence[Route]) -> str:
 
 
 def _of_vendor(symbol: str) -> str:
-    """``convolution_forward::compute_v3`` of ``ideep::convolution_forward::compute_v3``: a method
-    with its class, a function by itself."""
+    """``convolution_forward::compute_v3`` for ``ideep::convolution_forward::compute_v3``: a method
+    with its class, a free function alone."""
     return "::".join(symbol.split("::")[-2:] if symbol.count("::") > 1 else symbol.split("::")[-1:])
 
 
@@ -160,8 +160,7 @@ def _of_vendor(symbol: str) -> str:
 def _derivative(
     index: IndexedTree, native: NativeFunction, found: Sequence[Route]
 ) -> tuple[DerivativeEntry | None, str]:
-    """The entry that makes an operator differentiable, its own or one on its way; in a word,
-    what it is."""
+    """The derivative entry of an operator or of one on its path, with a short description."""
     facts = index.facts
     if _autograd_kernel(index, native):
         return None, "differentiable"
@@ -185,13 +184,13 @@ def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
 
 
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
-    """What is registered for autograd, for an operator that has no entry in the YAML."""
+    """The autograd registration of an operator outside the YAML."""
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
     return next((r for r in rows if r.key.startswith("Autograd") and r.definitions), None)
 
 
 def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
-    """The operators on the usual ways, in order."""
+    """The operators on the usual routes, in order."""
     for route in found:
         yield from (one.symbol for one in route.via[1:] if index.native(one.symbol))
 
@@ -218,7 +217,7 @@ def _gradient(
 
 
 def _formulas(entry: DerivativeEntry) -> Iterator[str]:
-    """``self: grad * other``, of the first Node that the entry makes."""
+    """``self: grad * other``, from the first Node of the entry."""
     made = next((one for one in entry.sets if one.grad_fn), None)
     for one in made.formulas if made else ():
         if one.kind == "gradient":
@@ -238,8 +237,7 @@ def _python(around: Surroundings) -> Iterator[CardLine]:
 
 
 def _is_made(one: NamedPlace) -> bool:
-    """Whether nothing of a name stands in a Python file that people call it by: torchgen makes its
-    binding, from a template or from the YAML alone, or it is private."""
+    """Whether a name is generated or private, with no Python source that users see."""
     return not one.location.path.endswith(".py") or "._" in one.name
 
 
@@ -276,7 +274,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
-    """What else there is, and what opens it."""
+    """What else there is, with the commands that show it."""
     others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
     words = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
     calls = "called by operators: callers" if summary.called else ""
@@ -288,7 +286,7 @@ def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
 
 
 def surroundings(index: IndexedTree, native: NativeFunction) -> Surroundings:
-    """What stands around one overload. The tests are those named for it that call it."""
+    """What relates to an overload. The tests are those named for it that call it."""
     facts = index.facts
     python = StoredPython(facts.store)
     links = _by_role(registered(native, python))
@@ -334,7 +332,7 @@ def _how_far(test: NamedTest) -> tuple[bool, int, int]:
 
 
 def _test_count(named: Sequence[NamedTest]) -> TestCount:
-    """How many, and one to begin with: near the top of the tree, with little else in its name."""
+    """The number of tests and an example near the top of the tree."""
     if not named:
         return TestCount()
     first = min(named, key=_how_far)
@@ -346,8 +344,8 @@ def _test_count(named: Sequence[NamedTest]) -> TestCount:
 
 
 def _inductor(index: IndexedTree, native: NativeFunction, compilers: Compilers) -> Inductor:
-    """What Inductor does. It gets graphs of functional operators, so that an in-place or out=
-    overload without anything of its own is as its functional one."""
+    """What Inductor does. Its graphs are functional, so an in-place or out= overload without a rule
+    of its own is treated as the functional one."""
     own = compilers.inductor()
     functional = _functional(index, native) if own.status == "none" else None
     if functional is None:

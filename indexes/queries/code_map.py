@@ -1,4 +1,4 @@
-"""The map of a tree: what lives in a folder, the doors to go in, and the way of one call."""
+"""The map of a tree: contents of folders, entry points, and the path of one call."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _DISPATCHER = "ATen/core/dispatch/Dispatcher.h"
 
 
 class CodeMap:
-    """Answers for one tree; what folders share is counted once."""
+    """Answers for one tree, with shared counts."""
 
     def __init__(self, index: Index) -> None:
         self._index, self._source = index, index.source
 
     def folder(self, path: str = "") -> FolderMap:
-        """A folder, one level deep; the root of the tree where ``path`` is empty.
+        """A folder, one level deep; the root of the tree for an empty ``path``.
 
         Raises:
-            NotFound: Nothing that is indexed stands in it; with near folders.
+            NotFound: It has nothing indexed; with similar folders.
         """
         folder = "/".join(part for part in path.replace("\\", "/").split("/") if part not in ".")
         inside = [one for one in self._counts if not folder or one.startswith(f"{folder}/")]
@@ -119,7 +119,7 @@ class CodeMap:
                     yield found
 
     def _file_words(self, path: str) -> Words | None:
-        """What CONTRIBUTING.md says of a file, or its docstring."""
+        """A file's description in CONTRIBUTING.md, or its docstring."""
         if path in self._structure or not path.endswith(".py"):
             return self._structure.get(path)
         return package_sentence(self._source.content(path), path)
@@ -127,7 +127,7 @@ class CodeMap:
     # ------------------------------------------------------------------- way of a call
 
     def call(self, op: str, device: str = "cpu") -> CallMap:
-        """The way of one call of ``add.Tensor``, from Python to what computes it.
+        """The path of a call of ``add.Tensor`` from Python to what computes it.
 
         Raises:
             NotFound: There is no such operator.

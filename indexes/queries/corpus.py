@@ -1,4 +1,4 @@
-"""Where a word stands in the indexed files: read when asked, since the index keeps no texts."""
+"""Finds words in the indexed files, which are read on demand since the index has no texts."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _CALLED = regex(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
 _FUNCTIONS = ("function", "impl_func", "meta_func", "macro_use")
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _BACK = 120
-"""Characters looked at before a name: a qualifier or a receiver stands there."""
+"""Characters before a name that may hold its qualifier or receiver."""
 
 
 class Mention(NamedTuple):
-    """A word in the code of a file."""
+    """An occurrence of a name in code."""
 
     call: Call
     caller: Known | None
-    """The function around it; None at file scope."""
+    """The enclosing function; None at file scope."""
     location: Location
 
 
@@ -49,13 +49,13 @@ class Corpus:
         return lex(decode(self.text(path)))
 
     def clean(self, path: str) -> str:
-        """The code of a C++ file, without comments and the contents of strings."""
+        """A C++ file without comments and contents of strings."""
         return self.lexed(path).clean
 
     def files_with(
         self, word: str, kind: str, wanted: Callable[[str], bool] = lambda path: True
     ) -> Iterator[str]:
-        """The ``wanted`` files whose text holds a word, in a longer one too."""
+        """The ``wanted`` files whose text contains a word, also inside longer words."""
         sought = word.encode()
         for path in self.paths(kind):
             if wanted(path) and sought in self.text(path):
@@ -64,8 +64,7 @@ class Corpus:
     def mentions(
         self, name: str, wanted: Callable[[str], bool] = lambda path: True
     ) -> Iterator[Mention]:
-        """Every use of a name in the code of the ``wanted`` C++ files, outside of macros'
-        bodies."""
+        """Every use of a name in the ``wanted`` C++ files, outside macro bodies."""
         # A literal first: the engine then skips to it, which a look-behind would not let it.
         word = re.compile(rf"{re.escape(name)}(?!\w)")
         for path in self.files_with(name, "cpp", wanted):
@@ -91,7 +90,7 @@ class Corpus:
         return Mention(call, self.around(path, line), Location(path, line))
 
     def around(self, path: str, line: int) -> Known | None:
-        """The innermost function over a line."""
+        """The innermost function around a line."""
         best: Known | None = None
         for known in self._functions(path):
             where = known.definition.location

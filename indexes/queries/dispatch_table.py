@@ -1,4 +1,4 @@
-"""The dispatch table of an operator, computed from the source of the tree alone."""
+"""The dispatch table of an operator, computed from source alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from indexes.store.registrations import UNSEEN, StoredPython, library_uses, name
 
 _META_FILE = "torch/_meta_registrations.py"
 _PROBE = "empty.memory_format"
-"""Every backend has a kernel of its own for it: there is no other way to make a tensor."""
+"""An operator for which every backend has a kernel, since it creates tensors."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
 _ELSEWHERE = "this tree holds no kernels of the backend, an extension may register some"
 _FROM_PYTHON = (
@@ -37,13 +37,13 @@ _FROM_PYTHON = (
 )
 
 _Where = tuple[Location | None, Location | None, tuple[Location, ...], str]
-"""Of a registration: its line, its kernel's definition, evidence, ``#if`` guard."""
+"""The line of a registration, its kernel's definition, evidence, ``#if`` guard."""
 _Places = tuple[str, _Where]
-"""What it replaces, and where it stands."""
+"""The kernel that a registration replaces, and its place."""
 
 
 class Dispatch:
-    """Answers for any operator of one tree; what they share is worked out once."""
+    """Tables of all operators of one tree, with shared parts computed once."""
 
     def __init__(self, source: Source, facts: Lookup) -> None:
         self._source = source
@@ -51,8 +51,8 @@ class Dispatch:
         self._places: dict[int, _Places] = {}
 
     def table(self, op: str) -> DispatchTable:
-        """The table of ``add.Tensor`` or ``quantized::add``. Raises NotFound, or SourceError
-        where the tree has no header with the dispatch keys."""
+        """The table of ``add.Tensor`` or ``quantized::add``. Raises NotFound, or SourceError in a
+        tree without dispatch keys."""
         name = op.removeprefix("aten::")
         if name not in self._registered:
             raise NotFound(f"nothing is registered for {op} in this tree")
@@ -68,18 +68,18 @@ class Dispatch:
         return DispatchTable(self._source.info, name, slots, own, self._precedence, unseen)
 
     def operators(self) -> tuple[str, ...]:
-        """Every operator that something is registered for, those of the YAML first."""
+        """Every operator with a registration, those of the YAML first."""
         return tuple(self._registered)
 
     def registered_for(self, key: str) -> Iterator[tuple[str, DispatchSlot]]:
-        """The operators with a kernel for a key, alias keys too, in the order of the operators."""
+        """The operators with a kernel for a key or alias key, in order."""
         for op, registrations in self._registered.items():
             for one in registrations:
                 if self.keys.resolve(one.key) == key:
                     yield op, self._own(one)
 
     def fallback(self, key: str) -> DispatchSlot | None:
-        """What runs for a key where an operator registers nothing; None where nothing does."""
+        """What runs for a key without a registration; None if nothing does."""
         found = [r for r in self._registrations if not r.op and self.keys.resolve(r.key) == key]
         return self._own(found[-1]) if found else None
 
@@ -96,7 +96,7 @@ class Dispatch:
 
     @cached_property
     def model(self) -> TableModel:
-        """The table of every operator."""
+        """The registrations of every operator."""
         sets, registrations = self._sets, self._registrations
         if self._source.kind == "wheel":
             return TableModel(self.keys, sets, registrations, dict.fromkeys(INCOMPLETE, NOT_HERE))
@@ -143,7 +143,7 @@ class Dispatch:
         return (*known, *others, *self._of_extensions())
 
     def generated(self) -> Mapping[str, set[str]]:
-        """The operators for which each generator registers kernels, by what it writes: ``torchgen:
+        """The operators for which each generator registers kernels, by its output: ``torchgen:
         VariableType*.cpp, by gen_variable_type.py``."""
         found: dict[str, set[str]] = {}
         for one in self._registrations:
@@ -152,7 +152,7 @@ class Dispatch:
         return found
 
     def _of_python_libraries(self) -> Iterable[Registration]:
-        """What Python registers for operators that have no entry in the YAML."""
+        """Python registrations for operators outside the YAML."""
         for row in self._facts.library_kernels():
             if row.kind == "python" and row.registered and row.key in self._every_key:
                 where = row.registered
@@ -161,7 +161,7 @@ class Dispatch:
 
     @cached_property
     def _over_cpp(self) -> Mapping[str, list[Registration]]:
-        """The Python kernels that take calls over from C++, under conditions."""
+        """Python kernels that replace C++ ones, under conditions."""
         found: dict[str, list[Registration]] = {}
         for one in kernels_over_cpp(StoredPython(self._facts.store).of_kinds("py_impl")):
             if one.key in self._every_key:
@@ -173,7 +173,7 @@ class Dispatch:
         return (one.registration for one in self._written.values())
 
     def _of_extensions(self) -> Iterable[Registration]:
-        """What extensions register by hand, and what their YAML makes torchgen register."""
+        """Registrations of extensions, by hand and through their YAML."""
         yield from filter(_in_extension, self._by_hand)
         for row in self._facts.extension_kernels():
             if row.key in self._key_names:
@@ -187,7 +187,7 @@ class Dispatch:
 
     @cached_property
     def _every_key(self) -> frozenset[str]:
-        """Aliases too; py_impl takes modes besides."""
+        """Including alias keys, and modes for py_impl."""
         return self._key_names | self.keys.aliases.keys()
 
     @cached_property
@@ -228,7 +228,7 @@ class Dispatch:
 
     @cached_property
     def _without_kernels(self) -> frozenset[str]:
-        """Backends whose kernels are registered by source that is not at hand, if at all."""
+        """Backends whose registrations are in source that is not available."""
         built = {r.key for r in self._registered.get(_PROBE, ())}
         return frozenset(
             k.name
@@ -257,11 +257,11 @@ class Dispatch:
 
     @cached_property
     def _shared(self) -> Mapping[int, DispatchSlot]:
-        """Slots of the keys that an operator registers nothing for: the same for all of them."""
+        """Slots without a registration, which are equal for all operators."""
         return {id(row): self._slot(row) for row in self.model.without_kernel.values()}
 
     def _known_places(self, winner: Registration) -> _Places:
-        """One registration fills many slots: what is known of it is looked up once."""
+        """The places of a registration, which may fill many slots."""
         known = self._places.get(id(winner))
         if known is None:
             known = self._places[id(winner)] = (self._replaced(winner), self._where(winner))
@@ -286,7 +286,7 @@ class Dispatch:
         return None
 
     def _registration(self, one: Registration) -> Location | None:
-        """The line that registers, or the entry that makes torchgen do so."""
+        """The registering line, or the entry from which torchgen registers."""
         if one.location is None and one.origin.startswith("torchgen"):
             entry, _ = self._facts.derivative(one.op)
             native = self._facts.native(one.op)
@@ -308,7 +308,7 @@ class Dispatch:
         return f"; replaces {under.kernel}, which C++ registers" if under else ""
 
     def _under(self, winner: Registration) -> Registration | None:
-        """The C++ kernel for the same key that one registered from Python replaces."""
+        """The C++ kernel that one registered from Python for the same key replaces."""
         if not _is_python(winner):
             return None
         same = [r for r in self._registered[winner.op] if r.key == winner.key and r is not winner]
@@ -316,16 +316,16 @@ class Dispatch:
 
 
 def _taken_over(slot: DispatchSlot, over: Iterable[Registration]) -> DispatchSlot:
-    """A slot with the kernels that take its calls over, and when."""
+    """A slot with the kernels that replace it, and their conditions."""
     own = (f"{one.kernel} takes over: {one.rule}" for one in over if one.key == slot.key)
     return replace(slot, rule="; ".join((slot.rule, *own)))
 
 
 def _in_extension(one: Registration) -> bool:
-    """Whether it stands in an extension beside the tree."""
+    """Whether it is in an extension beside the tree."""
     return one.location is not None and in_extension(one.location.path)
 
 
 def _is_python(one: Registration) -> bool:
-    """Whether it is made by a Python file of PyTorch, not by one of torchgen's."""
+    """Whether a Python file of PyTorch registers it, other than torchgen."""
     return one.origin.startswith("torch/") and one.origin.endswith(".py")

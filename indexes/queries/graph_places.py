@@ -1,4 +1,4 @@
-"""What the graph says of places: what a line calls, and which operators reach it by which way."""
+"""The graph by places: the calls of a line, and the operators that reach it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from indexes.model.vocabulary import Location
 from indexes.store.lookup import Lookup
 
 _SHORTEST = 3
-"""Letters of a function's name: parameters that are called have fewer."""
+"""Fewest letters of a function's name, as opposed to called parameters."""
 _MACRO_USERS = 50
-"""Functions with a macro that are asked what a line of its body leads to."""
+"""Functions with a macro that are examined for a line of its body."""
 
 
 def callees(facts: Lookup, known: Known, line: int) -> tuple[Callee, ...]:
-    """What a line of a definition calls."""
+    """The calls on a line of a definition."""
     if known.definition.kind == "macro":
         edges = _edges_of_macro(facts, known, line)
     else:
@@ -30,7 +30,7 @@ def callees(facts: Lookup, known: Known, line: int) -> tuple[Callee, ...]:
 
 
 def _edges_of_macro(facts: Lookup, macro: Known, line: int) -> list[Edge]:
-    """What the names on a line of a macro mean where it is used."""
+    """The meanings, where a macro is used, of names on a line of it."""
     names = {call.name for call in facts.calls(macro) if call.line == line}
     users = [int(node.what) for node in starts_of(facts, macro)[:_MACRO_USERS]]
     edges = (edge for user in users for edge in facts.edges(user))
@@ -52,13 +52,13 @@ def _callee(facts: Lookup, edge: Edge) -> Callee:
 
 
 def _declared(facts: Lookup, stub: str) -> Location | None:
-    """Where a stub is defined, or else declared."""
+    """The definition of a stub, or else its declaration."""
     uses = sorted(facts.stub_uses(stub.rpartition("::")[2]), key=lambda use: use.what == "declared")
     return next((use.location for use in uses if use.what != "registered"), None)
 
 
 def uses_of(facts: Lookup, known: Known) -> list[Edge]:
-    """The edges that lead to a definition; to a loop, those that end in its name."""
+    """The edges to a definition; for a loop, those that end in its name."""
     edges = [*facts.edges_to(known.id)]
     if known.definition.name in LOOPS:
         edges += facts.edges_to(known.definition.name)
@@ -66,8 +66,8 @@ def uses_of(facts: Lookup, known: Known) -> list[Edge]:
 
 
 def callers_outside(facts: Lookup, name: str) -> list[tuple[Known, Location]]:
-    """The functions that call one which the tree does not define, ``cudaMemcpyAsync``, each with
-    the line; those of C++ tests last."""
+    """The callers of a function that the tree does not define, as ``cudaMemcpyAsync``, with lines;
+    C++ tests last."""
     if facts.named(name) or len(name) < _SHORTEST:
         return []
     calls = (one for one in facts.callers(name) if one[1].kind == "call")
@@ -76,7 +76,7 @@ def callers_outside(facts: Lookup, name: str) -> list[tuple[Known, Location]]:
 
 
 def starts_of(facts: Lookup, known: Known) -> list[Node]:
-    """Where the way up from a definition begins: for a macro or a loop, where it is used."""
+    """Where walking up from a definition begins: for a macro or loop, at its uses."""
     found = [known.id]
     if known.definition.kind == "macro":
         found = [one.id for one in facts.made_by(known.definition)]
@@ -86,7 +86,7 @@ def starts_of(facts: Lookup, known: Known) -> list[Node]:
 
 
 def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingPath, ...]:
-    """The operators that reach one of some places, the nearest first, each with its way."""
+    """The operators that reach one of the places, nearest first, each with its path."""
     return tuple(
         ReachingPath(way.op, way.side, way.devices, tuple(_via(facts, way)))
         for way in operators_reaching(starts, facts)

@@ -1,7 +1,8 @@
-"""The one door: every question anyone asks of an index, answered in plain data.
+"""The public door: every question asked of an index, answered in plain data.
 
 Paths in questions and answers are relative to the root of the tree, with forward slashes; lines
-count from 1, and an end line of 0 means that it is not known."""
+count from 1, and an end line of 0 means unknown.
+"""
 
 from __future__ import annotations
 
@@ -229,10 +230,10 @@ class Index(IndexedTree):
         return resolve(text, self)
 
     def meant(self, text: str) -> NameMatch:
-        """Tell what a name means, as ``resolve`` does.
+        """As ``resolve``.
 
         Raises:
-            NotFound: It means nothing; with near names and C++ namesakes.
+            NotFound: It means nothing; with similar names and C++ namesakes.
         """
         found = self.resolve(text)
         if found.kind == "none":
@@ -325,11 +326,11 @@ class Index(IndexedTree):
     # ------------------------------------------------------------------- exports
 
     def kernel_rows(self) -> Iterator[KernelRow]:
-        """Every (overload, dispatch key) pair of native_functions.yaml with its kernel."""
+        """Every (overload, dispatch key) of native_functions.yaml with its kernel."""
         yield from self.facts.all_kernels()
 
     def library_kernel_rows(self) -> Iterator[KernelRow]:
-        """The same for the operators that have no entry there, with the lines that register."""
+        """The same for operators outside native_functions.yaml."""
         yield from self.facts.library_kernels()
 
     def stub_rows(self) -> Iterator[StubRow]:
@@ -348,13 +349,13 @@ class Index(IndexedTree):
         return tuple(f.definition for f in formula_functions(entry, self.facts) if f.definition)
 
     def kernel_files(self) -> tuple[str, ...]:
-        """The C++ files in which kernels can stand."""
+        """The C++ files that can contain kernels."""
         from indexes.readers.cxx.facts import holds_operators
 
         return tuple(filter(holds_operators, self.facts.paths("cpp")))
 
     def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
-        """Every function that switches over dtypes, with each of its switches."""
+        """Every function with dtype dispatches, and each of them."""
         for known in self.facts.callers_of_macros(self.dtypes.dispatches):
             for dispatch in self.dtypes.of(known.definition):
                 yield known.definition, dispatch
@@ -364,5 +365,5 @@ class Index(IndexedTree):
         yield from self.facts.natives()
 
     def library_operators(self) -> Iterator[NativeFunction]:
-        """Every operator that has no entry: what TORCH_LIBRARY blocks and torch.library define."""
+        """The operators outside the YAML, from TORCH_LIBRARY blocks and torch.library."""
         yield from self.facts.library_operators()

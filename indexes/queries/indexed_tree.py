@@ -1,5 +1,5 @@
-"""An indexed tree as queries read it: its source, its facts, what follows from them at once; how
-its index is opened and brought up to date. Loads nothing that only a build needs."""
+"""An indexed tree as queries use it: its source and facts, and how its index is opened and brought
+up to date. Does not load what only a build needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class IndexedTree:
-    """What an index says of one tree, before any walk: the part of ``Index`` that queries take."""
+    """The base of ``Index``: what an index says about a tree, before any walk."""
 
     def __init__(self, source: Source, store: Store, report: Report) -> None:
         self.source = source
@@ -43,16 +43,15 @@ class IndexedTree:
 
     @cached_property
     def info(self) -> SourceInfo:
-        """Which tree the answers are from, and what they lack."""
+        """The tree that answers are from, and what it lacks."""
         return info_of(self.source, self.report)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read of the tree, each with its place."""
+        """What could not be read in the tree, with places."""
         return self.facts.store.problems()
 
     def problems_of(self, full_name: str) -> tuple[Problem, ...]:
-        """Those of the entries that an overload rests on: its own, its delegate's and that of its
-        derivative."""
+        """The problems of an overload's entry, its delegate's and its derivative's."""
         native = self.operator(full_name)
         out = self.native(native.structured_delegate) if native.structured_delegate else None
         entries = (native, out, self.derivative(full_name))
@@ -60,13 +59,13 @@ class IndexedTree:
         return tuple(p for p in self.problems() if any(map(p.concerns, places)))
 
     def read(self, path: str) -> str:
-        """The text of one file of the tree. Raises SourceError when it cannot be read."""
+        """The text of a file of the tree. Raises SourceError."""
         return self.source.read(path).decode("utf-8", "replace")
 
     @cached_property
     def lines(self) -> Callable[[str], list[str]]:
-        """Gives the lines of a file, with one character for each byte, as the C++ readers take
-        it; the last files are kept. Raises SourceError."""
+        """Gives the lines of a file with one character per byte; caches recent files. Raises
+        SourceError."""
 
         def read(path: str) -> list[str]:
             return self.source.read(path).decode("latin-1").split("\n")
@@ -78,21 +77,19 @@ class IndexedTree:
         return tuple(self.facts.summaries())
 
     def operators(self) -> tuple[OperatorSummary, ...]:
-        """Every overload in YAML order, those that torchgen generates too, then the operators that
-        have no entry there."""
+        """Every overload in YAML order, including generated ones, then other operators."""
         return self._operators
 
     def summary(self, full_name: str) -> OperatorSummary | None:
-        """The row of ``operators`` for one overload; None when there is none of that name."""
+        """The row of ``operators`` for one overload; None if unknown."""
         return next(iter(self.facts.summaries([full_name])), None)
 
     def native(self, full_name: str) -> NativeFunction | None:
-        """An overload, as native_functions.yaml or what else defines it says; None when there is
-        none."""
+        """The declaration of an overload; None if unknown."""
         return self.facts.native(full_name)
 
     def operator(self, full_name: str) -> NativeFunction:
-        """The same. Raises NotFound, with near names, when there is none."""
+        """The same. Raises NotFound with similar names."""
         native = self.native(full_name)
         if native is None:
             from indexes.queries.naming.near import near
@@ -102,7 +99,7 @@ class IndexedTree:
         return native
 
     def definitions(self, symbol: str) -> tuple[Definition, ...]:
-        """The C++ definitions of a name, ``add_kernel`` or ``at::native::add_kernel``."""
+        """The C++ definitions of ``add_kernel`` or ``at::native::add_kernel``."""
         simple = symbol.rpartition("::")[2]
         found = (k.definition for k in self.facts.named(simple))
         return tuple(
@@ -127,8 +124,8 @@ class IndexedTree:
         return tuple(self.facts.node_operators(grad_fn))
 
     def derivative(self, full_name: str) -> DerivativeEntry | None:
-        """The entry of derivatives.yaml that differentiates an overload, its own or the one that
-        torchgen falls back to, in its own argument names; None when there is none."""
+        """The derivative entry of an overload, its own or the one that torchgen falls back to, in
+        its own argument names; None without one."""
         entry, native = self.facts.derivative(full_name)[0], self.native(full_name)
         if entry is None or native is None or not full_name.startswith("_foreach_"):
             return entry
@@ -138,12 +135,12 @@ class IndexedTree:
 
     @cached_property
     def made(self) -> dict[object, Any]:
-        """What queries make once of an index, each under a key of its own."""
+        """A cache of what queries compute once, by key."""
         return {}
 
     @cached_property
     def dtypes(self) -> Dtypes:
-        """Reads which dtypes a function is made for."""
+        """Finds the dtypes that functions run for."""
         from indexes.linking.dtypes import Dtypes
 
         return Dtypes(self.facts.store.macros, self.lines)
@@ -187,10 +184,11 @@ def open_current(
     verify: bool = False,
     force: bool = False,
 ) -> tuple[Store, Report]:
-    """The index of ``source``, built if there is none and brought up to date, and what that cost.
+    """The index of ``source``, built or brought up to date, with the report.
 
-    ``refresh=False`` takes the index as it is; ``verify`` hashes every file again; ``force``
-    builds it anew. Raises SourceError, or Cancelled when ``cancelled`` says so.
+    ``refresh=False`` takes the index as it is; ``verify`` hashes every file; ``force`` builds it
+    anew.
+    Raises SourceError, or Cancelled when ``cancelled`` returns True.
     """
     folder = os.path.abspath(cache or cache_folder())
     path = index_file(source.key, folder)
@@ -217,7 +215,7 @@ def unchanged(source: Source, index: str) -> TreeSnapshot | None:
 
 
 def info_of(source: Source, report: Report) -> SourceInfo:
-    """Which tree the answers are from, and what they lack."""
+    """The tree that answers are from, and what it lacks."""
     if not report.stale:
         return source.info
     return replace(source.info, missing=(report.stale, *source.info.missing))
@@ -232,7 +230,7 @@ def _brought_up(
     verify: bool,
     force: bool,
 ) -> Report:
-    """What was done to bring an index up to date; one that cannot be written is stale."""
+    """Brings an index up to date and reports; one that cannot be written is stale."""
     from indexes.build.builder import Builder
 
     try:
@@ -247,7 +245,7 @@ _T = TypeVar("_T")
 
 
 def kept(find: Callable[[str, IndexedTree], _T]) -> Callable[[str, IndexedTree], _T]:
-    """What is found for a text, kept while the index lives."""
+    """Caches a function of a text in the index."""
 
     @wraps(find)
     def asked(text: str, index: IndexedTree) -> _T:

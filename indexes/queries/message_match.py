@@ -1,4 +1,4 @@
-"""How much of a text the literals of a message explain, found there in their order."""
+"""How much of a text the literals of a message explain, in their order."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Span = tuple[int, int]
 
 
 def letters(text: str) -> int:
-    """How many letters there are: blanks and digits may be of a value as well."""
+    """The number of letters, since blanks and digits may belong to values."""
     return sum(map(str.isalpha, text))
 
 
 def may_say(said: str, text: str) -> bool:
-    """Whether a message can be a text or a part of it: some piece begins or ends there, or the
-    text is cut out of the message."""
+    """Whether a message can be a text or part of it: a piece begins or ends in it, or contains
+    it."""
     if text in said:
         return True
     return any(piece[:_SIGN] in text or piece[-_SIGN:] in text for piece in _long_pieces(said))
 
 
 _SIGN = 12
-"""So many letters at an end of a literal tell it from others."""
+"""Letters at an end of a literal that distinguish it."""
 
 
 def _long_pieces(said: str) -> Iterator[str]:
@@ -38,10 +38,10 @@ _MARKS = f"{MAYBE} "
 
 
 class Match:
-    """Finds the pieces of a message in a text, one after the other."""
+    """Finds the pieces of a message in a text, in order."""
 
     def __init__(self, text: str, said: str, *, loosely: bool = False) -> None:
-        """``loosely`` says whether the words with which a piece begins are enough of it."""
+        """``loosely``: the first words of a piece are enough."""
         self.text = text
         self._loosely = loosely
         self.spans: list[Span] = []
@@ -64,8 +64,7 @@ class Match:
 
     @property
     def fits(self) -> bool:
-        """Whether the text can be what the message says, or be cut out of it: no words of either
-        stand where the other has others."""
+        """Whether the text can be the message or a part of it, without contradicting words."""
         if self.is_whole or not self.spans:
             return self.is_whole
         before = self._lost_before and self.spans[0][0] > 0
@@ -75,7 +74,7 @@ class Match:
 
     @property
     def covered(self) -> int:
-        """So many letters of the text are the message's."""
+        """The number of the text's letters that the message explains."""
         return covered(self.text, self.spans) - self.skipped
 
     @property
@@ -84,7 +83,7 @@ class Match:
         return bool(self.spans) and self.spans[0][0] == 0
 
     def _find(self, piece: str, may_miss: bool, following: str, number: int) -> None:
-        """Looks for a piece behind those before it; ``following`` is the next that is needed."""
+        """Finds a piece behind those before it; ``following`` is the next required one."""
         start = _find(self.text, piece, self._at, is_first=not number, is_last=not following)
         if start >= 0 and may_miss and following:
             other = _find(self.text, following, self._at)
@@ -97,7 +96,7 @@ class Match:
             self._found(start, start + len(piece.strip()))
 
     def _look_for_part(self, piece: str, may_miss: bool) -> None:
-        """The text may begin, or end, within a piece."""
+        """Handles a text that begins or ends within a piece."""
         text, at = self.text, self._at
         if not self.spans and (begun := _common(piece, text)):
             self._found(0, begun)
@@ -121,12 +120,11 @@ class Match:
 
 
 _VALUE = regex(r"\(?\d[\d.,]*\)?(?: [A-Za-z]+)?\.?|'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)")
-"""What a text that is cut within a message may end with: a number, with its unit, a text or a
-list."""
+"""The end of a text cut within a value: a number with unit, a text or a list."""
 
 
 def covered(text: str, spans: Iterable[Span]) -> int:
-    """The letters of a text in spans, each once."""
+    """The letters in spans, each counted once."""
     count = at = 0
     for start, end in sorted(spans):
         count += letters(text[max(start, at) : end])
@@ -135,8 +133,8 @@ def covered(text: str, spans: Iterable[Span]) -> int:
 
 
 def _find(text: str, piece: str, at: int, *, is_first: bool = False, is_last: bool = False) -> int:
-    """Where a piece stands behind a place: not within a word where a blank tells that a value does
-    not adjoin it; nor where a single word is an end of the message."""
+    """Where a piece stands behind a place, at word boundaries as its blanks require; a single word
+    at an end of the message does not count."""
     bare = piece.strip()
     is_word = " " not in bare
     is_first, is_last = is_first and is_word, is_last and is_word
@@ -152,7 +150,7 @@ def _find(text: str, piece: str, at: int, *, is_first: bool = False, is_last: bo
 
 
 def _parted(other: str, end: str) -> bool:
-    """Whether a character beside a piece is of another word than the end of that."""
+    """Whether a character beside a piece belongs to another word."""
     return not (end.isalpha() and (other.isalpha() or other == "_"))
 
 
@@ -160,7 +158,7 @@ _WITHIN = regex(r"\w\w")
 
 
 def _common(first: str, second: str) -> int:
-    """How much the end of one text is the beginning of another; 0 for less than a word or two."""
+    """The overlap of one text's end with another's beginning; 0 for less than about a word."""
     begin = second[:SHORTEST]
     at = first.find(begin) if len(begin) == SHORTEST else -1
     while at >= 0:
@@ -172,7 +170,7 @@ def _common(first: str, second: str) -> int:
 
 
 def _begun(text: str, piece: str, at: int) -> Span | None:
-    """Where the words stand with which a piece begins, of which another version has others."""
+    """Where the first words of a piece stand, as other versions may continue differently."""
     start = text.find(piece[:_SIGN], at)
     if start < 0 or len(piece) < 2 * _SIGN:
         return None
@@ -181,7 +179,7 @@ def _begun(text: str, piece: str, at: int) -> Span | None:
 
 
 def _ended(rest: str, piece: str) -> int:
-    """The same for the words at the end of a text behind a value, where less is enough."""
+    """The same for the last words behind a value, where fewer are enough."""
     words = rest.split(" ")
     for number in range(1, len(words)):
         end = " ".join(words[number:])

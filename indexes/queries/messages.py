@@ -1,9 +1,11 @@
-"""From the text of an error to the line that says it.
+"""Finds the line that raises an error, by the error's text.
 
-A message is kept as literals with holes for values. It is found in a pasted text if the literals
-stand there in their order; the one is meant that explains most of the text, and all that explain
-as much are given. Where no single one explains much of it, those that stand near each other in a
-file count together: a text is often put together by several statements.
+A message is stored as literals with holes for values. It matches a text that has the literals in
+their
+order; the best is the one that explains most of the text, with all equal ones. If no single message
+explains much, those near each other in a file count together, since several statements may build
+one
+text.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from indexes.store.index_file import Store
 
 _WARNS = regex(r"warn|WARN|[Dd]eprecated")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
-"""What tells a log or a test, and so raises nothing."""
+"""Calls that log or test, and raise nothing."""
 _WHOLE, _BEGINNING, _PART, _OPENING = 0.3, 0.45, 0.5, 0.1
 """A message explains at least so much of a text, or so many letters of it: where all of it stands
 there, where the text begins with a part of it, where any other part stands there. Less where the
@@ -32,34 +34,34 @@ _LETTERS = 20
 _FEW, _MOST = 10, 0.6
 """Fewer letters are enough of a text only where they are most of it."""
 _TOGETHER = 0.6
-"""Where one message explains less of a text than this, others beside it may be of the same."""
+"""Below this share of the text, other messages beside the best are considered."""
 _ALL_BUT_VALUES = 0.8
 _NEAR = 60
-"""Lines between two statements that make one text."""
+"""Most lines between two statements that build one text."""
 _WORD = 6
-"""Letters of a text that is looked for though it is shorter than any message."""
+"""Fewest letters of a text shorter than any message."""
 
 
 class Message(NamedTuple):
-    """A message of the tree that a text can be."""
+    """A message of the tree that matches a text."""
 
     location: Location
     kind: str
-    """What is done with it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``."""
+    """What gets it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``."""
     text: str
-    """Its literals, with ``...`` for the values."""
+    """Its literals, with ``...`` for values."""
     covered: int
-    """So many letters of the text are its literals."""
+    """The number of the text's letters in its literals."""
     is_whole: bool
-    """Whether all of its literals stand there; a text may be a part of a message."""
+    """Whether all its literals occur; else the text may be part of it."""
     values: tuple[str, ...] = ()
-    """What stands in the holes, where the text tells."""
+    """The texts in the holes, where known."""
 
     is_rest: bool = False
-    """Whether it is said behind the one before it, in the same breath."""
+    """Whether it continues the message before it."""
 
     is_alike: bool = False
-    """Whether it says a part of the text, and other words where the text has others."""
+    """Whether it explains part of the text and contradicts another part."""
 
     @property
     def does(self) -> str:
@@ -81,14 +83,14 @@ _ROWS = "SELECT f.path,m.line,m.end_line,m.kind,m.text FROM messages m JOIN file
 
 
 class Messages:
-    """What a tree tells its users; read once, while it lives."""
+    """The messages of a tree, read once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def said(self, text: str) -> tuple[Message, ...]:
-        """The messages that a text can be: those that explain most of it, all equal ones. Of a
-        traceback the last exception counts, or else one around it."""
+        """The messages that a text can be, all equally good ones. For a traceback, the last
+        exception, or else one around it."""
         found = (self._said(one) for one in all_pasted(text))
         return next(filter(None, found), ())
 
@@ -112,12 +114,12 @@ class Messages:
         return _raised_from(found, asked)
 
     def errors(self) -> Iterator[Message]:
-        """All that the tree says when it raises."""
+        """All messages that are raised."""
         every = (_message(row, 0, True) for row in self._all)
         return (one for one in every if one.kind and one.does == "error")
 
     def dispatched(self, name: str) -> tuple[Message, ...]:
-        """Where dtypes are dispatched under exactly this name."""
+        """The dtype dispatches under exactly this name."""
         rows = self._rows("m.kind=? AND m.text=?", DISPATCH, name)
         return tuple(_message(row, letters(name), True) for row in rows)
 
@@ -129,8 +131,8 @@ class Messages:
         return [_Row(*row) for row in self._store.query(f"{_ROWS} WHERE {condition}", values)]
 
     def _dispatched(self, name: str) -> tuple[Message, ...]:
-        """Where dtypes are dispatched under a name, or under one that a macro joins to another:
-        ``#op "_vml_cpu"``."""
+        """The dtype dispatches under a name, or one that a macro concatenates: ``#op
+        "_vml_cpu"``."""
         if found := self.dispatched(name):
             return found
         joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
@@ -138,9 +140,8 @@ class Messages:
         return tuple(_message(row, letters(name), True) for row in rows)
 
     def _found(self, text: str, *, loosely: bool = False, within: str = "") -> Iterator[_Found]:
-        """Messages of which something stands in a text, or that the text is cut out of; loosely
-        those too that begin so, since another version has other words; ``within`` a file alone,
-        whose path ends with its own."""
+        """Messages that match a text in part; ``loosely`` also those that only begin so, as another
+        version has other words; ``within``: the end of the only file to consider."""
         for row in self._all:
             if within and not within.endswith(f"/{row.path}"):
                 continue
@@ -157,12 +158,12 @@ class Messages:
 
 
 def _bare(text: str) -> str:
-    """A text without the marks around code, which Markdown takes for its own."""
+    """A text without Markdown's marks around code."""
     return text.replace("`", "")
 
 
 class _Found(NamedTuple):
-    """A message, and what it explains of a text."""
+    """A message with its match."""
 
     row: _Row
     covered: int
@@ -182,7 +183,7 @@ def _message(
 
 
 def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
-    """Those that explain most, the likeliest first, then what else is said with them."""
+    """The best matches, likeliest first, then those that continue them."""
     text = asked.text
     enough = [one for one in dict.fromkeys(found) if _is_enough(one, asked)]
     telling = [one for one in enough if not _LOGS.search(one.row.kind)] or enough
@@ -199,13 +200,12 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
 
 
 def _beginning(found: Iterable[_Found]) -> list[_Found]:
-    """Those that a text begins with, as whole messages of several words."""
+    """The messages that a text begins with, as whole messages of several words."""
     return [o for o in found if o.is_whole and o.begins and o.fits and o.covered >= _LETTERS]
 
 
 def _is_alike(one: _Found, text: str) -> bool:
-    """Whether a message has other words than the text, or is the lesser part of a sentence of it:
-    several words stand before it, or behind it."""
+    """Whether a message contradicts the text, or is the lesser part of a sentence in it."""
     is_part = " " in text[: one.spans[0][0]].strip() or _GOES_ON.match(text, one.spans[-1][1] - 2)
     return not one.fits or bool(is_part and 2 * one.covered < letters(text))
 
@@ -214,8 +214,8 @@ _GOES_ON = regex(r"\w?\w \w+ [a-z]+ [a-z]+ ")
 
 
 def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:
-    """Where a text begins with a part of one message that ends in a colon, and goes on with the
-    whole of another: those that say that, then what puts the other before it."""
+    """If the text is one message's part up to a colon, followed by another whole message: the
+    latter first."""
     around = [one for one in found if not one.is_whole and one.begins and len(one.spans) == 1]
     for outer in sorted(around, key=lambda one: -one.covered):
         end = outer.spans[0][1]
@@ -228,12 +228,12 @@ def _wrapped(found: Iterable[_Found], asked: Pasted) -> list[_Found]:
 
 
 def _says_all(one: _Found, most: int) -> bool:
-    """Whether a message says the whole text with values in it that another has as literals."""
+    """Whether a message explains the whole text with values that another has as literals."""
     return one.is_whole and one.begins and one.covered >= _ALL_BUT_VALUES * most
 
 
 def _raised_from(found: tuple[Message, ...], asked: Pasted) -> tuple[Message, ...]:
-    """Those in the file that the C++ stack names; where it names none of theirs, those in C++."""
+    """The matches in the file named by the C++ stack; else those in C++."""
     if asked.raised_from is None:
         return found
     path, line = asked.raised_from
@@ -247,8 +247,8 @@ def _as_message(one: _Found, is_rest: bool = False) -> Message:
 
 
 def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) -> list[_Found]:
-    """The messages near each other in one file that explain more of a text than any single one,
-    in the order of the text, those that explain little last."""
+    """Messages near each other in a file that together explain more than any single one, in the
+    text's order, with weak ones last."""
     files: dict[str, list[_Found]] = defaultdict(list)
     for one in found:
         if one.is_whole and one.covered >= SHORTEST:
@@ -266,7 +266,7 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
 
 
 def _neighbours(first: _Found, others: list[_Found]) -> list[_Found]:
-    """A message, and those near it that explain what it does not."""
+    """A message and those near it that explain other parts."""
     group, taken = [first], list(first.spans)
     for one in sorted(others, key=lambda one: -one.covered):
         near = abs(one.row.line - first.row.line) <= _NEAR
@@ -294,7 +294,7 @@ def _is_enough(one: _Found, asked: Pasted) -> bool:
 
 
 def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int | str, ...]:
-    """Smaller is likelier; ``most`` letters of the text are the most that any explains."""
+    """Sort key, smaller is likelier; ``most`` is the best match's number of letters."""
     path, line, _, kind, said = one.row
     named = any(place.endswith(_tail(path)) for place, *_ in asked.places)
     aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
@@ -318,32 +318,31 @@ _ASIDE = (
     *("torch/_decomp/", "torch/_refs/", "torch/_prims", "torch/_meta_registrations"),
     *("torch/_subclasses/", "torch/jit/_shape_functions"),
 )
-"""The C++ front end, which Python does not call, what PyTorch's own tests call, and what says the
-same as kernels while it stands in for them."""
+"""The C++ frontend, PyTorch's own tests, and copies of kernels' messages in meta functions."""
 _DEVICE = regex(r"/(metal|miopen|mkldnn|mps|mtia|vulkan|xpu)/")
-"""Folders of what few builds have, or few tensors."""
+"""Folders for devices and tensors that few builds have."""
 
 
 def _is_of_other_device(path: str, text: str) -> bool:
-    """Whether a file is of a device that the text does not name."""
+    """Whether a file is for a device that the text does not name."""
     found = _DEVICE.search(path)
     return found is not None and found[1] not in text.lower()
 
 
 def _can_raise(kind: str, raised: str) -> bool:
-    """Whether a statement can raise an exception of a class, as far as either is known."""
+    """Whether a statement can raise an exception class, as far as known."""
     return not raised or raised.endswith(_exception_of(kind))
 
 
 _SEVERAL = regex(r"[ _]")
-"""Between words, or the parts of one."""
+"""Between words or their parts."""
 _MACRO = regex(r"(?:TORCH_CHECK|_check)(?:_([A-Za-z_]+))?\Z")
 """``TORCH_CHECK_NOT_IMPLEMENTED``, ``torch._check_type``: the end names the class."""
 _OTHERS = ("with", "msg", "is_size", "tensor_all")
 
 
 def _exception_of(kind: str) -> str:
-    """The class of Python's exception that a statement raises; empty where that is open."""
+    """The Python exception class that a statement raises; empty if open."""
     raises, _, name = kind.rpartition(" ")
     if raises.startswith("raise"):
         return name.rpartition(".")[2]
@@ -358,5 +357,5 @@ def _exception_of(kind: str) -> str:
 
 
 def _tail(path: str) -> str:
-    """The end of a path that an installed file shares with it."""
+    """The end of a path that an installed file has in common with it."""
     return path.removeprefix("aten/src/").removeprefix("torch/csrc/")

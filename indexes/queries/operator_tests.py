@@ -1,4 +1,4 @@
-"""Which tests cover an operator, and the exact command that runs them and no others."""
+"""Finds the tests that cover an operator, and the command that runs exactly those."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from indexes.store.registrations import StoredPython, tests_in
 from indexes.store.tables import load
 
 NOW = 5
-"""Commands of tests that somebody runs before a pull request; CI runs the rest."""
+"""Test commands to run before a pull request; CI runs the rest."""
 _IN_ONE = 12
-"""Tests that one command selects by their names."""
+"""Most tests selected by name in one command."""
 _TABLES = f"{TESTING}common_methods_invocations.py"
 _MODULES = f"{TESTING}common_modules.py"
 
 
 @dataclass(frozen=True, slots=True)
 class OpInfoEntry:
-    """An OpInfo that tests an operator."""
+    """An OpInfo of an operator."""
 
     name: str
-    """As the tests made from it have it: ``nn_functional_relu``, ``div_floor_rounding``."""
+    """As in its tests: ``nn_functional_relu``, ``div_floor_rounding``."""
     cls: str
     database: str
-    """The list it stands in: ``op_db``, ``python_ref_db``."""
+    """The list that holds it: ``op_db``, ``python_ref_db``."""
     location: Location
     rule: str
 
@@ -61,37 +61,37 @@ class Selection:
     expression: Expression
     tests: tuple[Location, ...]
     names: tuple[str, ...]
-    """``TestCommon.test_out``: for each of ``tests``, its class and name."""
+    """``TestCommon.test_out``: class and name of each of ``tests``."""
     rule: str
     filtered: int = 0
-    """How many of the tests choose among the OpInfos by a condition, and may leave it out."""
+    """The number of tests that filter OpInfos by a condition and may skip this one."""
 
     @property
     def command(self) -> str:
-        """Runs them, from the top of the tree."""
+        """The command, for the top of the tree."""
         return self.expression.command(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorTests:
-    """All tests of an operator that this tree holds."""
+    """All tests of an operator in this tree."""
 
     opinfos: tuple[OpInfoEntry, ...]
     files: tuple[Selection, ...]
-    """Files with tests that are made from the OpInfos."""
+    """Files with tests made from its OpInfos."""
     named: tuple[Selection, ...]
-    """Tests written for it by hand: its name is in theirs, and they call it."""
+    """Handwritten tests named after it that call it."""
     missing: str = ""
 
 
 class _Taken(NamedTuple):
-    """OpInfos that a test may take: those of a list that fit."""
+    """The OpInfos of a list that a test may take."""
 
     database: str
     cls: str
-    """Of this class; of any when empty."""
+    """Their class; empty for any."""
     prefix: str
-    """Whose name begins so, as tests have it."""
+    """The beginning of their names in tests."""
 
 
 def formatted_name(fact: PythonFact) -> str:
@@ -114,7 +114,7 @@ class Suite:
         self._own_lists = cache(lambda path: {one.name: one for one in self._suite(path).lists})
 
     def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
-        """The tests of an overload, for the kind of device that ``device`` names."""
+        """The tests of an overload on a kind of device."""
         found = list(opinfo_entries(op, self._python))
         opinfos = tuple(_entry(one, target) for one, target in found)
         files = sorted(self._opinfo_files(opinfos, device), key=lambda one: -len(one.tests))
@@ -123,12 +123,12 @@ class Suite:
         return OperatorTests(opinfos, tuple(files), named, missing)
 
     def of_opinfos(self, found: Iterable[Found]) -> list[Selection]:
-        """The tests that are made from some OpInfos, on the CPU."""
+        """The tests made from some OpInfos, on the CPU."""
         opinfos = tuple(dict.fromkeys(_entry(one, "") for one in found))
         return sorted(self._opinfo_files(opinfos, "cpu"), key=lambda one: -len(one.tests))
 
     def at(self, where: Location) -> Selection:
-        """How the test that a line belongs to is run; with line 0, the whole file."""
+        """The command for the test at a line; for line 0, the whole file."""
         found = [fact for fact in self._tests_in(where.path) if fact.line <= where.line]
         if not found:
             name, expression = where.path, Expression("pytest", ())
@@ -182,8 +182,8 @@ class Suite:
     def _select_opinfos(
         self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...]
     ) -> tuple[set[str], list[str]]:
-        """Of the OpInfos that a test may take those wanted, and those that their names may mean
-        too: the same for all tests that take the same."""
+        """The OpInfos wanted among those that a test may take, and others that their names match
+        too."""
         accepted = self._accepted(taken)
         mine = {one.name for one in opinfos if _key(one) in accepted}
         rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
@@ -193,7 +193,7 @@ class Suite:
     def _by_hand(
         self, path: str, made: set[str], opinfos: Iterable[str], device: str
     ) -> tuple[list[str], list[str]]:
-        """Names of a file's other tests, and those with parameters that only a run tells."""
+        """Names of a file's other tests, and those with parameters unknown before a run."""
         functions = (fact.symbol.rpartition(".")[2] for fact in self._tests_in(path))
         named, unknown = [one for one in functions if one not in made], []
         lists = {name: one.text for name, one in self._own_lists(path).items()}
@@ -205,7 +205,7 @@ class Suite:
         return named, unknown
 
     def _varied(self, path: str, device: str) -> list[Parametrized]:
-        """Tests of a file with parameters, of the classes that are made for a device."""
+        """Parametrized tests of a file, in the classes for a device."""
         classes = self._devices[path]
         return [
             one
@@ -218,11 +218,11 @@ class Suite:
         return dict.fromkeys(_key(one) for one in self._all_opinfos if _in(one, taken))
 
     def _taken_anew(self, chosen: str, path: str) -> frozenset[_Taken]:
-        """Which lists of OpInfos a test takes from."""
+        """The lists of OpInfos that a test takes from."""
         return frozenset(self._expanded(chosen, path, _Taken("", "", "")))
 
     def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
-        """Follows names of lists to the lists that hold OpInfos themselves."""
+        """Resolves names of lists to the lists with OpInfo entries."""
         checked, prefixed = _CHECKED.search(text), _PREFIXED.search(text)
         of = of._replace(
             cls=checked[1] if checked else of.cls,
@@ -247,7 +247,7 @@ class Suite:
     # --------------------------------------------------------------------- named tests
 
     def _named_files(self, op: NativeFunction) -> Iterator[Selection]:
-        """The tests named after it, file by file: by every public name, the best file first."""
+        """The tests named after it by file, for every public name, the best file first."""
         names = names_of(op, self._python)
         ranked = ranked_tests(named_tests(words_of(op, self._python), self._python), names)
         by_file: dict[str, list[NamedTest]] = {}
@@ -272,7 +272,7 @@ class Suite:
 
     @cached_property
     def _files(self) -> dict[str, tuple[OpTest, ...]]:
-        """The test files that take OpInfos, each with the tests that do."""
+        """The test files with OpInfo tests, and those tests."""
         with_tests = {path: one for path, one in self._suites.items() if one.tests}
         for path, one in with_tests.items():
             self._devices[path] = {cls: frozenset(found) for cls, found in one.devices.items()}
@@ -339,7 +339,7 @@ def _key(one: OpInfoEntry) -> tuple[str, str, str]:
 
 
 def _alike(name: str, wanted: Iterable[OpInfoEntry]) -> bool:
-    """Whether words for the wanted names can be part of names that are made of this one."""
+    """Whether words for the wanted names can be part of names made from this one."""
     name = name.lower()
     return any(one.name.lower() in name or name in one.name.lower() for one in wanted)
 

@@ -1,4 +1,4 @@
-"""The overloads that a name means, the most usual first."""
+"""The overloads that a name means, most usual first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARAMETER = regex(r"\w+[^,=]*(=?)[^,]*")
 
 
 def in_order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """Bare names mean the default overload first, then that for tensors, out= last."""
+    """The default overload first, then that for tensors, out= last."""
     return tuple(one.full_name for one in sorted(functions, key=_commonness))
 
 
@@ -51,12 +51,12 @@ def as_documented(names: Sequence[str], index: IndexedTree) -> tuple[str, ...]:
 
 
 def bound_to(path: str, facts: Lookup) -> tuple[str, ...]:
-    """The overloads whose YAML entries ask for a Python function or method."""
+    """The overloads whose YAML entries declare a Python function or method."""
     return in_order(_asking_for(path, facts))
 
 
 def generated_for(path: str, facts: Lookup) -> tuple[str, ...]:
-    """Those of them whose binding is generated: torchgen skips what is written by hand."""
+    """Those of them with a generated binding: torchgen skips handwritten ones."""
     skipped = StoredPython(facts.store)
     found = _asking_for(path, facts)
     return in_order(one for one in found if skipping_rule(one, skipped) is None)

@@ -1,4 +1,4 @@
-"""Errors as people paste them: the message, without the traceback around it."""
+"""Pasted errors: extracts the message from the traceback around it."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ _RAISED = regex(
     r"|^.*what\(\):[ \t]*",
     MULTILINE,
 )
-"""What Python and the C++ runtime write before a message."""
+"""Prefixes of messages by Python and the C++ runtime."""
 _LOGGED = (
     rf"(?:\[?[CDEFIVW](?:\d{{3,4}} [\d:.]+)?(?: \d+)? ([\w./-]+):({LINE})\] ?"
     r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
     r"(?:\[\d{4}-\d\d-\d\d [\d:,.]+\] (?:\[\d+/\d+\] )?[\w.]+: \[[A-Z]+\] )?"
 )
-"""What c10's and Python's loggers write before one: ``[W501 21:01:27.1 reducer.cpp:12] Warning: ``,
-``W0501 21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``, and before PyTorch 2.2
-``[2023-11-20 15:52:39,304] [0/0] torch._dynamo.guards: [INFO] ``."""
+"""Prefixes of c10's and Python's loggers: ``[W501 21:01:27.1 reducer.cpp:12] Warning: ``, ``W0501
+21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``, and before PyTorch 2.2 ``[2023-11-20
+15:52:39,304] [0/0] torch._dynamo.guards: [INFO] ``."""
 _MARGIN = regex(rf"^(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}", MULTILINE)
 _AFTER = regex(
     r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
     r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
     r"\nCompile with `TORCH_USE_CUDA_DSA`"
 )
-"""What c10::Error, warnings and compilers write behind it."""
+"""Text behind a message by c10::Error, warnings and compilers."""
 _PLACE = regex(
     r"(?:File \"|\bat +|^)((?:[A-Za-z]:)?[\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
     rf"(?:\", line |:)({LINE})(?:,?:? in (\w+))?",
     MULTILINE,
 )
 NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
-"""What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
+"""The message of ATen/Dispatch.h for an unsupported dtype, or its beginning."""
 _ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
-"""What c10 says of an assertion."""
+"""c10's message for a failed assertion."""
 FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
-"""What C's ``assert`` and CUDA's say."""
+"""The message of C's and CUDA's ``assert``."""
 KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
-"""How CUDA names the kernel in which one failed."""
+"""CUDA's name of the kernel with a failed assertion."""
 _RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
-"""How c10::Error names its line, where ``TORCH_SHOW_CPP_STACKTRACES`` asks for that."""
+"""The line that c10::Error adds with ``TORCH_SHOW_CPP_STACKTRACES``."""
 _HEADLESS = regex(rf"\s*Exception raised from (\S+) at (\S+):({LINE})")
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
-"""How the C++ stack behind it names operators."""
+"""Operators in the C++ stack behind it."""
 ON_STACK = "on the C++ stack"
 """How answers call such operators."""
 WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
-"""What the checks of cuBLAS, cuSPARSE and cuSOLVER say of their argument, which is a call."""
+"""The call in messages of cuBLAS, cuSPARSE and cuSOLVER checks."""
 Places = tuple[tuple[str, int, str], ...]
-"""Files and lines, with the function where that is named."""
+"""Files and lines, with the function if named."""
 
 
 class Pasted(NamedTuple):
-    """An error as people paste it."""
+    """A pasted error."""
 
     text: str
     """The message alone, on one line."""
     exception: str
-    """``ValueError``, where it is named, with the module that is printed before it."""
+    """``ValueError``, if named, with the module printed before it."""
     places: Places
-    """Files and lines that the traceback names, the last one first."""
+    """Files and lines of the traceback, last one first."""
     raised_from: tuple[str, int] | None = None
-    """The file and line of C++ that raised it, of the torch that ran."""
+    """The raising file and line of C++, in the version that ran."""
 
     @property
     def raised(self) -> str:
@@ -81,13 +81,12 @@ class Pasted(NamedTuple):
 
 
 def pasted(text: str) -> Pasted:
-    """The message in what was pasted, without the traceback around it."""
+    """The message in a pasted text."""
     return all_pasted(text)[0]
 
 
 def all_pasted(text: str) -> list[Pasted]:
-    """The messages in what was pasted: that of the exception which was raised last, then those
-    that were raised around it."""
+    """The messages in a pasted text: of the last exception, then of those around it."""
     bare = _MARGIN.sub("", text)
     raised = list(_RAISED.finditer(bare))
     found = _PLACE.findall(text)
@@ -110,7 +109,7 @@ def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
 
 
 def message_of(text: str) -> str:
-    """A message as it was written, without the C++ stack behind it."""
+    """A message without the C++ stack behind it."""
     return _AFTER.split(text)[0].strip()
 
 
@@ -121,18 +120,18 @@ def raised_in(text: str) -> tuple[str, str, int] | None:
 
 
 def operators_on_stack(text: str) -> list[str]:
-    """The classes in ``at::_ops``, ``add_Tensor``, of the operators on the C++ stack behind a
-    message, the outermost first."""
+    """The classes in ``at::_ops`` on the C++ stack behind a message, as ``add_Tensor``, outermost
+    first."""
     return list(dict.fromkeys(reversed(_CALLED.findall(text))))
 
 
 def asserted(text: str) -> tuple[str, str, int] | None:
-    """Condition, file and line of an assertion that failed, as c10 writes them."""
+    """Condition, file and line of a failed assertion in c10's format."""
     found = _ASSERTED.search(pasted(text).text)
     return (found[1].strip(), found[2], int(found[3])) if found else None
 
 
 def part_of(text: str, form: Pattern[str]) -> str:
-    """What a message says in a form, as ``FAILED``; empty where it does not."""
+    """The part of a message in a format such as ``FAILED``; empty if it does not match."""
     found = form.search(text)
     return found[1] if found else ""

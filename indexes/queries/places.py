@@ -1,5 +1,4 @@
-"""What stands at a line: of YAML, of C++, in a TORCH_LIBRARY block, of a Python file or of a
-``.pyi`` that a generator makes."""
+"""What stands at a line of YAML, C++, a TORCH_LIBRARY block, Python or a generated ``.pyi``."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
 
 _USERS = 5
-"""Functions that are named of those that use a place which no operator reaches."""
+"""Most users named for a place that no operator reaches."""
 
 
 def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
@@ -50,7 +49,7 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
 
 
 def _nearest(facts: Lookup, path: str, line: int) -> Definition | None:
-    """The definition that begins or ends nearest to a line which stands in none."""
+    """The definition that begins or ends nearest to a line outside all definitions."""
 
     def away(one: Definition) -> int:
         return min(abs(one.location.line - line), abs(one.location.end_line - line))
@@ -118,7 +117,7 @@ def _stub_nodes(facts: Lookup, stub: str, where: Location) -> list[Node]:
 
 
 def _definitions(facts: Lookup, path: str, line: int) -> Iterator[Place]:
-    """The definitions over a line, innermost first; the innermost function says what it calls."""
+    """The definitions around a line, innermost first; the innermost function with its calls."""
     calls_told = False
     for known in facts.definitions_at(path, line):
         place = _definition_place(facts, known)
@@ -160,11 +159,11 @@ def _unreached(facts: Lookup, known: Known) -> str:
 
 
 _LONGEST = 60
-"""Lines that one registration may span."""
+"""Most lines of one registration."""
 
 
 def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], str]) -> list[Place]:
-    """The registrations written over a line of a file, whose text ``read`` gives."""
+    """The registrations around a line of a file; ``read`` gives its text."""
     uses = library_uses(facts, path=path)
     starts = {use.location.line for use in uses if 0 <= line - use.location.line < _LONGEST}
     for start in sorted(starts, reverse=True):
@@ -214,7 +213,7 @@ def _named(ops: list[str]) -> str:
 
 
 def registrations_of(facts: Lookup, function: Known) -> list[Hit]:
-    """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
+    """The TORCH_LIBRARY lines that register a function, with the operators."""
     return [
         Hit(
             "registration",
@@ -229,7 +228,7 @@ def registrations_of(facts: Lookup, function: Known) -> list[Hit]:
 
 
 def _inside(facts: Lookup, known: Known) -> list[int]:
-    """A function; of a class, what is defined within it."""
+    """The function itself; for a class, the definitions within it."""
     if known.definition.kind != "class":
         return [known.id]
     where = known.definition.location
@@ -241,11 +240,11 @@ def _inside(facts: Lookup, known: Known) -> list[int]:
 
 
 _HIDDEN = ("def", "class", "deferred", "binding_skip", "test_call")
-"""Rows that serve the joining, or whose extent is read from the file when asked."""
+"""Kinds of rows for internal use, or with an extent that is read on demand."""
 
 
 def python_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:
-    """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
+    """Registrations, docs, OpInfo entries and tests at a line, then the enclosing block."""
     outline = outline_of(facts.store, path)
     rows = StoredPython(facts.store).in_file(path)
     found = [
@@ -279,7 +278,7 @@ def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) 
 
 
 def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
-    """The overloads that a row of a Python file is for: see ``PythonFact.target``."""
+    """The overloads of a Python file's row: see ``PythonFact.target``."""
     name = target.removeprefix("aten::")
     if not name:
         return ()
@@ -292,7 +291,7 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
 
 
 def stub_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
-    """The template and the generator behind a line of a generated ``.pyi``; else nothing."""
+    """The template and the generator behind a line of a generated ``.pyi``."""
     found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
     if found is None:
         return ()
@@ -305,7 +304,7 @@ def stub_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> tupl
 
 
 def _text(index: IndexedTree, path: str) -> bytes | None:
-    """The generated file itself, where there is one: in the tree, or as named."""
+    """The generated file itself, if there is one: in the tree, or by its own path."""
     try:
         return index.source.read(path.replace("\\", "/").removeprefix("./"))
     except SourceError:
@@ -318,21 +317,23 @@ def _text(index: IndexedTree, path: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class StubLine:
-    """What stands at a line of a generated stub file."""
+    """A line of a generated stub file."""
 
     python_path: str
-    """``torch.relu``, ``torch.Tensor.relu``, ``torch._C._nn.gelu``; empty when not known."""
+    """``torch.relu``, ``torch.Tensor.relu``, ``torch._C._nn.gelu``; empty if unknown."""
     template: Location
     generator: Location
-    """The generator's line that writes the file."""
+    """The line of the generator that writes the file."""
     rule: str
 
 
 def stub_line(path: str, line: int, data: bytes | None, facts: PythonIndex) -> StubLine | None:
-    """The answer for a line of a ``.pyi`` that a generator of this tree makes, else None.
+    """The source of a line of a ``.pyi`` that a generator of this tree makes, else None.
 
-    ``path`` may be absolute; ``data`` is the file's text if there is one (an installed torch has
-    it), without which only the generator is known."""
+    ``path`` may be absolute; ``data`` is the file's text if there is one (as in an installed
+    torch),
+    without which only the generator is known.
+    """
     made = "torch/" + path.replace("\\", "/").rpartition("torch/")[2]
     found = next((one for one in facts.by_target(made) if one[1].kind == "generated_file"), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""How well names fit what a person types, and the filter of the operator list."""
+"""How well names match what a user types, and the filter of the operator list."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from indexes.model.vocabulary import OperatorSummary
 _TERM = regex(r"(no|has|key|file|tag|kind|module|name|ns|schema):(\S*)")
 
 Rank = tuple[int, int, int]
-"""How well a name fits, smaller is better: one of ``ITSELF`` ... ``SCATTERED`` first."""
+"""How well a name matches, smaller is better: first one of ``ITSELF`` ... ``SCATTERED``."""
 ITSELF, VARIANT, BEGINS, PART, INSIDE, INITIALS, SCATTERED = range(7)
 _WORD_START = regex(r"(?<![a-z0-9])[a-z0-9]")
 
 
 class Wanted:
-    """A word that names are ranked by."""
+    """A word by which names are ranked."""
 
     def __init__(self, word: str) -> None:
         self.text = word.lower()
         self._bare = self.text.strip("_")
 
     def rank(self, name: str) -> Rank | None:
-        """How well a name fits; None when the letters are not there. Variants of the name fit
-        that do not hold the word too: ``add`` for ``add_``."""
+        """How well a name matches; None if letters are missing. Variants match too: ``add`` for
+        ``add_``."""
         lowered = name.lower()
         if not (self._bare and self.text in lowered) and bare(lowered) == self._bare:
             return self._rank_bare(lowered)
         return self.rank_holding(lowered)
 
     def rank_holding(self, name: str) -> Rank | None:
-        """The same for a name in lower case that has the letters of the word, in their order."""
+        """The same for a lower-case name that has all letters in order."""
         at = name.find(self.text)
         if at < 0:
             span = self._span(name)
@@ -49,7 +49,7 @@ class Wanted:
         return "".join(_WORD_START.findall(name)).startswith(self.text)
 
     def _span(self, name: str) -> int:
-        """How far the letters, in order, lie apart in a name; 0 without them."""
+        """The length of name that the letters, in order, spread over; 0 if missing."""
         start = end = name.find(self.text[0])
         for letter in self.text[1:]:
             if end < 0:
@@ -64,12 +64,12 @@ class Wanted:
 
 
 def bare(name: str) -> str:
-    """A name without overload, and without underscores around it."""
+    """A name without overload and surrounding underscores."""
     return name.partition(".")[0].strip("_")
 
 
 def _commonness(overload: str) -> int:
-    """Overloads that people mean by a bare name come first, out= last."""
+    """Sort key: the overloads that users mean by a bare name first, out= last."""
     return {"": 0, "tensor": 1}.get(overload, 3 if "out" in overload else 2)
 
 
@@ -77,17 +77,16 @@ COMMON, DOCUMENTED, CORE, PUBLIC, PRIVATE, MADE = range(6)
 
 
 def standing(op: OperatorSummary, documented: frozenset[str] = frozenset()) -> int:
-    """How likely people mean an operator, from ``COMMON``, the likeliest, to ``MADE``.
+    """How likely users mean an operator, from ``COMMON``, the likeliest, to ``MADE``.
 
     Parameters:
         op: A row of the operator list.
-        documented: The Python names that have a docstring, or stand on a page of the docs.
+        documented: The Python names with a docstring or an entry on a page of the docs.
 
     Returns:
-        ``MADE`` for what torchgen makes, what writes into ``out=`` arguments and what has no
-        kernel; ``PRIVATE`` for names with a leading underscore. Of the others ``DOCUMENTED`` are
-        those with documentation under a Python name, ``CORE`` those of the core set, ``COMMON``
-        both.
+        ``MADE`` for generated operators, those with ``out=`` arguments and those without a kernel;
+        ``PRIVATE`` for names with a leading underscore; otherwise ``DOCUMENTED`` for those with
+        documentation, ``CORE`` for those of the core set, ``COMMON`` for both.
     """
     if op.kind in ("autogen", "no kernel") or _writes_out(op.schema):
         return MADE
@@ -100,12 +99,12 @@ def standing(op: OperatorSummary, documented: frozenset[str] = frozenset()) -> i
 
 
 def _writes_out(schema: str) -> bool:
-    """Whether a keyword argument is written to, which is what makes it an out argument."""
+    """Whether a keyword argument is written to, as an out argument is."""
     return "!" in schema.partition(" -> ")[0].partition("*, ")[2]
 
 
 def _python_names(op: OperatorSummary) -> Iterator[str]:
-    """Where Python has an operator of aten, if it has it: ``linalg_det`` as ``linalg.det``."""
+    """The Python names an operator of aten may have: ``linalg.det`` for ``linalg_det``."""
     name, module = op.full_name.partition(".")[0], op.python_module
     for place in ("torch", "torch.Tensor", "torch.nn.functional"):
         yield f"{place}.{name}"
@@ -114,12 +113,12 @@ def _python_names(op: OperatorSummary) -> Iterator[str]:
 
 
 class OperatorFilter:
-    """Operators made ready to be filtered again and again, for each key that is typed."""
+    """Operators prepared for filtering at each key press."""
 
     def __init__(
         self, operators: Sequence[OperatorSummary], documented: Collection[str] = ()
     ) -> None:
-        """``documented`` are the Python names that have documentation."""
+        """``documented``: the Python names with documentation."""
         names = frozenset(documented)
         ranked = sorted((standing(op, names), at) for at, op in enumerate(operators))
         self._operators = [operators[at] for _, at in ranked]
@@ -145,14 +144,14 @@ class OperatorFilter:
         return tuple(self._operators[at] for at in kept)
 
     def _ranked(self, kept: Iterable[int], wanted: Wanted) -> list[int]:
-        """Those whose names fit, best first; equally good ones stay in their order."""
+        """The operators whose names match, best first, otherwise in order."""
         ranked = [(wanted.rank_holding(self._names[at]), at) for at in kept]
         fitting = [(self._weighed(rank, at), at) for rank, at in ranked if rank is not None]
         return [at for _, at in sorted(fitting, key=lambda one: one[0])]
 
     def _weighed(self, rank: Rank, at: int) -> tuple[int, ...]:
-        """Of names that hold the word alike those that people mean come first. Overloads of the
-        very name have an order of their own."""
+        """Ranks likelier operators first among equal matches. Overloads of the very name have their
+        own order."""
         fit, *rest = rank
         return fit, self._standings[at] if fit >= BEGINS else 0, *rest
 

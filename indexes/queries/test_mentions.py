@@ -1,5 +1,4 @@
-"""Test files for what no test is named after: those that name it, and those whose own path has the
-words of a path."""
+"""Test files that mention something, or whose path has the words of another path."""
 
 from __future__ import annotations
 
@@ -21,9 +20,9 @@ from indexes.store.registrations import tests_in
 
 _MOST_FILES = 5
 _MOST_TESTS = 12
-"""Where more tests of a file name something, the file is run whole."""
+"""With more tests, the file is run as a whole."""
 _ALIKE = 4
-"""Letters that two words must begin with to be forms of one: ``conv`` and ``convolution``."""
+"""Letters in which forms of a word agree: ``conv`` and ``convolution``."""
 _ASSERTED = regex(
     r"(?:assertRaisesRegexp?\([^\"'\n]*|error_regex\s*=\s*|expectedRegex\s*=\s*)\n?\s*"
     r"[rf]*(\"[^\"\n]*\"|'[^'\n]*')"
@@ -32,7 +31,7 @@ _LETTER = regex(rb"\w")
 _QUOTED = regex(r"(\"[^\"\\\n]{12,}\")")
 _CXX_TEST = regex(r".*/test/")
 _SHORTEST = 8
-"""Letters of a text that tests ask for, from which on it is told apart from others."""
+"""Fewest letters of an expected text that distinguish it."""
 _PARTS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_NAME = regex(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
@@ -49,8 +48,8 @@ class TestMentions:
         self._forms = lru_cache(256)(self._forms_of)
 
     def naming(self, words: Sequence[str], path: str, most: int) -> Iterator[Selection]:
-        """The test files that name one of some words, those first whose path has most of the words
-        of ``path``, then those that name them most."""
+        """The test files with one of some words, those first whose path has most words of ``path``,
+        then those with most occurrences."""
         wanted = [word for word in dict.fromkeys(words) if len(word) > 2]
         patterns = [re.compile(rf"{re.escape(word)}(?!\w)".encode()) for word in wanted]
         spots = {one: _spots(self._corpus.text(one), patterns) for one in self._files if wanted}
@@ -92,7 +91,7 @@ class TestMentions:
         return Selection(path, expression, places, tuple(tests), rule)
 
     def of_tables(self, name: str, public: Sequence[str]) -> Iterator[Selection]:
-        """The test files that make tests from the tables in which an operator has a row."""
+        """The test files with tests from tables that have a row for an operator."""
         for row in test_rows(self._corpus, name, public):
             for where in makers_of(self._corpus, row.location.path):
                 rule = f"makes tests from {row.location}, which names {row.word}"
@@ -100,8 +99,8 @@ class TestMentions:
                 yield Selection(where.path, expression, (where,), (where.path,), rule)
 
     def asking(self, message: str) -> Iterator[Location]:
-        """Where tests ask for words of a message: in what they expect to be raised, and in any
-        text of tests in C++."""
+        """Tests that expect words of a message to be raised, or have them in a text of C++
+        tests."""
         for path in self._corpus.paths("test") if len(message) >= _SHORTEST else ():
             text = self._corpus.text(path).decode("utf-8", "replace")
             found = _ASSERTED.finditer(text) if "egex" in text else ()
@@ -112,7 +111,7 @@ class TestMentions:
             yield from (_place(path, text, one) for one in found if _is_said(one[1], message))
 
     def saying(self, message: str) -> Iterator[Selection]:
-        """The files of tests that ask for words of a message, each once."""
+        """The test files that expect words of a message."""
         first: dict[str, Location] = {}
         for where in self.asking(message):
             first.setdefault(where.path, where)
@@ -122,8 +121,8 @@ class TestMentions:
     # ------------------------------------------------------------------------- by path
 
     def near(self, path: str, most: int) -> Iterator[Selection]:
-        """The test files whose own path has the words of a path, the rarest words first: the best,
-        of the next those whose names have no other words, then those with these very words."""
+        """The test files whose path has the words of a path, rarest words first: the best, then
+        those without other words, then those with these very words."""
         scores, shared, own = self.score(path), self._forms(path), _words_of(path)
         ranked = sorted(scores, key=lambda p: (-scores[p], p.count("/"), p))
         named = {one: _words_of(one.rpartition("/")[2]) for one in ranked}
@@ -134,8 +133,8 @@ class TestMentions:
             yield _whole(one, 1, f"its path has {words}, as the path of what changes")
 
     def _scores(self, path: str) -> dict[str, float]:
-        """For each test file how much of its path is in a path: rare words count most, the same
-        word more than another form of it, and file names that have nothing else."""
+        """How much of each test file's path is in a path: rare words and exact forms count more,
+        and names without other words."""
         found: dict[str, float] = {}
         for wanted in _words_of(path):
             forms = {word for word in self._known if _alike(word, wanted)}
@@ -149,7 +148,7 @@ class TestMentions:
         return (len(own & self._forms(path)) + 0.5) / (len(own) + 0.5)
 
     def _forms_of(self, path: str) -> set[str]:
-        """The words of the paths of tests that are forms of those of a path."""
+        """The words in paths of tests that are forms of those of a path."""
         wanted = _words_of(path)
         return {word for word in self._known if any(_alike(word, one) for one in wanted)}
 
@@ -169,8 +168,8 @@ class TestMentions:
 def with_mentions(
     found: OperatorTests, op: NativeFunction, names: Sequence[str], mentions: TestMentions
 ) -> OperatorTests:
-    """The tests of an operator and the files that write its public names most: their tests may
-    reach it through a function of theirs. Its bare name is asked for where no test has it."""
+    """The tests of an operator, and the files that use its public names most. Its bare name is
+    searched if no test has it."""
     short = [one.replace("torch.nn.functional.", "F.") for one in names]
     words = [op.name.rstrip("_"), *names, *short]
     wanted = [word for word in words if "." in word or not found.named]
@@ -183,15 +182,15 @@ def with_mentions(
 
 
 def test_of(name: str) -> str:
-    """The test in whose body something stands: ``TestNN.test_x`` of ``TestNN.test_x.Inner.f``."""
+    """The test that encloses a place: ``TestNN.test_x`` for ``TestNN.test_x.Inner.f``."""
     parts = name.split(".")
     ends = (at for at, part in enumerate(parts) if part.startswith("test"))
     return ".".join(parts[: next(ends, -1) + 1])
 
 
 def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
-    """Where words stand that are part of no other word, nor of one another. The patterns begin
-    with the words themselves: the engine then skips to them, which a look-behind keeps it from."""
+    """Offsets of whole words. Patterns begin with the words, so that the regex engine can search
+    for them."""
     found = [one.span() for pattern in patterns for one in pattern.finditer(text)]
     spots, end = list[int](), 0
     for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):
@@ -202,7 +201,7 @@ def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
 
 
 def _lines_at(text: bytes, spots: Iterable[int]) -> Iterator[int]:
-    """The lines of some places of a text, in their order."""
+    """The lines of some offsets, in order."""
     line, at = 1, 0
     for spot in spots:
         line, at = line + text.count(b"\n", at, spot), spot
@@ -214,7 +213,7 @@ def _place(path: str, text: str, found: re.Match[str]) -> Location:
 
 
 def _is_said(quoted: str, message: str) -> bool:
-    """Whether a text that a test asks for is part of a message."""
+    """Whether a text that a test expects is part of a message."""
     asked = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
     return len(asked) >= _SHORTEST and (asked in message or message.strip() in asked)
 

@@ -1,4 +1,4 @@
-"""Who uses a symbol: the edges of the graph that lead to it, and the operators that reach it."""
+"""The uses of a symbol: the edges that lead to it, and the operators that reach it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from indexes.store.lookup import Lookup
 
 
 def uses(index: IndexedTree, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
-    """Direct uses first, then the operators that reach the symbol, with the way."""
+    """Direct uses first, then the operators that reach the symbol, with their paths."""
     facts, match = index.facts, resolve(symbol, index)
     known = _definitions(facts, match)
     stubs = stub_names(facts, match.text) if match.kind == "stub" else []
@@ -38,7 +38,8 @@ def uses(index: IndexedTree, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
 
 
 def _of_outside(facts: Lookup, name: str) -> Iterator[Hit]:
-    """Who calls a function that the tree does not define, then the operators that reach them."""
+    """The callers of a function that the tree does not define, then the operators that reach
+    them."""
     callers = callers_outside(facts, name)
     for known, place in callers:
         yield Hit("caller", known.definition.qualified, place, "calls it")
@@ -48,7 +49,7 @@ def _of_outside(facts: Lookup, name: str) -> Iterator[Hit]:
 
 
 def _definitions(facts: Lookup, match: NameMatch) -> list[Known]:
-    """What a symbol names; of a class, its methods that are called as functions are."""
+    """The definitions of a symbol; for a class, its methods that run when it is called."""
     named = [
         known
         for hit in match.hits
@@ -107,7 +108,7 @@ def _registration(use: StubUse, detail: str) -> Hit:
 
 
 def _of_library(index: IndexedTree, op: str) -> Iterator[Hit]:
-    """The kernels that are registered for an operator of a library, and where it is named."""
+    """The kernels registered for an operator of a library, and where it is named."""
     native = index.native(op)
     if native is None or not native.defined_by:
         return

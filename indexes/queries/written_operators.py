@@ -1,6 +1,5 @@
-"""Where operators stand written: as ``torch.ops.quantized.linear`` in Python, in the literals that
-C++ asks the dispatcher with, as symbols of TorchScript. Texts are read for them, since the index
-keeps no such names."""
+"""Operators by name in texts: ``torch.ops.quantized.linear`` in Python, literals for the dispatcher
+in C++, symbols of TorchScript. Files are read on demand, since the index has no such names."""
 
 from __future__ import annotations
 
@@ -30,9 +29,9 @@ from indexes.readers.python.references import (
 from indexes.store.lookup import Lookup
 
 KINDS = ("python", "test")
-"""The kinds of Python files that are looked through."""
+"""The kinds of Python files that are searched."""
 _FURTHEST = 3
-"""So many modules are followed from an import to where a namespace is given a name."""
+"""Most modules followed from an import to the definition of a namespace."""
 LIMIT = (
     "looked for in C++ as a literal or a symbol and in Python as torch.ops...: names that are put"
     " together while the program runs are not seen"
@@ -45,18 +44,18 @@ class WrittenUse(NamedTuple):
     location: Location
     rule: str
     overload: str | None
-    """The overload that it names; None where it does not say which."""
+    """The overload; None if not given."""
     registers: bool
-    """Whether the operator is defined, or something is registered for it, there."""
+    """Whether it defines the operator or registers something for it."""
     around: Known | Block | None
-    """The function around it; None at the top of a file."""
+    """The enclosing function; None at file scope."""
     confidence: Confidence = "exact"
     candidates: int = 1
-    """How many overloads it can mean."""
+    """The number of overloads that it can mean."""
 
     @property
     def name(self) -> str:
-        """The function around it, or the file."""
+        """The enclosing function, or the file."""
         if self.around is None:
             return self.location.path
         if isinstance(self.around, Known):
@@ -65,7 +64,7 @@ class WrittenUse(NamedTuple):
 
 
 class WrittenOperators:
-    """Looks for the names of operators in the files of one tree."""
+    """Finds names of operators in the files of one tree."""
 
     def __init__(self, facts: Lookup, corpus: Corpus) -> None:
         self._facts = facts
@@ -78,7 +77,7 @@ class WrittenOperators:
         self._lines = cache(lambda name: [*self._in_cpp(name), *self._in_python(name)])
 
     def of(self, native: NativeFunction) -> list[WrittenUse]:
-        """The lines that name an overload, or its operator where that is what they name."""
+        """The lines that name an overload, or its operator without an overload."""
         name = native.name if native.space else f"aten::{native.name}"
         others = [one.overload for one in self._facts.overloads(native.name)]
         told = (_use_of(one, native.overload, others) for one in self._lines(name))
@@ -99,7 +98,7 @@ class WrittenOperators:
                 yield WrittenUse(where, _how(one), one.overload, one.registers, around)
 
     def _symbols(self, path: str, name: str) -> Iterator[int]:
-        """The lines that name the symbol of an operator: those of ATen have one."""
+        """The lines with the TorchScript symbol of an operator of ATen."""
         if name.startswith("aten::"):
             yield from operator_symbols(self._corpus.clean(path), name)
 
@@ -132,8 +131,8 @@ class WrittenOperators:
         return WrittenUse(Location(path, line), how, overload, registers, around)
 
     def _spaces_read(self, path: str, last: str) -> dict[str, str]:
-        """What a file calls ``torch.ops`` and the namespaces in it; those too that it imports
-        under a name and reads ``last`` from."""
+        """A file's names for ``torch.ops`` and its namespaces, including imported ones that it
+        reads ``last`` from."""
         data, imports = self._text(path).data, self._imports(path)
         found = self._spaces(path) if b"ops" in data else {}
         for name in _owners(data, last) & imports.keys() - found.keys():
@@ -142,7 +141,7 @@ class WrittenOperators:
         return found
 
     def _imported(self, origin: str, further: int) -> str | None:
-        """The namespace that an imported name stands for; None for another thing."""
+        """The namespace that an imported name stands for; None for anything else."""
         home, name = self._home(origin)
         if not (home and further):
             return None
@@ -150,8 +149,8 @@ class WrittenOperators:
         return space or self._imported(self._imports(home).get(name, ""), further - 1)
 
     def _home(self, origin: str) -> tuple[str, str]:
-        """The file of a module that has ``torch.ops``, and what is imported of it; no file for
-        another one."""
+        """The file of a module that defines a name for ``torch.ops``, and the name; empty for
+        others."""
         module, _, last = origin.rpartition(".")
         stem = module.replace(".", "/")
         for path in (f"{stem}.py", f"{stem}/__init__.py"):
@@ -165,7 +164,7 @@ class WrittenOperators:
 
 
 def _use_of(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | None:
-    """A line as it is told of an overload; None where it names another of them."""
+    """A line as a use of an overload; None if it names another one."""
     if use.overload in others:
         return use if use.overload == overload else None
     count = len(others)

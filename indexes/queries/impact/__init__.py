@@ -1,1 +1,1 @@
-"""What is reached when something in the tree changes."""
+"""What a change of the tree reaches."""

@@ -1,4 +1,4 @@
-"""What a change of the tree affects: from files that differ to definitions, and on from those."""
+"""What a change of the tree affects: from changed files to definitions, and from those up."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def affected(
 ) -> Affected:
     """What differs between two states of the tree, and what that reaches in the indexed one.
 
-    Raises SourceError where there is no git history, NotFound for an unknown revision."""
+    Raises SourceError without git history, NotFound for an unknown revision.
+    """
     if index.source.kind == "wheel":
         raise SourceError(
             "an installed torch has no history: affected needs a checkout or clone (torchnav"
@@ -69,7 +70,7 @@ def affected(
 
 
 class _Comparison:
-    """The files of one change, looked at one by one."""
+    """The files of one change, compared one by one."""
 
     def __init__(self, index: Index, tree: TreeChange) -> None:
         self.index = index
@@ -135,7 +136,7 @@ class _Comparison:
     # -------------------------------------------------------------------- documentation
 
     def _page(self, file: FileChange) -> None:
-        """A page of the documentation, or another text: the names that its lines are about."""
+        """A page of documentation or another text: the names on its changed lines."""
         self._documents.append(file.path)
         found = documented_by_page(file.old or b"", file.new or b"", file.path)
         for name, line in found:
@@ -166,7 +167,7 @@ class _Comparison:
             self.starts.append(Start(impacts.facts.operator(name, side), rule))
 
     def _at_entry(self, where: Location) -> list[str]:
-        """The overload of an entry, and those that torchgen derives from it."""
+        """The overload of an entry, and the generated ones."""
         try:
             places = self.index.at(where.path, where.line)
         except NotFound:
@@ -209,7 +210,7 @@ class _Comparison:
 
     @cached_property
     def _compiled(self) -> frozenset[str]:
-        """The sources that an existing build compiles; empty when there is none."""
+        """The sources that an existing build compiles; empty without one."""
         root = self.index.source.root
         for place in (root / "compile_commands.json", root / "build" / "compile_commands.json"):
             try:
@@ -247,8 +248,8 @@ class _Comparison:
             self._later.append(lambda impacts: self._known(impacts, what, found))
 
     def _known(self, impacts: Impacts, what: str, found: Definition) -> None:
-        """The definition as the index has it: by its line, or its name where the tree is at
-        another state than what is compared."""
+        """Starts from the indexed definition: at its line, else by name if the index is of another
+        state."""
         here = [
             k
             for k in impacts.facts.named(found.name)
@@ -275,7 +276,7 @@ class _Comparison:
                 self.starts.append(Start(Node.of(known), f"the macro use is {one.what}"))
 
     def _macro(self, impacts: Impacts, one: CppChange, path: str) -> None:
-        """A macro without parameters; of one that is gone nothing tells who meant it."""
+        """A macro without parameters; the users of a removed one are unknown."""
         here = [
             Start(Node.of(known), f"it is {one.what}")
             for known in impacts.facts.named(one.macro)
@@ -308,7 +309,7 @@ class _Comparison:
             self.opinfos += self._opinfos_naming({n for n in names if not _is_database(n)})
 
     def _opinfos_naming(self, names: set[str]) -> Iterator[Found]:
-        """The OpInfos whose rows name functions of their files: those of inputs, of references."""
+        """The OpInfos whose rows name changed functions of their file."""
         files: dict[str, list[Found]] = {}
         for one in StoredPython(self.index.facts.store).of_kinds("opinfo") if names else ():
             files.setdefault(one[0], []).append(one)
@@ -349,12 +350,12 @@ class _Comparison:
 
 
 def _is_database(name: str) -> bool:
-    """Whether a statement is a list of OpInfos, or adds to one."""
+    """Whether a statement defines or extends a list of OpInfos."""
     return name.endswith(("_db", "<statement>"))
 
 
 def _opinfos_changed(file: FileChange) -> Iterator[Found]:
-    """The OpInfos of a file on whose lines something differs."""
+    """The OpInfos of a file with changed lines."""
     new = file.new or b""
     lines = set(changed_lines(file.old or b"", new))
     for fact in read_opinfo(Text(new), file.path)[0]:

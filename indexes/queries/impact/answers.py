@@ -1,4 +1,4 @@
-"""Who uses a symbol, and what is reached if it changes: the answers, from a name to commands."""
+"""Callers of a symbol, and what its change reaches, with tests to run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
 
 class Impacts:
-    """Impact over one index. Reads the texts of files when first asked, and keeps them."""
+    """Impact over one index, with a cache of files."""
 
     def __init__(self, index: Index, removed: Sequence[Known] = ()) -> None:
         self.index = index
@@ -52,7 +52,7 @@ class Impacts:
     # ------------------------------------------------------------------------- answers
 
     def callers(self, symbol: str) -> Impact:
-        """The direct uses of a symbol, each with its line. Raises NotFound."""
+        """The direct uses of a symbol, with lines. Raises NotFound."""
         steps: list[Step] = []
         untold: list[str] = []
         starts = self._python_callers(symbol, steps, untold)
@@ -70,8 +70,8 @@ class Impacts:
         return Impact(self.index.info, tuple(steps), (), unresolved=told)
 
     def _python_callers(self, symbol: str, steps: list[Step], untold: list[str]) -> list[Start]:
-        """Adds the uses of a Python name, and gives what else there is to look for: who calls the
-        operators that it is the binding of."""
+        """Adds the uses of a Python name; returns the operators whose binding it is, as further
+        starts."""
         match = self.index.resolve(symbol)
         bound = match.kind == "operator" and match.text.startswith("torch.")
         if not bound and match.kind != "python":
@@ -104,8 +104,8 @@ class Impacts:
         tests: bool = True,
         most: int | None = MAX_TESTED,
     ) -> Impact:
-        """What is reached if a symbol changes, with the tests of at most so many operators, or
-        of all. Raises NotFound."""
+        """What the change of a symbol reaches, with the tests of at most ``most`` operators. Raises
+        NotFound."""
         return self.of(self.starts(symbol), dispatches, tests, most=most)
 
     def of(
@@ -116,7 +116,6 @@ class Impacts:
         told: Sequence[str] = (),
         most: int | None = MAX_TESTED,
     ) -> Impact:
-        """What is reached from some starts."""
         cpp = CppEdges(self.facts)
         walk = Walk(cpp, self.python, dispatches)
         steps = walk.run(starts)
@@ -148,7 +147,7 @@ class Impacts:
     def with_tests(
         self, found: Impact, most: int | None = MAX_TESTED, opinfos: Sequence[Found] = ()
     ) -> Impact:
-        """The same with the commands that run the tests of what is reached, and of OpInfos."""
+        """Adds the commands for the tests of what is reached, and of OpInfos."""
         told = list(found.unresolved)
         commands = tests_of(found.operators, found.steps, self.facts, told, most, opinfos)
         return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
@@ -156,7 +155,7 @@ class Impacts:
     # -------------------------------------------------------------------------- starts
 
     def starts(self, symbol: str) -> list[Start]:
-        """What a symbol, a ``FILE:LINE`` or a file means. Raises NotFound."""
+        """The meanings of a symbol, a ``FILE:LINE`` or a file. Raises NotFound."""
         if place := placed(symbol):
             paths = self._paths(place[0])
             found = [start for path in paths for start in self._at(path, place[1])]
@@ -186,7 +185,7 @@ class Impacts:
         return [Start(Node.of(known)) for known in inside if _length(known) == narrow]
 
     def _stub_lines(self, path: str, line: int) -> list[Start]:
-        """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+        """The stub of a DECLARE, DEFINE or REGISTER line."""
         stubs = {use.stub: None for use in self.facts.macro_uses_at(path, line) if use.stub}
         return [
             Start(stub_node(use))
@@ -202,7 +201,7 @@ class Impacts:
         return [Start(self.facts.operator(name, side)) for name in names]
 
     def _paths(self, given: str) -> Sequence[str]:
-        """The files of the index with a path, or whose path ends so. Raises NotFound."""
+        """The indexed files of a path or end of a path. Raises NotFound."""
         kinds = ("cpp", "python", "test", "yaml")
         known = {path for kind in kinds for path in self.facts.corpus.paths(kind)}
         found = [path for path in files_named(given, self.index) if path in known]
@@ -211,7 +210,7 @@ class Impacts:
         return found
 
     def _file(self, path: str) -> list[Start]:
-        """All that a file defines."""
+        """Everything that a file defines."""
         if path.endswith(".py"):
             outer = [b for b in self.python.blocks(path) if b.head.parent < 0]
             return [Start(python_node(path, b)) for b in outer]
@@ -245,7 +244,7 @@ class Impacts:
         ]
 
     def _blocks(self, hits: Iterable[Hit]) -> list[Start]:
-        """The Python functions and classes that begin at some places."""
+        """The Python functions and classes that begin at the hits."""
         return [
             Start(python_node(hit.location.path, block))
             for hit in hits
@@ -266,7 +265,7 @@ class Impacts:
         return [Start(Node.of(known)) for known in found if known.definition.kind == "macro"]
 
     def _in_formulas(self, symbol: str) -> list[Start]:
-        """Formulas that call a function whose definition is not in this source."""
+        """Formulas that call a function defined outside this source."""
         name = symbol.rpartition("::")[2]
         return [
             Start(formula_node(entry, formula), f"it calls {name}, which is not in this source")
@@ -277,7 +276,7 @@ class Impacts:
         ]
 
     def _defined(self, symbol: str) -> list[Start]:
-        """Python functions and classes by their last name, or the last two."""
+        """Python functions and classes by their last name or two."""
         name = symbol.rpartition(".")[2]
         if not name.isidentifier():
             return []
@@ -289,7 +288,7 @@ class Impacts:
         ]
 
     def _python(self, symbol: str) -> list[Start]:
-        """A function by its dotted path: ``torch._decomp.decompositions.softmax``."""
+        """A function by its full path: ``torch._decomp.decompositions.softmax``."""
         parts = symbol.split(".")
         for cut in range(len(parts) - 1, 0, -1):
             module = "/".join(parts[:cut])
@@ -314,7 +313,7 @@ def _length(known: Known) -> int:
 
 
 def _surest_first(edge: Edge) -> tuple[bool, int]:
-    """Tests come last: they say little of who else uses something."""
+    """Sort key; tests last, since they say little about who else uses something."""
     path = edge.node.location.path if edge.node.location else ""
     return "/test/" in f"/{path}", RANK[edge.confidence]
 

@@ -1,4 +1,4 @@
-"""Which definitions of a C++ file differ between two texts of it, comments left out."""
+"""Compares two texts of a C++ file: which definitions differ, comments aside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tokens = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class CppChange:
-    """A definition, a macro use or a registration that differs."""
+    """A changed definition, macro use or registration."""
 
     what: str
     """``added``, ``changed`` or ``removed``."""
@@ -36,12 +36,12 @@ class CppChange:
 
 
 def tokens(text: str) -> Tokens:
-    """The tokens of a text, comments left out; texts that differ in layout have the same."""
+    """The tokens of a text, independent of comments and layout."""
     return tuple(_TOKEN.findall(strip_comments(text)))
 
 
 class _Side:
-    """One text of a file."""
+    """One of the two texts."""
 
     def __init__(self, data: bytes, path: str) -> None:
         self.path = path
@@ -70,7 +70,7 @@ class _Side:
         return found
 
     def _head(self, one: DefinitionFact) -> int:
-        """The line on which the return type begins: it may stand above the name."""
+        """The line on which the return type begins, which may be above the name."""
         at = one.line
         while at > 1 and one.line - at < 3:
             above = self.lines[at - 2].strip()
@@ -112,7 +112,7 @@ class _Side:
         return found
 
     def rest(self) -> Counter[Tokens]:
-        """What stands outside of definitions, registrations and macros, line by line."""
+        """The lines outside definitions, registrations and macros."""
         return Counter(
             found
             for number, line in enumerate(self.lines, 1)
@@ -121,7 +121,7 @@ class _Side:
 
 
 def compare_cpp(old: bytes, new: bytes, path: str) -> tuple[list[CppChange], bool]:
-    """The changes from one text to another, and whether lines outside of definitions differ."""
+    """The changes, and whether lines outside definitions differ."""
     before, after = _Side(old, path), _Side(new, path)
     found = list(_definitions(before, after))
     found += _uses(before, after)

@@ -1,5 +1,5 @@
-"""Which entries of a YAML file, and which functions of a Python file, differ between two texts;
-and what a change of documentation is about."""
+"""Compares two texts of a YAML file by entries, of a Python file by functions, of documentation by
+the names on changed lines."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _FIELD = regex(r"^\s{2,4}([\w,. ]+):")
 
 
 class TextChange(NamedTuple):
-    """An entry or a function that differs."""
+    """A changed entry or function."""
 
     what: str
     name: str
     line: int
     end_line: int
     detail: str
-    """Which fields differ; ``docstring`` where only that does, ``code and docstring`` for both."""
+    """The changed fields; ``docstring``, or ``code and docstring``."""
 
 
 # --------------------------------------------------------------------------------- YAML
 
 
 def compare_yaml(old: str, new: str) -> list[TextChange]:
-    """Entries of native_functions.yaml or derivatives.yaml that differ, comments left out."""
+    """Changed entries of native_functions.yaml or derivatives.yaml, comments aside."""
     before, after = _entries(old), _entries(new)
     found = []
     for name, (line, end, fields) in after.items():
@@ -82,7 +82,7 @@ def _fields(block: str) -> dict[str, str]:
 
 
 def compare_python(old: bytes, new: bytes) -> list[TextChange] | None:
-    """Functions, classes and statements that differ; None when a text is no valid Python."""
+    """Changed functions, classes and statements; None if a text is not valid Python."""
     try:
         before, after = dict(_parts(parse(old))), dict(_parts(parse(new)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -148,7 +148,7 @@ def _is_block(node: ast.stmt) -> bool:
 
 
 def _bound(node: ast.stmt) -> str:
-    """The name that a statement gives a value to."""
+    """The name that a statement assigns."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -176,7 +176,7 @@ _ROLE = regex(r":(?:\w+:)?(?:func|meth|class|attr|mod|obj|data|exc):`[~!]?(?:[^`
 
 
 def changed_lines(old: bytes, new: bytes) -> list[int]:
-    """The lines of a new text that are not in the old one, and those beside what is gone."""
+    """The lines of the new text that are not in the old one, and those beside removed lines."""
     before, after = decode(old).split("\n"), decode(new).split("\n")
     found: list[int] = []
     for tag, _, _, first, last in SequenceMatcher(None, before, after, False).get_opcodes():
@@ -186,8 +186,8 @@ def changed_lines(old: bytes, new: bytes) -> list[int]:
 
 
 def documented_by_page(old: bytes, new: bytes, path: str) -> list[tuple[str, int]]:
-    """The names that the changed lines of a page list or refer to, each with its line; of lines
-    that are gone those that they listed."""
+    """The names listed or referred to on changed lines of a page, with lines, and those listed on
+    removed lines."""
     lines = changed_lines(old, new)
     facts = [(f.target, f.line) for f in read_page(new, path) if f.line in lines]
     kept = {fact.target for fact in read_page(new, path)}
@@ -199,7 +199,7 @@ def documented_by_page(old: bytes, new: bytes, path: str) -> list[tuple[str, int
 
 
 def docstrings_added(data: bytes, path: str, change: TextChange) -> list[PythonFact]:
-    """The docstrings that a changed statement adds to functions of C++ (``add_docstr``)."""
+    """The docstrings for C++ functions in a changed statement (``add_docstr``)."""
     if b"add_docstr" not in data:
         return []
     facts, _ = read_docstrings(Text(data), path)

@@ -1,5 +1,5 @@
-"""Where ways end: the Python names of operators, which operators are listed, and what is said of
-the rest."""
+"""Ends of the walk: Python names of operators, which operators are listed, and how the rest is
+summarized."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def worst(first: Confidence, *others: Confidence) -> Confidence:
 def python_names(
     operators: Sequence[ReachedOperator], steps: Sequence[Step], facts: ImpactFacts
 ) -> tuple[ReachedApi, ...]:
-    """The Python functions, methods and modules that lead to operators, or are reached."""
+    """The Python functions, methods and modules that lead to the operators, or are reached."""
     found: dict[str, ReachedApi] = {}
     python = StoredPython(facts.store)
     for api in _functions(steps, facts):
@@ -72,12 +72,12 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
 
 
 MAX_CALLERS = 30
-"""Operators that are listed because they call what is reached."""
+"""Most callers listed."""
 _ALL = "--all lists them"
 
 
 def fold(operators: Sequence[ReachedOperator]) -> tuple[list[ReachedOperator], list[Folded]]:
-    """The operators to list, and those that are folded, counted by the reason."""
+    """The operators to list, and the others counted by reason."""
     listed = [one for one in operators if not one.dispatches]
     names = {_word(one.name) for one in listed}
     folded: dict[str, int] = {}
@@ -95,7 +95,7 @@ def fold(operators: Sequence[ReachedOperator]) -> tuple[list[ReachedOperator], l
 
 
 def _reason(one: ReachedOperator, near: bool, callers: int) -> str:
-    """Why a caller is not listed; empty for one that is."""
+    """Why a caller is not listed; empty if it is."""
     if callers >= MAX_CALLERS:
         return "operators that call those"
     if one.composite and not near:
@@ -106,7 +106,7 @@ def _reason(one: ReachedOperator, near: bool, callers: int) -> str:
 
 
 def elsewhere(other: Mapping[str, Iterable[str]], reached: Iterable[str]) -> list[Folded]:
-    """Operators that call what is reached in kernels for other dispatch keys alone."""
+    """Operators that call what is reached only in kernels for other dispatch keys."""
     left = set(other) - set(reached)
     if not left:
         return []
@@ -117,7 +117,7 @@ def elsewhere(other: Mapping[str, Iterable[str]], reached: Iterable[str]) -> lis
 
 
 def _is_near(one: ReachedOperator, names: set[str]) -> bool:
-    """Whether an operator has the name of one that is listed, decorations aside."""
+    """Whether an operator has the base name of a listed one."""
     return _word(one.name) in names
 
 
@@ -131,7 +131,7 @@ def _word(name: str) -> str:
 def without_folded(
     steps: Sequence[Step], operators: Sequence[ReachedOperator], listed: Sequence[ReachedOperator]
 ) -> tuple[tuple[Step, ...], list[ReachedOperator]]:
-    """The steps without those that lead to folded operators alone, numbered anew."""
+    """The steps without those that lead only to folded operators, renumbered."""
     shown = {one.step for one in listed}
     gone = {one.step for one in operators} - shown
     kept: set[int] = set()

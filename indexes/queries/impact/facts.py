@@ -1,4 +1,4 @@
-"""What impact asks of an index besides the linker's questions: classes, namespaces, kernels."""
+"""The further questions of impact: classes, namespaces, kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORD = regex(r"[A-Za-z_]\w*")
 _SIGN = regex(r"_\(([^\s\w,]+),[\s\\]*x\.(\w+)\(y\)")
 _SIGN_METHOD = regex(r"\boperator([^\s\w()]+)\s*\([^()]*\)\s*(?:const\s*)?\{\s*return\s+(\w+)\(")
 _MACROS = -1_000_000
-"""Below all ids of definitions that are gone."""
+"""Below all ids of removed definitions."""
 _TENSORS = ("Tensor", "TensorBase")
 _UNTOLD = """
 SELECT DISTINCT c.definition,c.line,c.receiver FROM calls c JOIN definitions d ON d.id=c.definition
@@ -33,12 +33,12 @@ WHERE c.name=? AND (c.kind='member')=? AND d.kind NOT IN ('macro','macro_use') A
    AND (e.symbol=c.name OR e.symbol LIKE '%::'||c.name))
 ORDER BY c.definition,c.line
 """
-"""Calls that the graph has no edge for."""
+"""Calls without an edge in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A row of native_functions.yaml's dispatch whose kernel a definition is."""
+    """A dispatch row of native_functions.yaml with a definition as its kernel."""
 
     op: str
     key: str
@@ -48,8 +48,8 @@ class KernelUse:
 
 
 class ImpactFacts(Lookup):
-    """A Lookup that also reads texts. ``removed`` are definitions of an earlier state, which
-    callers may still name."""
+    """A Lookup that also reads texts. ``removed``: definitions of an earlier state, which callers
+    may still name."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ImpactFacts(Lookup):
             self._removed.setdefault(known.definition.name, []).append(known)
 
     def named(self, name: str) -> Sequence[Known]:
-        """Every definition of a name, removed ones and object-like macros too."""
+        """Every definition of a name, including removed ones and object-like macros."""
         return self._all_named(name)
 
     def _find_named(self, name: str) -> Sequence[Known]:
@@ -80,7 +80,7 @@ class ImpactFacts(Lookup):
         return found or self._object_macros(name)
 
     def _object_macros(self, name: str) -> Sequence[Known]:
-        """Macros without parameters, which the index keeps apart from definitions."""
+        """Macros without parameters, which are no definitions in the index."""
         if not name.isidentifier():
             return ()
         found = [
@@ -95,12 +95,12 @@ class ImpactFacts(Lookup):
 
     @cached_property
     def keys(self) -> KeySets:
-        """With which dispatch keys kernels run."""
+        """The dispatch keys with which kernels run."""
         return KeySets(self.store, self._dispatch_keys())
 
     @cached_property
     def signs(self) -> dict[str, tuple[str, Location]]:
-        """The signs that C++ writes for an operator on tensors, by its name: ``mul`` has ``*``."""
+        """The C++ signs for operators on tensors, by name: ``*`` for ``mul``."""
         found: dict[str, tuple[str, Location]] = {}
         for path in self.corpus.paths("cpp"):
             if path.endswith(("/ATen/TensorOperators.h", "/TensorBody.h")):
@@ -114,7 +114,7 @@ class ImpactFacts(Lookup):
 
     @cached_property
     def _in_namespaces(self) -> dict[str, set[str]]:
-        """``namespace at { using namespace c10; }`` of the headers."""
+        """``namespace at { using namespace c10; }`` in headers."""
         found: dict[str, set[str]] = {}
         for path in self.corpus.files_with("using namespace ", "cpp", _is_c10):
             for scope, used in _IN_NAMESPACE.findall(self.corpus.clean(path)):
@@ -122,7 +122,7 @@ class ImpactFacts(Lookup):
         return found
 
     def used_namespaces(self, path: str, scope: str) -> frozenset[str]:
-        """Namespaces whose names are seen through ``using namespace``."""
+        """Namespaces visible through ``using namespace``."""
         used = set(self._used(path))
         around = {scope[:at] for at, char in enumerate(scope) if char == ":"} | {scope}
         for one in {*around, *used}:
@@ -130,7 +130,7 @@ class ImpactFacts(Lookup):
         return frozenset(used)
 
     def operator(self, name: str, aspect: str) -> Node:
-        """The node of an overload, reached by one of its sides."""
+        """The node of an overload, reached by one of its aspects."""
         native = self.native(name)
         place = native.location if native else None
         return Node("operator", f"{name} {aspect}", name, place, None, aspect)
@@ -149,7 +149,7 @@ class ImpactFacts(Lookup):
         return found
 
     def kernel_uses(self, known: Known) -> Sequence[KernelUse]:
-        """The rows whose kernel a definition is; for one that is gone, those that name it."""
+        """The rows with a definition as kernel; for a removed one, those with its name."""
         if known.id >= 0:
             return self._kernel_uses.get(known.id) or self._unlinked_uses(known)
         name = known.definition.name
@@ -161,8 +161,8 @@ class ImpactFacts(Lookup):
         return [KernelUse(op, key, line, rule, "by rule") for op, key, line, _ in rows]
 
     def _unlinked_uses(self, known: Known) -> Sequence[KernelUse]:
-        """The rows that name a function of at::native and are linked to none: its parameters are
-        not those that torchgen expects, as in versions whose torchgen expected others."""
+        """The rows that name a function of at::native but are not linked to it, since torchgen
+        expects other parameters."""
         found = known.definition
         if found.kind != "function" or plain_scope(found.scope) != "at::native":
             return ()
@@ -184,8 +184,8 @@ class ImpactFacts(Lookup):
         return found
 
     def _without_rows(self) -> Iterator[KernelUse]:
-        """Entries of which no kernel could be read, since they have fields that are not known: the
-        function of their name."""
+        """Entries whose kernels could not be read because of unknown fields: the function of their
+        name."""
         known = set(self.store.column("SELECT DISTINCT op FROM kernels"))
         rule = "the function of its name; its entry has fields that are not known here"
         for op in self.operator_names:
@@ -196,7 +196,7 @@ class ImpactFacts(Lookup):
                 )
 
     def entries_with(self, text: str) -> list[DerivativeEntry]:
-        """The derivative entries that have a word."""
+        """The derivative entries with a word."""
         rows = self.store.query(
             "SELECT data,words FROM derivatives WHERE instr(words,?) ORDER BY position", (text,)
         )
@@ -206,8 +206,8 @@ class ImpactFacts(Lookup):
     # ------------------------------------------------------------------------------ uses
 
     def untold_uses(self, known: Known) -> Iterator[Edge]:
-        """Bodies with a call that names a method where nothing tells whose it is; of what is
-        gone, bodies that still name it."""
+        """Bodies that call a method of the name on an object of unknown class; for a removed
+        definition, bodies that still name it."""
         found = known.definition
         owner = self.class_of(known)
         if found.name == "operator()" or (known.id >= 0 and not owner):
@@ -226,14 +226,14 @@ class ImpactFacts(Lookup):
                     yield Edge(node, rule, at, "ambiguous", len(classes))
 
     def _is_untold(self, receiver: str) -> bool:
-        """Whether the mark of a receiver says nothing of its class: not a type of the tree."""
+        """Whether a receiver's mark says nothing about its class."""
         if receiver == "?" or receiver.startswith("."):
             return True
         classes = (one for one in self.named(receiver) if one.definition.kind == "class")
         return len(receiver) > 1 and receiver != "this" and not any(classes)
 
     def _find_class_of(self, known: Known) -> str:
-        """The class that a function is a method of; empty for a free function."""
+        """The class of a method; empty for a free function."""
         outer, _, owner = plain_scope(known.definition.scope).rpartition("::")
         for one in self.named(owner) if owner else ():
             if one.definition.kind == "class" and plain_scope(one.definition.scope) == outer:
@@ -243,7 +243,7 @@ class ImpactFacts(Lookup):
     # ----------------------------------------------------------------------- definitions
 
     def same_place(self, known: Known) -> list[Known]:
-        """What a macro use makes for which ``known`` is the body written behind it."""
+        """The definitions by a macro use behind which ``known`` is the body."""
         place = known.definition.location
         return [
             one

@@ -1,4 +1,4 @@
-"""The graph that impact is a walk of: what can be reached, and the edges in between."""
+"""The graph that impact walks: nodes and the edges between them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ _KINDS: dict[str, StepKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Something that can be reached. Equal when kind and key are."""
+    """Something reached. Equal if kind and key are."""
 
     kind: StepKind
     key: str
     symbol: str = field(compare=False)
     location: Location | None = field(compare=False)
     known: Known | None = field(default=None, compare=False)
-    """The C++ definition, for one."""
+    """The definition of a C++ node."""
     aspect: str = field(default="", compare=False)
-    """Of an operator: what of it is reached."""
+    """The aspect of an operator that is reached."""
     device: str = ""
-    """The device whose entry of a stub the way leads through: kernels for others are not
-    reached that way."""
+    """The device of the stub entry on the path, which excludes kernels for others."""
     keys: frozenset[str] | None = field(default=None, compare=False)
-    """The dispatch keys with which it is reached; None where it does not narrow them."""
+    """The dispatch keys with which it is reached; None for no restriction."""
 
     @staticmethod
     def of(known: Known) -> Node:
@@ -44,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The node that is reached, and why."""
+    """The next node, and the reason."""
 
     node: Node
     rule: str
@@ -52,10 +51,10 @@ class Edge:
     confidence: Confidence = "exact"
     candidates: int = 1
     dispatch: bool = False
-    """Whether the way leads through the dispatcher here."""
+    """Whether this step goes through the dispatcher."""
 
     def step(self, number: int, parent: int | None, weakest: Confidence, dispatches: int) -> Step:
-        """The step of an answer, ``weakest`` and ``dispatches`` being those of the whole way."""
+        """The step of an answer, with ``weakest`` and ``dispatches`` of the whole path."""
         node, own = self.node, (self.confidence, self.candidates)
         what = (node.kind, node.symbol, node.location, self.rule, self.evidence)
         return Step(number, parent, *what, *own, weakest, dispatches)

@@ -1,9 +1,10 @@
-"""The dispatch keys with which a place runs, carried along the ways that lead up from it.
+"""The dispatch keys with which code runs, propagated up the call graph.
 
-A kernel that is registered for SparseCsrCUDA runs where an operator is called with such a tensor:
-who calls that operator reaches the kernel with that key alone, and a composite operator hands the
-key on to what it calls. A key is of a layout (``SparseCsr``; none for dense tensors) and a device
-(``CUDA``)."""
+A kernel registered for SparseCsrCUDA runs if an operator is called with such a tensor: its callers
+reach the kernel with that key alone, and a composite operator passes the key on to what it calls. A
+key
+has a layout (``SparseCsr``; none for dense tensors) and a device (``CUDA``).
+"""
 
 from __future__ import annotations
 
@@ -17,19 +18,19 @@ from indexes.store.index_file import Store
 Keys = frozenset[str]
 
 _ABOVE = "BackendSelect"
-"""In the order of the dispatcher, the keys of backends end below it, in all versions."""
+"""The dispatcher's key above all backends, in all versions."""
 _IMPLICIT = ("CompositeImplicitAutograd", "Math", "Undefined", "CatchAll")
 _EXPLICIT = ("CompositeExplicitAutograd", "DefaultBackend")
 _NESTED, _NO_SPARSE = "NestedTensor", "NonFunctional"
 _SHOWN = 4
-"""Keys that are named before the rest is counted."""
+"""Most keys shown before the rest is counted."""
 
 
 class KeySets:
-    """Which keys the kernels of a tree serve."""
+    """The keys that the kernels of a tree serve."""
 
     def __init__(self, store: Store, keys: DispatchKeys | None) -> None:
-        """``keys`` are those of DispatchKey.h; None where the tree has none."""
+        """``keys``: those of DispatchKey.h; None if the tree has none."""
         self._store = store
         self._header = keys
         self.own = lru_cache(None)(self._own)
@@ -38,12 +39,12 @@ class KeySets:
 
     @cached_property
     def every(self) -> Keys:
-        """The keys of backends for which this tree has a kernel."""
+        """The backend keys with a kernel in this tree."""
         named = {key for keys in self._registered.values() for key in keys}
         return frozenset(key for key in named if self._is_backend(key))
 
     def of_device(self, device: str) -> Keys:
-        """The keys of a device, of whatever layout; all where it is none."""
+        """The keys of a device, for all layouts; all keys for no device."""
         return self._of_devices({device}) if device else self.every
 
     def _of_devices(self, devices: Iterable[str]) -> Keys:
@@ -53,18 +54,18 @@ class KeySets:
     # ----------------------------------------------------------------------- operators
 
     def _own(self, op: str) -> Keys:
-        """The backends for which an operator has a kernel of its own."""
+        """The backends with a kernel of the operator's own."""
         return self.every & self._registered.get(op, frozenset())
 
     def _of_operator(self, op: str) -> Keys:
-        """The backends on which an operator runs, by whichever kernel; all where none is known."""
+        """The backends on which an operator runs, by any kernel; all if unknown."""
         registered = self._registered.get(op, frozenset())
         composite = (self._composite(op, key) for key in registered if key not in self.every)
         return self._own(op).union(*composite) or self.every
 
     def _serving(self, op: str, key: str) -> Keys:
-        """The backends on which the kernel runs that an operator registers for a key. One for a
-        mode (autograd, vmap, autocast) runs with whatever the operator runs with."""
+        """The backends on which an operator's kernel for a key runs. One for a mode (autograd,
+        vmap, autocast) runs wherever the operator does."""
         if key in self.every:
             return frozenset((key,))
         if key.startswith((*_IMPLICIT, *_EXPLICIT)):
@@ -84,10 +85,12 @@ class KeySets:
         return frozenset(one for one in rest if self.layout(one) not in left_out)
 
     def across(self, op: str, keys: Keys) -> Keys:
-        """With which keys a body runs that calls an operator, if the operator runs with ``keys``.
+        """The keys of a body that calls an operator, given those the operator runs with.
 
-        Kernels of any layout call dense ones for what their tensors hold. An operator that has
-        kernels for no other layout is called from where there is no such tensor yet."""
+        Kernels of any layout call dense ones for their values. An operator without kernels for
+        other layouts
+        is called before there is such a tensor.
+        """
         layouts = {self.layout(key) for key in keys}
         if all(self.layout(key) in layouts for key in self.of_operator(op)):
             return keys | self._of_devices(self.device(key) for key in keys)
@@ -96,16 +99,16 @@ class KeySets:
     # ---------------------------------------------------------------------------- keys
 
     def device(self, key: str) -> str:
-        """The device of a key; the key itself where it is one of its own: ``Vulkan``."""
+        """The device of a key, or a key that is its own device: ``Vulkan``."""
         return self._parts.get(key) or device_of_key(key) or key
 
     def layout(self, key: str) -> str:
-        """``SparseCsr`` of ``SparseCsrCUDA``; empty for dense tensors."""
+        """``SparseCsr`` for ``SparseCsrCUDA``; empty for dense tensors."""
         return key.removesuffix(self.device(key))
 
     def named(self, op: str, keys: Keys) -> tuple[str, ...]:
-        """What is said of the keys with which an operator is reached: layouts and devices where
-        all their keys are among them; nothing where it is reached with all that it runs with."""
+        """The keys with which an operator is reached, summarized by whole layouts and devices;
+        empty for all that it runs with."""
         runs = self.of_operator(op)
         left = keys & runs
         if left == runs:
@@ -139,7 +142,7 @@ class KeySets:
 
     @cached_property
     def _registered(self) -> dict[str, frozenset[str]]:
-        """For each operator the keys for which something is registered."""
+        """The keys with a registration, by operator."""
         found: dict[str, set[str]] = {}
         sql = "SELECT op,key FROM kernels UNION SELECT op,key FROM library_kernels"
         for op, key in self._store.query(sql):

@@ -1,5 +1,5 @@
-"""Uses of names that the index does not keep: of types, values and macros without parameters, and
-of methods of objects whose type is not known. Texts are read for them."""
+"""Uses of names that the index lacks: of types, values and macros without parameters, and methods
+of objects of unknown type. Files are read on demand."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NAMED = ("class", "enum", "global")
 
 
 def names_outside_bodies(known: Known, facts: ImpactFacts, first: bool) -> Iterator[Edge]:
-    """The functions that name a type, a value or a macro without parameters, that make or end an
-    object of the class whose constructor or destructor ``known`` is, or that may call a method."""
+    """The functions that name a type, a value or a macro without parameters, that construct or
+    destroy an object for a constructor or destructor, or may call a method."""
     if known.definition.kind in _NAMED:
         yield from _mentions(known, facts, first, "names it", _visible_type)
     elif known.definition.kind == "macro" and (known.id < 0 or first):
@@ -38,7 +38,7 @@ def names_outside_bodies(known: Known, facts: ImpactFacts, first: bool) -> Itera
 
 
 _Seen = Callable[[Mention, Known, ImpactFacts], Sequence[Known]]
-"""What a mention of the name of a definition can mean."""
+"""Gives the possible meanings of a mention."""
 
 
 def _mentions(
@@ -78,7 +78,7 @@ def _visible_macros(mention: Mention, known: Known, facts: ImpactFacts) -> Seque
 
 
 def _visible_methods(mention: Mention, known: Known, facts: ImpactFacts) -> Sequence[Known]:
-    """The methods of a name, where no edge tells which of them is called there."""
+    """The methods of a name, if no edge says which is called there."""
     call, caller = mention.call, mention.caller
     assert caller
     if call.kind != "member" or not linkable(known, mention.location.path):
@@ -104,7 +104,7 @@ def _visible_type(mention: Mention, known: Known, facts: ImpactFacts) -> Sequenc
 
 
 def _through_using(mention: Mention, known: Known, facts: ImpactFacts) -> bool:
-    """Whether a ``using namespace`` lets the name be written as it is."""
+    """Whether ``using namespace`` makes the name visible as written."""
     assert mention.caller
     call, scope = mention.call, plain_scope(mention.caller.definition.scope)
     inside = f"::{call.qualifier}" if call.qualifier else ""
@@ -114,7 +114,7 @@ def _through_using(mention: Mention, known: Known, facts: ImpactFacts) -> bool:
 
 
 def _made_class(known: Known, facts: ImpactFacts) -> Known | None:
-    """The class of which a function is the constructor or destructor."""
+    """The class of a constructor or destructor."""
     found = known.definition
     owner = plain_scope(found.scope).rpartition("::")[2]
     if found.name.lstrip("~") != owner:
@@ -124,7 +124,7 @@ def _made_class(known: Known, facts: ImpactFacts) -> Known | None:
 
 
 def _where(found: Definition, first: bool) -> Callable[[str], bool]:
-    """The files in which a use can stand; further on, those whose bodies lead to operators."""
+    """The files in which a use can be; after the first step, those with bodies in the index."""
     local = "(anonymous)" in found.scope or found.kind == "macro"
     if local and not is_header(found.location.path):
         return lambda path: path == found.location.path
@@ -141,7 +141,7 @@ class GeneratedCallers:
     """What generated code calls, in one tree."""
 
     def __init__(self, corpus: Corpus, registered: _Registered) -> None:
-        """``registered`` gives the operators for which each generator registers kernels."""
+        """``registered``: the operators for which each generator registers kernels."""
         self._corpus = corpus
         self._registered = registered
         self._strings = lru_cache(64)(self._strings_of)
@@ -164,7 +164,7 @@ class GeneratedCallers:
         return [*yes, *self._corpus.files_with(name, "cpp", lambda p: _TEMPLATES in f"/{p}")]
 
     def _line(self, path: str, name: str) -> int:
-        """The first line that writes a call; 0 where none does."""
+        """The first line that writes a call; 0 if none does."""
         called = re.compile(rf"(?<![\w.]){re.escape(name)}\s*(?:<[^;(){{}}]*>)?\(")
         for text, line in self._strings(path):
             if match := called.search(text):
@@ -172,8 +172,8 @@ class GeneratedCallers:
         return 0
 
     def _strings_of(self, path: str) -> list[tuple[str, int]]:
-        """The texts of a file that are written out, each with its line: strings of Python but for
-        docstrings, or the whole template."""
+        """The strings of a generator that can be output, with lines: without docstrings; all of a
+        template."""
         data = self._corpus.text(path)
         if not path.endswith(".py"):
             return [(decode(data), 1)]
@@ -186,7 +186,7 @@ class GeneratedCallers:
         return [(n.value, n.lineno) for n in texts if isinstance(n.value, str)]
 
     def folded(self, path: str) -> Folded | None:
-        """How many operators have kernels that a generator writes."""
+        """The number of operators with kernels by a generator."""
         last = path.rpartition("/")[2]
         found = {k: ops for k, ops in self._registered().items() if last in k}
         if not found:

@@ -1,4 +1,4 @@
-"""What is reached from a Python function: what it is registered as, and who calls it."""
+"""What a Python function reaches: what it is registered as, and its callers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython
 
 MAX_SEARCHES = 40
-"""Names looked for in all Python files, in one walk."""
+"""Most names searched in all Python files during one walk."""
 MAX_FILES = 120
-"""A name that stands in more files is looked for in its own file alone."""
+"""A name in more files is searched in its own file alone."""
 
 ASPECTS = {
     "decomposition": "decomposition",
@@ -111,7 +111,7 @@ class PythonEdges:
             yield from self._in_file(node, name, path)
 
     def _files(self, name: str, kind: str, node: Node) -> list[str]:
-        """Files that use a name and that of its module, without which it can't be imported."""
+        """Files with a name and with its module, which an import needs."""
         assert node.location
         module = module_name(node.location.path)
         package, _, last = module.rpartition(".")
@@ -152,7 +152,7 @@ class PythonEdges:
         return None
 
     def _passed_on(self, package: str, name: str, symbol: str, depth: int) -> bool:
-        """Whether a package's ``__init__`` has a name from where it is defined."""
+        """Whether a package's ``__init__`` imports a name from its definition."""
         imports = self._imports(f"{package.replace('.', '/')}/__init__.py")
         found = imports.get(name, "")
         if found == symbol or (found and f"{found}.{name}" == symbol):
@@ -181,11 +181,10 @@ def python_node(path: str, block: Block) -> Node:
 def add_callers(
     index: Index, facts: ImpactFacts, name: str, steps: list[Step], untold: list[str]
 ) -> tuple[str, ...] | None:
-    """Adds a definition and its uses, one for each function; what could not be told goes to
-    ``untold``.
+    """Adds a definition and its uses, one per function; limitations go to ``untold``.
 
     Returns:
-        The operators that the name is the binding of; None where it is no Python name.
+        The operators that the name is the binding of; None if it is not a Python name.
     """
     finder = finder_of(index)
     answer = finder.find(name)
@@ -213,14 +212,14 @@ def add_callers(
 
 
 def _entry(index: Index, operators: tuple[str, ...]) -> Location | None:
-    """The entry of the operator that a name is the generated binding of."""
+    """The entry of the operator with this generated binding."""
     native = index.native(operators[0]) if operators else None
     return native.location if native else None
 
 
 def _place_in_list(use: PythonUse) -> tuple[bool, bool, bool, int]:
-    """Public modules of PyTorch first, the outer before the inner, then private ones, then docs,
-    examples and tools; tests last: they say little of who else uses something."""
+    """Sort key: public modules first, outer before inner, then private ones, docs, examples and
+    tools; tests last."""
     path = use.location.path
     is_private = "/_" in path.replace("/__init__.py", "") or path.startswith("torch/testing/")
     is_around = not path.startswith(("torch/", MARK))

@@ -1,8 +1,11 @@
-"""How much a build has to compile again after a change of a file, from the include graph.
+"""How much a change of a file makes a build recompile, by the include graph.
 
-Every C++, CUDA and Objective-C++ source of the tree counts, whether this machine would build
-it or not; generated sources do not, since they are in no tree. Headers that torchgen writes
-stand between the YAML files and those that include them."""
+Every C++, CUDA and Objective-C++ source of the tree counts, whether this machine would build it or
+not;
+generated sources do not, since no tree has them. Generated headers connect the YAML files with
+those
+that include them.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +47,19 @@ _OF_ALL = (
     "ATen/NativeMetaFunctions.h",
     "ATen/RedispatchFunctions.h",
 )
-"""Headers of torchgen that hold or include every operator's."""
+"""Generated headers with every operator."""
 METHODS = "ATen/core/TensorBody.h"
-"""Declares ``Tensor``, with a method for every entry that has ``variants: method``."""
+"""The header of ``Tensor``, with a method for every entry with ``variants: method``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a build compiles again after a change of one file."""
+    """What a build recompiles after a change of one file."""
 
     path: str
     kind: CostKind
     objects: int
-    """Sources to compile; those that torchgen writes are not among them."""
+    """The number of sources, without generated ones."""
     total: int
     """All sources of the tree."""
     rule: str
@@ -81,7 +84,7 @@ class Rebuild:
         self._found = cache(self._resolved_include)
 
     def cost(self, path: str, op: NativeFunction | None = None) -> Cost:
-        """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
+        """The cost of a change of ``path``; for YAML files of one entry, with ``op``."""
         if path.endswith((".py", ".pyi", ".md", ".rst", ".expect")) and not _is_generator(path):
             return Cost(path, "none", 0, 0, "Python and text are not compiled")
         if not self.total:
@@ -135,7 +138,7 @@ class Rebuild:
 
     @property
     def total(self) -> int:
-        """How many sources the tree has."""
+        """The number of sources in the tree."""
         return len(self._sources)
 
     def _count(self, starts: Iterable[str]) -> int:
@@ -161,7 +164,7 @@ class Rebuild:
 
     @cached_property
     def _graph(self) -> dict[str, set[str]]:
-        """For each file, generated ones too, those that include it."""
+        """The includers of each file, generated ones included."""
         graph: dict[str, set[str]] = {}
         included = self._facts.includes()
         generated: set[str] = set()
@@ -187,13 +190,13 @@ class Rebuild:
                 yield found
 
     def _resolved_include(self, name: str) -> str:
-        """The file that an include means by its name alone, or a generated one; empty for none."""
+        """The file of an include by its name, possibly generated; empty if none."""
         paths = (f"{root}{name}" for root in _ROOTS)
         here = next((path for path in paths if path in self._files), "")
         return here or (name if self._template(name) else "")
 
     def _template(self, name: str) -> str:
-        """The template from which a header that is not in the tree is generated."""
+        """The template of a generated header."""
         if operator := _OF_OPERATOR.match(name):
             return _ATEN_TEMPLATES + _TEMPLATE_OF.get(operator[2] or "", "DispatchKeyFunction.h")
         base = name.rpartition("/")[2]
@@ -206,7 +209,7 @@ class Rebuild:
         return f"{folder}DispatchKeyFunctions.h" if _KEY_FUNCTIONS.match(name) else ""
 
     def _made_from(self, header: str) -> Iterator[str]:
-        """What a generated header depends on: its template, the YAML files, other headers."""
+        """What a generated header depends on: its template, YAML files, other headers."""
         template = self._template(header)
         if not template:
             return
@@ -220,7 +223,7 @@ class Rebuild:
             yield f"ATen/ops/{operator[1]}_ops.h"
 
     def _included_by(self, template: str, folder: str) -> tuple[str, ...]:
-        """What the headers of a folder include that are made from a template."""
+        """The includes of a template's headers in a folder."""
         included = read_includes(self._source.content(template))
         return tuple(self._targets(f"{folder}/" if folder else "", included))
 
@@ -240,7 +243,7 @@ class Rebuild:
 
     @cached_property
     def _write_if_changed(self) -> Location | None:
-        """Where torchgen leaves a file alone whose text it would not change."""
+        """Where torchgen skips writing a file that would not change."""
         return self._line("torchgen/utils.py", r"def _write_if_changed") or self._line(
             "tools/codegen/utils.py", r"def _write_if_changed"
         )

@@ -1,7 +1,9 @@
 """Tests to run for a change: a few now, the rest in CI.
 
-First what changes itself or calls it, then the tests named after the operators reached and those
-made from their OpInfos, then files that name what changes, then those whose path has its words."""
+First tests that change or call what changes, then those named after the operators reached and made
+from
+their OpInfos, then files that name what changes, then those whose path has its words.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython, tests_in
 
 MAX_TESTED = 6
-"""Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
+"""Operators whose tests are listed without ``--all``; each takes about 0.1 s."""
 _FILES, _NEAR, _NAMES = 4, 3, 8
 """Test files listed for one name, and for one path; Python names that are looked for."""
 
@@ -39,7 +41,7 @@ _TESTED_BY = {
     "symbolic": "onnx",
     "kernel jagged": "nestedtensor",
 }
-"""The word that PyTorch's test files have for what of an operator changes."""
+"""The word in names of PyTorch's test files for each aspect of an operator."""
 
 
 def tests_of(
@@ -50,8 +52,8 @@ def tests_of(
     most: int | None,
     opinfos: Sequence[Found],
 ) -> tuple[TestCommand, ...]:
-    """Commands that run the tests of what changes and is reached, best first; of at most so many
-    operators and OpInfos, and how many more there are goes to ``unresolved``."""
+    """The test commands for what changes and is reached, best first; of at most ``most`` operators
+    and OpInfos, with the number of others in ``unresolved``."""
     found = _Commands(facts)
     mentions = TestMentions(facts.corpus, facts.store)
     found.of_steps(steps, mentions)
@@ -77,14 +79,14 @@ def tests_of(
 
 
 def _device(one: ReachedOperator) -> str:
-    """The device on which alone an operator is reached; the CPU where it is reached on more."""
+    """The only device on which an operator is reached; else the CPU."""
     devices = {device_of_key(key) for key in one.keys}
     return devices.pop().lower() if len(devices) == 1 and "" not in devices else "cpu"
 
 
 def _subjects(operators: Sequence[ReachedOperator]) -> list[str]:
-    """What test files are named after that is neither an operator nor a file: what of an operator
-    changes (its batch rule), and the back end or layout for which alone it does."""
+    """Words for test files other than operators and files: the changed aspect (batch rule), and the
+    only backend or layout."""
     direct = [one for one in operators if not one.dispatches]
     found = [_TESTED_BY[a] for one in direct for a in one.aspects if a in _TESTED_BY]
     keys = {key for one in direct[:MAX_TESTED] for key in one.keys}
@@ -95,7 +97,7 @@ def _subjects(operators: Sequence[ReachedOperator]) -> list[str]:
 
 
 def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:
-    """What a test that is not named after an operator may write: its names, those of modules."""
+    """Words in tests that are not named after an operator: its names, and those of modules."""
     python = StoredPython(facts.store)
     names = names_of(native, python)
     modules = [
@@ -106,7 +108,7 @@ def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:
 
 
 def _python_names(steps: Sequence[Step]) -> dict[str, list[str]]:
-    """For each Python file that changes, or else is reached, its functions and classes."""
+    """The functions and classes in each changed or else reached Python file."""
     found: dict[str, list[str]] = {}
     chosen = [s for s in steps if s.kind == "python" and s.location and not s.dispatches]
     for step in chosen[:_NAMES]:
@@ -128,7 +130,7 @@ def _changed_paths(steps: Sequence[Step]) -> list[str]:
 
 
 class _Commands:
-    """Commands by their text, each with its place in the order."""
+    """Commands by text, each with its rank."""
 
     def __init__(self, facts: ImpactFacts) -> None:
         self.suite = Suite(facts)
@@ -136,14 +138,13 @@ class _Commands:
         self._found: dict[str, tuple[int, TestCommand]] = {}
 
     def add_all(self, chosen: Iterator[Selection], rank: int, sure: Confidence) -> None:
-        """Selections that concern no single operator."""
         for one in chosen:
             self._add(one, one.rule, rank, sure)
 
     def of_operator(
         self, one: ReachedOperator, native: NativeFunction, tests: OperatorTests
     ) -> None:
-        """The tests of an operator, its best files before the rest."""
+        """The tests of an operator, its best files first."""
         reached = f"{native.name}, reached by its {', '.join(one.aspects)}"
         by_rule = worst(one.confidence, "by rule")
         for at, selection in enumerate(tests.files):
@@ -154,15 +155,14 @@ class _Commands:
             self._add(selection, f"named after {reached}", rank, by_rule, one.name)
 
     def of_opinfos(self, opinfos: Sequence[Found]) -> None:
-        """The tests made from OpInfos that change, or whose inputs do."""
+        """The tests of OpInfos that change, or whose inputs do."""
         names = ", ".join(dict.fromkeys(fact.symbol for _, fact in opinfos))
         for at, selection in enumerate(self.suite.of_opinfos(opinfos) if opinfos else ()):
             rank = 0 if at == 0 else 1 if at < NOW else 5
             self._add(selection, f"made from OpInfos that change: {names}", rank, "exact")
 
     def of_steps(self, steps: Sequence[Step], mentions: TestMentions) -> None:
-        """Tests of which a step says that they change, or call what changes: those in the files
-        whose paths are nearest first."""
+        """Tests that change or call what changes, those in the nearest files first."""
         by_file: dict[tuple[str, bool], list[Step]] = {}
         for step in steps:
             if step.kind == "test" and step.location:
@@ -215,7 +215,7 @@ def _tested(
     unresolved: list[str],
     most: int | None,
 ) -> list[ReachedOperator]:
-    """One overload for each operator that has OpInfos, the surest and nearest first."""
+    """One overload of each operator with OpInfos, surest and nearest first."""
     python = StoredPython(facts.store)
     chosen: dict[str, ReachedOperator] = {}
     for one in operators:

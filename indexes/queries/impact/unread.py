@@ -1,5 +1,5 @@
-"""Uses in files whose bodies the index does not keep, or only in part: torch/csrc outside autograd,
-tests in C++. They are read when asked, and resolved by the same rules."""
+"""Uses in bodies that the index lacks: torch/csrc outside autograd, C++ tests. Files are read on
+demand and resolved by the same rules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from indexes.readers.cxx.facts import keeps_whole_bodies, read_bodies
 from indexes.store.scopes import ScopeFacts
 
 _MOST_FILES = 150
-"""Files that are read for one name."""
+"""Files read for one name."""
 
 
 class UnreadBodies:
-    """The edges of bodies that are read when asked."""
+    """The edges of bodies that are read on demand."""
 
     def __init__(self, facts: ImpactFacts) -> None:
         self._facts = facts
@@ -29,7 +29,7 @@ class UnreadBodies:
         return EdgeResolver(ScopeFacts(self._facts.store))
 
     def edges_to(self, known: Known, told: list[str]) -> Iterator[Edge]:
-        """The edges that lead to a definition; which files were not read goes to ``told``."""
+        """The edges to a definition; files not read are reported in ``told``."""
         name = known.definition.name
         wanted = (known.id, name) if name in LOOPS else (known.id,)
         files = list(self._facts.corpus.files_with(name, "cpp", _is_unread))

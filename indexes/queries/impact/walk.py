@@ -1,4 +1,4 @@
-"""What is reached if a definition changes: a walk from it to operators, by the surest way first."""
+"""What a change of a definition reaches: a walk from it up to operators, surest paths first."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.python import PythonEdges
 
 MANY_OPERATORS = 30
-"""With more than these reached directly, who calls them says nothing more."""
+"""With more operators reached directly, their callers say nothing more."""
 MAX_STEPS = 3000
-"""More than this is the whole library: said, and cut."""
+"""More than this is most of the library; the answer says that it is cut."""
 DISPATCHES = 1
-"""How many operator calls are followed by default: every operator is called by others."""
+"""Operator calls followed by default, since every operator is called by others."""
 
 RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
 """Confidences, surest first."""
 _FOLLOWED = ("kernel", "schema")
-"""Sides of an operator that whoever calls it gets: not its backward, nor its decomposition."""
+"""Aspects of an operator that all its callers get: not backward or decomposition."""
 
 
 class _Cost(NamedTuple):
-    """Ways are compared by dispatches, then by their weakest step, then by length."""
+    """Orders paths by dispatches, then weakest step, then length."""
 
     dispatches: int
     weakest: int
@@ -40,7 +40,7 @@ class _Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Something that changes, with the reason why it counts as changed."""
+    """Something that changes, with the reason."""
 
     node: Node
     rule: str = "it changes"
@@ -74,7 +74,7 @@ class Walk:
         """Operators whose callers were not looked for, because they are too many."""
 
     def run(self, starts: Iterable[Start]) -> list[Step]:
-        """Every step that can be reached, each by its best way."""
+        """Every step that can be reached, each by its best path."""
         order = count()
         heap: list[_Waiting] = []
         for start in starts:
@@ -115,7 +115,7 @@ class Walk:
         parent: int | None,
         keys: Keys,
     ) -> None:
-        """Goes on along an edge with those of some keys that it lets pass."""
+        """Continues along an edge with the keys that can pass it."""
         node = replace(edge.node, keys=keys & self._allowed(edge.node))
         if self._new_keys(node):
             edge = replace(edge, node=node)
@@ -133,7 +133,7 @@ class Walk:
         return only & self._sets.of_device(device)
 
     def _dispatch(self, heap: list[_Waiting], order: Iterator[int]) -> None:
-        """Goes on from the operators found, unless they are so many that all is reached."""
+        """Continues from the operators found, unless there are too many."""
         waiting = [(n, cost) for n, cost in self._waiting if cost.dispatches < self._dispatches]
         self._waiting = []
         if len({self.nodes[number].symbol for number, _ in waiting}) > MANY_OPERATORS:
@@ -172,7 +172,7 @@ class Walk:
     # ----------------------------------------------------------------------- answers
 
     def operators(self) -> tuple[ReachedOperator, ...]:
-        """The operators among the steps, each once with all its sides: first those whose own
+        """The operators among the steps, each once with all its aspects: first those whose own
         kernel or formula changes, then the surest."""
         found: dict[str, list[int]] = {}
         for number, node in enumerate(self.nodes):
@@ -187,7 +187,7 @@ class Walk:
         return one.dispatches, further, not self._is_named(one), RANK[one.confidence], one.step
 
     def _is_named(self, one: ReachedOperator) -> bool:
-        """Whether the name of what changes has that of an operator: ``fill_out``, ``fill_``."""
+        """Whether a start is named after the operator: ``fill_out``, ``fill_``."""
         base = one.name.rpartition("::")[2].partition(".")[0].strip("_")
         starts = (step.symbol for step in self.steps if step.parent is None)
         return any(f"_{base}_" in f"_{name.rpartition('::')[2]}_" for name in starts)
