@@ -1,7 +1,7 @@
 """Which dtypes a function runs for: expands each ``AT_DISPATCH_*`` in it with the tree's macros.
 
-A macro dispatches if it expands to a ``switch`` over enumerators of ScalarType, whatever its
-name: ``Dispatch.h``, ``Dispatch_v2.h`` and wrappers of single files are read alike.
+A macro dispatches if it expands to a ``switch`` over enumerators of ScalarType, whatever its name:
+``Dispatch.h``, ``Dispatch_v2.h`` and wrappers of single files are read alike.
 """
 
 from __future__ import annotations

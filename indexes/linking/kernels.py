@@ -1,7 +1,7 @@
 """The first hop: from entries of native_functions.yaml to the definitions of their kernels.
 
-A kernel is found by namespace and parameter types, as the C++ linker does, never by its bare
-name: one row in eight has overloads of the same name.
+A kernel is found by namespace and parameter types, as the C++ linker does, never by its bare name:
+one row in eight has overloads of the same name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Nodes of the backward graph and the engine that runs them.
 
 The source of a node (entry, formulas, class), what the engine calls outside its own file, and a
-node's
-path through the engine.
+node's path through the engine.
 """
 
 from __future__ import annotations

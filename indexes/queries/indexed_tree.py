@@ -187,8 +187,7 @@ def open_current(
     """The index of ``source``, built or brought up to date, with the report.
 
     ``refresh=False`` takes the index as it is; ``verify`` hashes every file; ``force`` builds it
-    anew.
-    Raises SourceError, or Cancelled when ``cancelled`` returns True.
+    anew. Raises SourceError, or Cancelled when ``cancelled`` returns True.
     """
     folder = os.path.abspath(cache or cache_folder())
     path = index_file(source.key, folder)

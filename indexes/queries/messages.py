@@ -1,11 +1,9 @@
 """Finds the line that raises an error, by the error's text.
 
 A message is stored as literals with holes for values. It matches a text that has the literals in
-their
-order; the best is the one that explains most of the text, with all equal ones. If no single message
-explains much, those near each other in a file count together, since several statements may build
-one
-text.
+their order; the best is the one that explains most of the text, with all equal ones. If no single
+message explains much, those near each other in a file count together, since several statements may
+build one text.
 """
 
 from __future__ import annotations

@@ -331,8 +331,7 @@ def stub_line(path: str, line: int, data: bytes | None, facts: PythonIndex) -> S
     """The source of a line of a ``.pyi`` that a generator of this tree makes, else None.
 
     ``path`` may be absolute; ``data`` is the file's text if there is one (as in an installed
-    torch),
-    without which only the generator is known.
+    torch), without which only the generator is known.
     """
     made = "torch/" + path.replace("\\", "/").rpartition("torch/")[2]
     found = next((one for one in facts.by_target(made) if one[1].kind == "generated_file"), None)

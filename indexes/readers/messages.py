@@ -1,8 +1,7 @@
 """Messages to users, as literals with holes for values.
 
 The readers of each language decide which literals make one message; this module defines what a
-message
-is and how its pieces are stored in one column.
+message is and how its pieces are stored in one column.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 A kernel registered for SparseCsrCUDA runs if an operator is called with such a tensor: its callers
 reach the kernel with that key alone, and a composite operator passes the key on to what it calls. A
-key
-has a layout (``SparseCsr``; none for dense tensors) and a device (``CUDA``).
+key has a layout (``SparseCsr``; none for dense tensors) and a device (``CUDA``).
 """
 
 from __future__ import annotations
@@ -88,8 +87,7 @@ class KeySets:
         """The keys of a body that calls an operator, given those the operator runs with.
 
         Kernels of any layout call dense ones for their values. An operator without kernels for
-        other layouts
-        is called before there is such a tensor.
+        other layouts is called before there is such a tensor.
         """
         layouts = {self.layout(key) for key in keys}
         if all(self.layout(key) in layouts for key in self.of_operator(op)):

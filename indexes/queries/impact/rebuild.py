@@ -1,10 +1,8 @@
 """How much a change of a file makes a build recompile, by the include graph.
 
 Every C++, CUDA and Objective-C++ source of the tree counts, whether this machine would build it or
-not;
-generated sources do not, since no tree has them. Generated headers connect the YAML files with
-those
-that include them.
+not; generated sources do not, since no tree has them. Generated headers connect the YAML files with
+those that include them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tests to run for a change: a few now, the rest in CI.
 
 First tests that change or call what changes, then those named after the operators reached and made
-from
-their OpInfos, then files that name what changes, then those whose path has its words.
+from their OpInfos, then files that name what changes, then those whose path has its words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reads the functions of a backward pass from torch/csrc/autograd/engine.cpp.
 
 The phases of a function follow from the calls: it belongs to those whose entry points reach it
-without
-passing another's entry point. A guard object calls its constructor and destructor.
+without passing another's entry point. A guard object calls its constructor and destructor.
 """
 
 from __future__ import annotations

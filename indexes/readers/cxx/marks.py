@@ -2,10 +2,10 @@
 
 ``T`` tensor, ``L`` list of tensors, ``S`` Scalar, ``i`` integer, ``d`` floating point, ``b`` bool,
 ``I`` list of integers, ``s`` string, ``O`` TensorOptions, ``D`` dtype, ``N`` nothing (``nullopt``,
-``{}``), ``G`` Generator, ``?`` unknown.
-``.name`` is the result of the function or method ``name``, ``.name#1`` its second part,
-``.name.other`` the result of the method ``other`` on it, ``.Type::name`` the result of a class's
-method, ``.name[]`` an element of it. Any other type is its own mark: ``TensorIterator``.
+``{}``), ``G`` Generator, ``?`` unknown. ``.name`` is the result of the function or method ``name``,
+``.name#1`` its second part, ``.name.other`` the result of the method ``other`` on it,
+``.Type::name`` the result of a class's method, ``.name[]`` an element of it. Any other type is its
+own mark: ``TensorIterator``.
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ def read_members(data: bytes, path: str) -> tuple[tuple[Member, ...], tuple[Prob
     """The data members of TensorImpl in file order, each with its accessors in this file.
 
     Those are the member functions whose bodies read or set it; without any, the declarations named
-    after
-    it (``autograd_meta``, ``set_autograd_meta``).
+    after it (``autograd_meta``, ``set_autograd_meta``).
     """
     text = data.decode("utf-8", "replace")
     scan = scan_text(text)

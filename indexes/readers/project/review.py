@@ -89,8 +89,7 @@ def merge_match(rule: MergeRule, path: str) -> Pattern | None:
     """The pattern of a merge rule that covers a path.
 
     As ``patterns_to_regex`` of PyTorch's merge script: ``*`` stays in a folder, ``**`` does not,
-    and a
-    prefix match is enough.
+    and a prefix match is enough.
     """
     return next((one for one in rule.patterns if _merge_regex(one.text).match(path)), None)
 

@@ -1,8 +1,7 @@
 """Python entry points: which operator a function, Tensor method or Module of the API calls.
 
 Read in the files of the public API. A function leads to the calls whose results it returns, and to
-every
-call of a generated binding (``torch._C._nn.x``, ``_VF.x``).
+every call of a generated binding (``torch._C._nn.x``, ``_VF.x``).
 """
 
 from __future__ import annotations

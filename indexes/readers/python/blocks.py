@@ -1,9 +1,8 @@
 """Finds the extent of functions and classes of a Python file without parsing it.
 
 Files are scanned for ``def`` and ``class`` at the start of a line, and blocks are closed by
-indentation.
-Text in triple quotes is left out. This takes a few nanoseconds a byte, so that every file of a tree
-can be read.
+indentation. Text in triple quotes is left out. This takes a few nanoseconds a byte, so that every
+file of a tree can be read.
 """
 
 from __future__ import annotations
@@ -113,8 +112,7 @@ def heads(
     """Every ``def`` and ``class`` in file order, nested ones included.
 
     Nesting is judged by indentation and by code at column 0 in between; ``keywords`` narrows the
-    search
-    (``def test_``).
+    search (``def test_``).
     """
     strings = strings or triple_quoted(data)
     found: list[Head] = []

@@ -1,8 +1,7 @@
 """Follows the registering statements of a Python module without running it.
 
 Calls of the module's own helpers are followed into their bodies until a function of the
-registration
-API is reached; values that only a run would tell are UNKNOWN.
+registration API is reached; values that only a run would tell are UNKNOWN.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Messages in Python, and the variables that users set.
 
-Messages are the literals of ``raise X(f"...")``, ``warnings.warn("...")``,
-``torch._check(ok, lambda: f"...")`` and of texts assembled before; variables are entries of
-configuration modules and flags of backends. Files are not parsed for messages.
+Messages are the literals of ``raise X(f"...")``, ``warnings.warn("...")``, ``torch._check(ok,
+lambda: f"...")`` and of texts assembled before; variables are entries of configuration modules and
+flags of backends. Files are not parsed for messages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How a version of PyTorch registers Python functions as Meta kernels.
 
 Later versions do it in one place, ``activate_meta``, with a list of operators left to C++. Up to
-1.13
-``register_meta`` and ``register_decomposition`` do it themselves, with a parameter to turn it off.
+1.13 ``register_meta`` and ``register_decomposition`` do it themselves, with a parameter to turn it
+off.
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
     """The facts of a Python file, whatever its role, or of a page of the docs.
 
     ``path`` is relative to the tree. Nothing is imported or run. An unreadable file gives a problem
-    with
-    what could be read.
+    with what could be read.
     """
     if docs.is_page(path):
         return tuple(docs.read_page(data, path)), ()

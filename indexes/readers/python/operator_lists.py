@@ -2,8 +2,7 @@
 allow-lists.
 
 Any list, set, tuple or dict whose elements name operators counts, and consecutive equal calls, one
-for
-each operator.
+for each operator.
 """
 
 from __future__ import annotations

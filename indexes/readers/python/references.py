@@ -1,8 +1,7 @@
 """Uses of a name in the code of a Python file, with the file's imports resolved.
 
 Works by lines instead of a parser, since half of the tests may use a name. Operators are recognised
-by
-the file's names for ``torch.ops`` and its namespaces.
+by the file's names for ``torch.ops`` and its namespaces.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """PyTorch's registration API in Python: which calls enter a function in which table.
 
 These few functions are the mechanism itself (dispatcher, decomposition tables, Inductor's
-lowerings,
-...). Helpers on top of them are not listed: their bodies are followed until one of these is
-reached.
+lowerings, ...). Helpers on top of them are not listed: their bodies are followed until one of these
+is reached.
 """
 
 from __future__ import annotations

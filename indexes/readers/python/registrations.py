@@ -1,8 +1,7 @@
 """Registrations in Python files: decompositions, meta functions, lowerings, symbolics ...
 
 Only statements that can register are parsed, in a skeleton of the file: functions that do not use
-the
-registration API have empty bodies, on the same lines.
+the registration API have empty bodies, on the same lines.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The names that a Python module binds, in Python's order.
 
 Bodies of functions are emptied before parsing: that takes a tenth of the time, so that a name can
-be
-followed through a dozen modules while somebody waits. (griffe reads the same facts; its import
-alone
-takes 0.3 s, and it does not resolve assigned values.)
+be followed through a dozen modules while somebody waits. (griffe reads the same facts; its import
+alone takes 0.3 s, and it does not resolve assigned values.)
 """
 
 from __future__ import annotations

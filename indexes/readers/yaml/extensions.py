@@ -2,8 +2,7 @@
 
 A backend's file (``backend:``, ``cpp_namespace:``, ``supported:``, torchgen/gen_backend_stubs.py)
 lists operators by name; one of ExecuTorch's (torchgen/executorch/parse.py) lists the kernels of
-each
-operator. A file like native_functions.yaml is read as that is.
+each operator. A file like native_functions.yaml is read as that is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """YAML as nodes with lines.
 
 Nodes are read as strings and nothing is constructed, so that no tag, anchor or type of a hostile
-file
-has an effect.
+file has an effect.
 """
 
 from __future__ import annotations
