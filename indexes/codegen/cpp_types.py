@@ -1,9 +1,9 @@
-"""C++ parameter types of kernels: what torchgen declares, and how source spells them.
+"""C++ parameter types of kernels: as torchgen declares them and as source spells them.
 
-torchgen maps schema types to C++ types (torchgen/api/{cpp,native,structured}.py). Source
-spells the same types in many ways: ``c10::optional`` and ``std::optional``,
-``IntArrayRef`` and ``ArrayRef<int64_t>``, ``SparseTensor`` for ``Tensor``. ``normalize``
-maps both sides to one form without qualifiers, ``const`` and references.
+torchgen maps schema types to C++ types (torchgen/api/{cpp,native,structured}.py). Source spells the
+same types in many ways: ``c10::optional`` and ``std::optional``, ``IntArrayRef`` and
+``ArrayRef<int64_t>``, ``SparseTensor`` for ``Tensor``. ``normalize`` maps both to one form without
+qualifiers, ``const`` and references.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _BASE = {"int": "int64_t", "float": "double", "str": "string_view"}
 
 
 def native_parameters(function: NativeFunction, symint: bool) -> tuple[str, ...]:
-    """Normalized parameter types of the ``at::native`` function behind an entry.
+    """Normalized parameter types of the ``at::native`` function of an entry.
 
-    ``symint`` is whether the kernel takes SymInt: torchgen goes by ``_symint`` in its name.
+    ``symint``: whether the kernel takes SymInt, which torchgen decides by ``_symint`` in its name.
     """
     lists = "ITensorListRef" if function.structured or function.structured_delegate else ""
     arguments = parse_schema(function.schema).arguments
@@ -38,7 +38,7 @@ _OPTIONS = ("optional<ScalarType>", "optional<Layout>", "optional<Device>", "opt
 
 
 def with_options_as_one(types: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameter types as kernels had them before 1.8: the four options of a new tensor in one."""
+    """Parameter types before 1.8, with the four options of a factory in one."""
     for at in range(len(types) - len(_OPTIONS) + 1):
         if types[at : at + len(_OPTIONS)] == _OPTIONS:
             return (*types[:at], "TensorOptions", *types[at + len(_OPTIONS) :])
@@ -98,7 +98,7 @@ def _structured(type_: str) -> str:
 
 
 def _list(type_: str) -> tuple[str | None, str]:
-    """Element type and size of ``int[2]``; None for what is no list."""
+    """Element type and size of ``int[2]``; None for other types."""
     if not type_.endswith("]"):
         return None, ""
     elem, _, size = type_[:-1].rpartition("[")
@@ -110,7 +110,8 @@ def _list_of(elem: str, size: str, cpp_elem: str) -> str:
 
 
 def _precomputed(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """``dim -> int dim, int valid`` lines replace; a last line without arrow adds."""
+    """The replacements of ``dim -> int dim, int valid`` lines, and the additions of a last line
+    without arrow."""
     replaced: dict[str, list[str]] = {}
     added: list[str] = []
     for line in lines:
@@ -138,7 +139,7 @@ _ALIASES = {
     "OptionalIntArrayRef": "optional<ArrayRef<int64_t>>",
     "OptionalSymIntArrayRef": "optional<ArrayRef<SymInt>>",
 }
-"""Names that ATen's and c10's public headers give to other types."""
+"""Type aliases in public headers of ATen and c10."""
 _TOKEN = regex(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
 _DROPPED = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "&", "register"))
@@ -151,13 +152,13 @@ _CLOSING = frozenset(")>]}")
 
 @lru_cache(maxsize=65536)
 def split_parameters(text: str) -> tuple[str, ...]:
-    """The parameter types as spelled, names, default values and comments removed."""
+    """The parameter types as spelled, without names, default values and comments."""
     parameters = tuple(map(_parameter, written_parameters(text)))
     return () if parameters in (("",), ("void",)) else parameters
 
 
 def written_parameters(text: str) -> list[str]:
-    """The text of each parameter, with its name and default value; one empty text for none."""
+    """The text of each parameter with name and default value; one empty text for none."""
     if "/" in text or "[[" in text:
         text = _COMMENT.sub(" ", text)
     return split_outside(text, angles=True)
@@ -186,7 +187,6 @@ def normalize(type_text: str, aliases: Mapping[str, str] = _NO_ALIASES) -> str:
 
 
 def _spelled(tokens: list[str]) -> str:
-    """The tokens of one parameter without its name and default value."""
     depth = 0
     end = len(tokens)
     for i, token in enumerate(tokens):
@@ -198,7 +198,7 @@ def _spelled(tokens: list[str]) -> str:
 
 
 def _without_name(tokens: list[str]) -> list[str]:
-    """Drops the identifiers after a complete type: ``Tensor & self`` -> ``Tensor &``."""
+    """Drops the identifier after a complete type: ``Tensor & self`` -> ``Tensor &``."""
     tokens = _without_leading_macro(tokens)
     depth = 0
     complete = False
@@ -216,7 +216,7 @@ def _without_name(tokens: list[str]) -> list[str]:
 
 
 def _without_leading_macro(tokens: list[str]) -> list[str]:
-    """An attribute macro such as C10_UNUSED is no type."""
+    """Drops an attribute macro such as C10_UNUSED."""
     names = [t for t in tokens if t.isidentifier() and t not in _DROPPED]
     if len(names) > 1 and tokens[0] == names[0] and tokens[0].isupper() and "_" in tokens[0]:
         return tokens[1:]
@@ -260,7 +260,7 @@ def _unaliased(tokens: list[str], aliases: Mapping[str, str], depth: int) -> lis
 
 
 def _optional_array(tokens: list[str], aliases: Mapping[str, str], depth: int) -> list[str]:
-    """``OptionalArrayRef<X>`` is ``optional<ArrayRef<X>>``."""
+    """Replaces ``OptionalArrayRef<X>`` by ``optional<ArrayRef<X>>``."""
     level = 0
     for i, token in enumerate(tokens):
         level += (token == "<") - (token == ">")

@@ -1,9 +1,9 @@
 """Which entry of derivatives.yaml an overload uses, and why.
 
 The rules of torchgen: ``match_differentiability_info`` (torchgen/api/autograd.py) and
-``add_view_copy_derivatives`` (load_derivatives.py). An entry serves more overloads than
-the one it is written for: the in-place one, a view's ``_copy``, foreach operators, whose lists
-take its formulas tensor by tensor (``gen_foreach_derivativeinfo``).
+``add_view_copy_derivatives`` (load_derivatives.py). An entry also serves the in-place overload, a
+view's ``_copy``, and foreach operators, which apply its formulas to each tensor
+(``gen_foreach_derivativeinfo``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class DerivativeMatch:
 
     entry: DerivativeEntry | None
     rule: str
-    """In words: which entry is used and what torchgen changes in it, or why there is none."""
+    """Which entry is used and what torchgen changes in it, or why there is none."""
     exact: bool = False
     """The entry is written for this very overload."""
     grad_fns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -40,7 +40,7 @@ class DerivativeMatch:
 
 
 class Derivatives:
-    """All entries, ready to be asked for any overload."""
+    """All entries, with lookup for any overload."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Derivatives:
         foreach: ForeachRule = "all",
         complete: bool = False,
     ) -> None:
-        """``foreach``: which foreach operators this version's torchgen has formulas for;
-        ``complete``: whether ``functions`` holds the overloads that it generates."""
+        """``foreach``: the foreach operators with formulas in this version's torchgen;
+        ``complete``: whether ``functions`` includes generated overloads."""
         everything = functions if complete else with_generated(functions)
         self._functions = {f.full_name: f for f in everything}
         self._foreach = foreach
@@ -77,9 +77,9 @@ class Derivatives:
         return self._match(function, schema)
 
     def generated_for(self, op: str) -> Mapping[str, bool] | None:
-        """The autograd keys torchgen has formulas for, as it generates code for ``op``, each
-        with whether any input is differentiable; None without an entry. An out= overload
-        counts by the entry of its functional one: its code is there to raise."""
+        """The autograd keys with generated formulas for ``op``, each with whether any input is
+        differentiable; None without an entry. An out= overload counts by the functional one's
+        entry, since its code raises."""
         function = self._functions.get(op)
         found = self._match(function, parse_schema(function.schema)) if function else None
         if found is None or found.entry is None:
@@ -112,8 +112,8 @@ class Derivatives:
         return info.match(_GENERATED) if info else None
 
     def _with_functional(self, schema: Schema) -> DerivativeMatch | None:
-        """Where in-place foreach operators repeat nothing themselves, those without overloads
-        are found by the schema of the functional one, once that has formulas."""
+        """The match of an in-place foreach operator by the schema of the functional one, in
+        versions where only that has formulas."""
         functional = self._functions.get(schema.base) if schema.inplace else None
         if functional is None or self._foreach not in ("unary", "functional"):
             return None
@@ -133,7 +133,7 @@ class Derivatives:
         return not schema.inplace and (unary or self._foreach == "functional")
 
     def _of_reference(self, schema: Schema) -> DerivativeMatch | None:
-        """A foreach operator is differentiated by the formulas of the operator it repeats."""
+        """The match of a foreach operator by the operator that it repeats."""
         found = self._reference(schema, self._functional)
         if found is None and schema.kind is SchemaKind.INPLACE:
             found = self._reference(schema, self._other)
@@ -155,7 +155,7 @@ class Derivatives:
         return None
 
     def _by_schema(self, entries: Iterable[DerivativeEntry]) -> dict[str, _Info]:
-        """Schema of the canonical overload of each entry -> the entry."""
+        """The entries by the schema of their canonical overload."""
         infos: dict[str, _Info] = {}
         for entry in entries:
             schema = self._canonical(entry)
@@ -164,7 +164,7 @@ class Derivatives:
         return infos
 
     def _canonical(self, entry: DerivativeEntry) -> str:
-        """The overload an entry is for: the first of its group with its name and no out."""
+        """The overload of an entry: the first of its group with its name and not out."""
         name, _, _ = entry.op.partition(".")
         for function in self._groups.get(signature_of_text(entry.schema), ()):
             out = parse_schema(function.schema).out_arguments
@@ -173,7 +173,7 @@ class Derivatives:
         return entry.schema
 
     def _view_copies(self) -> dict[str, _Info]:
-        """Schema of each ``{view}_copy`` -> what the view's entry gives it."""
+        """The entries of views by the schema of their ``{view}_copy``."""
         copies: dict[str, _Info] = {}
         for info in self._exact.values():
             copy = self._copy_of(info)
@@ -223,8 +223,8 @@ _FOREACH = "foreach: torchgen applies the formulas of {} to each tensor of the l
 def _repeats(foreach: tuple[Argument, ...], single: tuple[Argument, ...]) -> bool:
     """Whether a foreach schema takes lists of what the single one takes.
 
-    torchgen lists the foreach overloads that may leave trailing arguments out; those are
-    the ones whose missing arguments all have defaults.
+    torchgen lists the foreach overloads that may omit trailing arguments; those are the ones whose
+    missing arguments all have defaults.
     """
     ours = [a for a in foreach if not a.is_out]
     theirs = [a for a in single if not a.is_out]
@@ -243,7 +243,7 @@ _ONES_OWN = {"grad": "grads[i]", "result": "result[i]"}
 
 
 def is_repeated(entry: DerivativeEntry, native: NativeFunction) -> bool:
-    """Whether an operator repeats the one that an entry is written for."""
+    """Whether an operator repeats the one of an entry."""
     return native.name.startswith(PREFIX) and entry.op != native.full_name
 
 
@@ -275,12 +275,12 @@ def _formula(formula: Formula, pairs: Mapping[str, Argument]) -> Formula:
 
 
 def _names(pairs: Mapping[str, Argument]) -> dict[str, str]:
-    """What each name of a gradient formula is for one tensor of the lists."""
+    """What each name in a gradient formula stands for, for one tensor of the lists."""
     return {**_ONES_OWN, **{name: _one_of(own) for name, own in pairs.items()}}
 
 
 def _forward_names(pairs: Mapping[str, Argument]) -> dict[str, str]:
-    """A forward formula has primals (``self_p``) and tangents (``self_t``) of single tensors."""
+    """The same for forward formulas, with primals (``self_p``) and tangents (``self_t``)."""
     names = {"result": _ONES_OWN["result"]}
     for name, own in pairs.items():
         if own.type.startswith("Tensor"):

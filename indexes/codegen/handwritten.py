@@ -1,8 +1,7 @@
-"""Registrations that PyTorch's core writes by hand, for trees without its C++ sources.
+"""Registrations written by hand in PyTorch's core, for trees without C++ sources.
 
-With a checkout these are read from the TORCH_LIBRARY_IMPL blocks themselves. An installed
-wheel has the compiled result alone, so they are listed here, as of PyTorch 2.13; each
-says which file of PyTorch holds it.
+With a checkout these are read from TORCH_LIBRARY_IMPL blocks. An installed wheel has only the
+compiled result, so they are listed here, as of PyTorch 2.13, each with its file in PyTorch.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ _FALLBACKS = (
 
 
 def handwritten_registrations() -> Iterator[Registration]:
-    """All of them. Those of keys not listed by operator (Conjugate, Autocast, batch rules
-    ...) are the fallbacks alone."""
+    """All of them. Keys not listed by operator (Conjugate, Autocast, batch rules ...) have only
+    their fallbacks."""
     for key, namespace, path, operators in _BY_HAND:
         for op in operators.split():
             name = op.replace(".", "_")
@@ -81,5 +80,4 @@ INCOMPLETE = frozenset(
     | {f"Autocast{backend}" for backend in (*_CASTING.split(), "XLA", "HPU")}
     | {"Autocast", "AutocastIPU", "AutocastPrivateUse1"}
 )
-"""Keys for which operators have more hand-written kernels than are listed here: a row of
-the fallback is then no certain answer."""
+"""Keys with more handwritten kernels than are listed here, whose fallback rows are uncertain."""

@@ -1,7 +1,8 @@
-"""What is registered with the dispatcher: one kernel for one operator under one key.
+"""Registrations with the dispatcher: one kernel for one operator under one key.
 
 Read from calls on a ``torch::Library``, ``m.impl("resize_", TORCH_FN(f))``, and from the Meta
-kernels that PyTorch registers from Python as it is imported."""
+kernels that PyTorch registers from Python on import.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _WRAPPED = regex(rf"{_WRAPPER}\s*\(\s*&?\s*(.+)\)\s*$", re.S)
 _TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
 _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _CATCH_ALL = "CatchAll"
-"""In a block, that there is no key (aten/src/ATen/core/library.cpp)."""
+"""A block's argument for no key (aten/src/ATen/core/library.cpp)."""
 _EVERY = "CompositeImplicitAutograd"
 
 
@@ -40,12 +41,12 @@ class Registration:
     key: str
     kernel: str
     origin: str
-    """What registers it: a file of the tree, or the generator and what it generates."""
+    """A file of the tree, or the generator and its output."""
     rule: str = ""
     fallthrough: bool = False
     location: Location | None = None
     condition: str = ""
-    """What a build must have for it to be there; empty for what every build has."""
+    """What a build needs for it to exist; empty for every build."""
 
 
 def library_registration(
@@ -55,10 +56,10 @@ def library_registration(
     location: Location,
     macros: Mapping[str, str] | None = None,
 ) -> Registration | None:
-    """The registration that one call makes; None for one that registers no kernel.
+    """The registration by one call; None if it registers no kernel.
 
-    ``block`` is what stands between the parentheses of TORCH_LIBRARY* (``aten, CPU, m``),
-    ``macros`` the object-like macros of the file, which such calls often name.
+    ``block``: the arguments of the TORCH_LIBRARY* macro (``aten, CPU, m``), ``macros``: the
+    object-like macros of the file, which such calls often name.
     """
     key = library_block(block).key or _CATCH_ALL
     key = (macros or {}).get(key, key)
@@ -76,7 +77,7 @@ def library_registration(
 
 
 def _function(parts: list[str]) -> str | None:
-    """The argument that is a kernel: not the schema, nor the tags behind it."""
+    """The argument that is a kernel, not the schema or the tags behind it."""
     given = [part for part in parts[1:] if not (_is_tags(part) or _key_in(part))]
     return given[-1] if given else None
 
@@ -93,8 +94,8 @@ def _key_in(part: str) -> re.Match[str] | None:
 
 
 def registered_operator(block: str, method: str, arguments: str) -> str | None:
-    """The operator that a call on a library is about: ``add.Tensor`` for one of aten, with its
-    namespace for another, empty for a fallback; None when it registers nothing."""
+    """The operator of a call on a library: ``add.Tensor`` for aten, with a namespace for others,
+    empty for a fallback; None if it registers nothing."""
     if method == "fallback":
         return ""
     name = _NAME.search(arguments) if method in ("impl", "def") else None
@@ -120,7 +121,7 @@ def _registration(
 
 
 def _kernel(text: str) -> str:
-    """The function named: ``f`` of ``TORCH_FN(f)`` and of ``makeFromBoxedFunction<&f>()``."""
+    """The function's name: ``f`` for ``TORCH_FN(f)`` and ``makeFromBoxedFunction<&f>()``."""
     boxed = _BOXED.search(text) if "makeFrom" in text else None
     if boxed is not None:
         return boxed[1] or boxed[2]
@@ -134,7 +135,7 @@ Row = tuple[str, PythonFact]
 
 _ACTIVATE = "activate_meta"
 _TABLES = ("meta", "post_autograd", "pre_autograd")
-"""The global tables, the one that decides first."""
+"""The global tables in order of precedence."""
 _DECORATOR = {"meta_registration": "register_meta", "decomposition": "register_decomposition"}
 _EXPLICIT = "CompositeExplicitAutograd"
 _SERVE_META = ("Meta", "CompositeImplicitAutograd", _EXPLICIT, f"{_EXPLICIT}NonFunctional")
@@ -142,11 +143,11 @@ _SERVE_META = ("Meta", "CompositeImplicitAutograd", _EXPLICIT, f"{_EXPLICIT}NonF
 
 @dataclass(frozen=True, slots=True)
 class MetaRules:
-    """How a version of PyTorch makes Python functions Meta kernels, from its own functions."""
+    """How a version of PyTorch makes Python functions Meta kernels, read from its own functions."""
 
     activate: Row | None = None
     decorators: Mapping[str, Row] = field(default_factory=dict)
-    """Where there is no such function: the decorators that register, by the kind of row."""
+    """The decorators that register, by kind of row, in versions without such a function."""
     left: frozenset[str] = frozenset()
     """What ``activate_meta`` leaves to C++ by name: ``aten::clone.default``."""
 
@@ -160,11 +161,11 @@ class MetaRules:
 
     @property
     def known(self) -> bool:
-        """Whether they say what becomes of every row."""
+        """Whether they cover every row."""
         return self.activate is not None or len(self.decorators) == len(_DECORATOR)
 
     def by(self, fact: PythonFact) -> Row | None:
-        """What would register a row's function for Meta; None when nothing does."""
+        """What registers a row's function for Meta; None if nothing does."""
         detail = unpack(fact.detail)
         if fact.kind not in _DECORATOR or "registry" in detail or "key" in detail:
             return None
@@ -178,19 +179,19 @@ class MetaRules:
         return target in self.left or composite or (native is not None and _is_view(native))
 
     def only_where_none(self, rule: Row) -> bool:
-        """Whether it asks first if C++ has a kernel that serves Meta."""
+        """Whether it first asks if C++ has a kernel for Meta."""
         return "where" in unpack(rule[1].detail)
 
 
 def _is_on(rule: Mapping[str, str], detail: Mapping[str, str]) -> bool:
-    """Whether a decorator's own parameter lets it register."""
+    """Whether a decorator's own parameter enables registration."""
     if "on" in rule:
         return detail.get(rule["on"]) != "False"
     return detail.get(rule["off"]) in (None, "False")
 
 
 def served_by_cpp(native: NativeFunction) -> bool:
-    """Whether its entry in native_functions.yaml gives it a kernel that serves the Meta key."""
+    """Whether its YAML entry has a kernel for the Meta key."""
     if native.structured or native.structured_delegate or is_composite_implicit(native):
         return True
     schema = parse_schema(native.schema)
@@ -206,8 +207,8 @@ def python_meta(
     keys: Mapping[str, frozenset[str]],
     served: Callable[[str], bool],
 ) -> Iterator[Registration]:
-    """What Python registers. ``keys``: those that C++ registers something for, of each operator;
-    ``served``: whether that serves Meta."""
+    """The Meta kernels registered from Python. ``keys``: those with a C++ registration, by
+    operator; ``served``: whether that serves Meta."""
     for op, row in _chosen(rows, rules, keys).items():
         rule = rules.by(row[1])
         if not rule:
@@ -235,7 +236,7 @@ def _by_python(op: str, row: Row, rule: Row) -> Registration:
 def _chosen(
     rows: Iterable[Row], rules: MetaRules, keys: Mapping[str, frozenset[str]]
 ) -> dict[str, Row]:
-    """Of each operator the row that decides: the surest of the first table that has it."""
+    """The deciding row of each operator: the surest of the first table that has it."""
     overloads: dict[str, list[str]] = {}
     for op in filter(keys.get, keys):
         overloads.setdefault(op.partition(".")[0], []).append(op)
@@ -257,7 +258,7 @@ def _rank(fact: PythonFact) -> tuple[int, bool]:
 
 
 def _operators(target: str, overloads: Mapping[str, list[str]]) -> list[str]:
-    """The overloads that a row is for: one, or all of the name's."""
+    """The overloads of a row: one, or all of the name."""
     name, _, overload = target.removeprefix("aten::").partition(".")
     full_name = name if overload in ("", "default") else f"{name}.{overload}"
     return [o for o in overloads.get(name, []) if not overload or o == full_name]

@@ -1,8 +1,7 @@
 """What torchgen registers with the dispatcher for each operator, and under which keys.
 
-Beside the kernels of ``rows`` these are the layers around them: autograd, version
-counting, functionalization, tracing, choice of the backend. Each rule is that of the
-generator it names.
+Beside the kernels of ``rows`` these are the layers around them: autograd, version counting,
+functionalization, tracing, backend selection. Each rule follows the generator that it names.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ from indexes.readers.project.torchgen_lists import ForeachRule, Functionalized, 
 _UNCHECKED = ("SAME_TENSOR_IMPL_OR_STORAGE", "STORAGE_IMPL_USE_COUNT", "TENSOR_IMPL_USE_COUNT")
 _WHOLE_GROUP = "set_.source_Tensor"
 _BY_HAND = frozenset((_WHOLE_GROUP, "lift", "lift_fresh", "resize_"))
-"""What torchgen's function names, where the tree's own could not be read."""
+"""Operators named in torchgen's function, for trees in which it could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """torchgen's exceptions by name, as its own source lists them."""
+    """torchgen's exceptions by name, from its own source."""
 
     keys: KeySets = field(default_factory=KeySets)
     manual_autograd: frozenset[str] = frozenset()
     manual_tracer: frozenset[str] = frozenset()
     views: frozenset[str] | None = None
-    """Base names of operators that return views; None to go by their schemas."""
+    """Base names of operators that return views; None to use their schemas."""
     no_derivative: frozenset[str] = frozenset()
     reset_accumulator: frozenset[str] = frozenset()
     unchecked: frozenset[str] = frozenset()
@@ -50,7 +49,7 @@ class Rules:
 
     @classmethod
     def of(cls, lists: TorchgenLists) -> Rules:
-        """The rules of the version whose source ``lists`` was read from."""
+        """The rules of the version whose source is ``lists``."""
         defaults = KeySets()
         names = lists.names
         structured = names.get("STRUCTURED_DISPATCH_KEYS", defaults.structured)
@@ -73,7 +72,7 @@ class Rules:
 
 
 def _generation(lists: TorchgenLists) -> Generation:
-    """The rules of a torchgen; today's where the function that holds them was not read."""
+    """The generation rules; today's if the function with them was not read."""
     default = Generation()
     core = default.core if lists.core is None else lists.core
     return Generation(core, frozenset(lists.kept_tags) if lists.kept_tags else default.kept_tags)
@@ -98,7 +97,7 @@ def generated_registrations(
     entries: Iterable[DerivativeEntry],
     rules: Rules | None = None,
 ) -> Iterator[Registration]:
-    """Everything torchgen registers for the operators of one native_functions.yaml."""
+    """Everything torchgen registers for the operators of native_functions.yaml."""
     declared = tuple(functions)
     maker = _Maker(declared, tuple(entries), rules or Rules())
     yield from maker.kernels()
@@ -141,8 +140,8 @@ class _Maker:
         return _at(row.native, row.key, row.symbol, origin, row.rule, row.line)
 
     def _default_backend(self, function: NativeFunction) -> Iterator[Registration]:
-        """A structured group's functional and in-place overloads work for every backend
-        that has the out overload."""
+        """For every backend of the out overload, a structured group's functional and in-place
+        ones."""
         schema = parse_schema(function.schema)
         key = "CompositeExplicitAutogradNonFunctional"
         if not function.structured_delegate or key in self._keys[function.full_name]:
@@ -265,8 +264,8 @@ class _Maker:
         return groups
 
     def _functionalize_group(self, group: tuple[NativeFunction, ...]) -> Iterator[Registration]:
-        """Operators that write become their functional overload and a copy back. One
-        hand-written member takes the whole group out."""
+        """Operators that write are replaced by their functional overload and a copy. One
+        handwritten member excludes the whole group."""
         by_hand = self._rules.functionalized_by_hand
         if len(group) > 1 and _WHOLE_GROUP in by_hand & {f.full_name for f in group}:
             return
@@ -280,7 +279,6 @@ class _Maker:
                 yield self._functionalize(function)
 
     def _has_kernel(self, view: NativeFunction) -> bool:
-        """Whether torchgen registers a view for functionalization."""
         return self._rules.functionalized != "none" or not is_composite_implicit(view)
 
     def _functionalize(self, function: NativeFunction) -> Registration:
@@ -300,7 +298,6 @@ class _Maker:
 def _at(
     function: NativeFunction, key: str, kernel: str, origin: str, rule: str, line: int
 ) -> Registration:
-    """A registration that a line of the operator's entry asks for."""
     where = Location(function.location.path, line)
     return Registration(function.full_name, key, kernel, origin, rule, False, where)
 

@@ -1,8 +1,8 @@
 """Every (overload, dispatch key) that native_functions.yaml declares or implies.
 
-The rules are those by which torchgen fills its backend indices (torchgen/model.py,
-gen.py, native_function_generation.py). Kernels that it makes without a name of their
-own, such as the in-place wrapper around a functional kernel, are no rows.
+By the rules with which torchgen fills its backend indices (torchgen/model.py, gen.py,
+native_function_generation.py). Generated kernels without a name of their own, such as the in-place
+wrapper of a functional kernel, have no row.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 
 @dataclass(frozen=True, slots=True)
 class KeySets:
-    """What in a version's torchgen decides which kernels are made: sets of dispatch keys
-    (torchgen/model.py), and the rules of native_function_generation.py."""
+    """Which kernels a version's torchgen makes: sets of dispatch keys (torchgen/model.py), and the
+    rules of native_function_generation.py."""
 
     structured: tuple[str, ...] = ("MPS", "CUDA", "CPU", "XPU", "MTIA")
     """Keys under which a structured kernel serves the whole group."""
@@ -45,22 +45,22 @@ class Row:
     op: str
     key: str
     symbol: str
-    """As torchgen names it; ``structured_add_Tensor::meta`` for a meta function."""
+    """torchgen's name; ``structured_add_Tensor::meta`` for a meta function."""
     kind_hint: KindHint
     native: NativeFunction
     source_function: NativeFunction
-    """The entry that names the kernel: the structured out overload for its delegates, the
-    entry with ``autogen`` for a generated overload."""
+    """The entry that names the kernel: the structured out overload for its delegates, the entry
+    with ``autogen`` for a generated overload."""
     line: int
-    """The line in native_functions.yaml that names it, or implies it."""
+    """The line in native_functions.yaml that names or implies it."""
     rule: str
 
 
 def kernel_rows(
     functions: Iterable[NativeFunction], keys: KeySets | None = None, *, complete: bool = False
 ) -> list[Row]:
-    """All rows in YAML order, generated overloads after the entry that lists them.
-    ``complete``: whether ``functions`` holds those already."""
+    """All rows in YAML order, generated overloads after the entry that lists them. ``complete``:
+    whether ``functions`` includes those."""
     keys = keys or KeySets()
     everything = tuple(functions) if complete else with_generated(functions, keys.generation)
     return list(_Rows(everything, keys).all())
@@ -102,7 +102,7 @@ class _Rows:
         return "plain", "named in dispatch"
 
     def _implicit(self, function: NativeFunction) -> Iterator[Row]:
-        """No ``dispatch`` means CompositeImplicitAutograd with the C++ name of the operator."""
+        """Without ``dispatch``: CompositeImplicitAutograd with the operator's C++ name."""
         if not is_composite_implicit(function):
             return
         schema = parse_schema(function.schema)
@@ -156,7 +156,7 @@ class _Rows:
         return out if out is not None and out.structured else None
 
     def _name_metas(self) -> dict[str, str]:
-        """Structured out entry -> name of its meta class, after the functional overload."""
+        """The names of meta classes, after the functional overload, by structured out entry."""
         names: dict[str, str] = {}
         for function in self._functions:
             out = self._delegate(function)
@@ -174,13 +174,12 @@ class _Rows:
 def _named(
     function: NativeFunction, source: NativeFunction, kernel: Kernel, hint: KindHint, rule: str
 ) -> Row:
-    """The row of a kernel that ``source`` names, or implies, for ``function``."""
     name = function.full_name
     return Row(name, kernel.key, kernel.symbol, hint, function, source, kernel.line, rule)
 
 
 def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]]:
-    """Signature of each out-of-place view -> the name its copy operator would have."""
+    """The names of ``_copy`` operators by the signatures of out-of-place views."""
     views: dict[Signature, set[str]] = {}
     for function in functions:
         schema = parse_schema(function.schema)

@@ -1,8 +1,8 @@
 """The computed dispatch table: which kernel an operator runs for each runtime key.
 
-The order of precedence is that of ``OperatorEntry::computeDispatchTableEntryWithDebug``
-(aten/src/ATen/core/dispatch/OperatorEntry.cpp), the sets of keys that alias keys stand
-for those of c10/core/DispatchKeySet.{h,cpp}.
+Precedence is that of ``OperatorEntry::computeDispatchTableEntryWithDebug``
+(aten/src/ATen/core/dispatch/OperatorEntry.cpp), the sets of alias keys those of
+c10/core/DispatchKeySet.{h,cpp}.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TableRow:
 
     key: str
     kernel: str
-    """Empty when it is missing."""
+    """Empty if there is none."""
     kind: TableKind
     origin: str
     """What registered it."""
@@ -46,7 +46,7 @@ class TableRow:
     """The slot passes on to the next key."""
     location: Location | None = None
     certain: bool = True
-    """False where a kernel may be registered in source that this tree does not have."""
+    """False if source that this tree lacks may register a kernel."""
     winner: Registration | None = None
 
 
@@ -61,16 +61,16 @@ class AliasSets:
     """Functionalities that are backends: all of AutogradOther's, and ``Dense``."""
     autograd: frozenset[str]
     non_functional_without: frozenset[str] = _WITHOUT
-    """Functionalities and backends that want only functional operators."""
+    """Functionalities and backends that allow only functional operators."""
     autograd_backends: Mapping[str, str] | None = None
-    """Autograd key -> its backend key; None: all but those of ``_NO_AUTOGRAD_BACKEND``."""
+    """Backend key by autograd key; None: all but those of ``_NO_AUTOGRAD_BACKEND``."""
     composite: frozenset[str] | None = None
-    """What CompositeImplicitAutograd covers beside backends and autograd keys; None when
-    DispatchKeySet.cpp is not at hand (versions differ about ``Functionalize``)."""
+    """What CompositeImplicitAutograd covers beside backends and autograd keys; None without
+    DispatchKeySet.cpp (versions differ about ``Functionalize``)."""
 
     @classmethod
     def of(cls, sets: Mapping[str, KeySet], autograd_backends: Mapping[str, str]) -> AliasSets:
-        """From ``read_key_sets`` of DispatchKeySet.h and, where the tree has it, of the .cpp."""
+        """From ``read_key_sets`` of DispatchKeySet.h and, if the tree has it, of the .cpp."""
         other = sets.get("autogradother_backends")
         autograd = sets.get("autograd_dispatch_keyset")
         without = sets.get("non_functional_backend_dispatch_keyset")
@@ -87,14 +87,14 @@ class AliasSets:
 _OTHER_BACKENDS = "FPGA Vulkan Metal CustomRNGKeyId MkldnnCPU Sparse SparseCsr Quantized".split()
 _AUTOGRAD = ("AutogradFunctionality", "AutogradOther", "AutogradNestedTensor")
 _NO_AUTOGRAD_BACKEND = frozenset({"HIP", "VE", "MTIA"})
-"""Backends that ``getBackendKeySetFromAutograd`` leaves out."""
+"""Backends that ``getBackendKeySetFromAutograd`` omits."""
 
 
 NOT_HERE = "C++ source that decides otherwise may exist, and is not in this tree"
 
 
 class TableModel:
-    """All registrations of a tree, ready to be asked for any operator."""
+    """All registrations of a tree, from which any operator's table is computed."""
 
     def __init__(
         self,
@@ -103,10 +103,9 @@ class TableModel:
         registrations: Iterable[Registration],
         incomplete: Mapping[str, str] | None = None,
     ) -> None:
-        """Later registrations win over earlier ones for the same operator and key.
+        """Later registrations replace earlier ones for the same operator and key.
 
-        ``incomplete``: keys for which the tree's registrations are not all at hand, with the
-        reason.
+        ``incomplete``: keys for which registrations are missing, with the reason.
         """
         self.keys = keys
         self._incomplete = incomplete or {}
@@ -130,7 +129,7 @@ class TableModel:
         return tuple(self._by_op)
 
     def covered(self, alias: str) -> frozenset[str]:
-        """The runtime keys that an alias key stands for; none for another key."""
+        """The runtime keys of an alias key; None for another key."""
         return self._covered.get(alias, frozenset())
 
     def table(self, op: str) -> tuple[TableRow, ...]:
@@ -139,7 +138,7 @@ class TableModel:
         return tuple(self._row(key, own) for key in self.keys.runtime)
 
     def row(self, op: str, key: str) -> TableRow | None:
-        """The row of one runtime key; None for a name that is none."""
+        """The row of one runtime key; None for an unknown name."""
         own = self._by_op.get(op, {})
         wanted = self.keys.resolve(key)
         return next((self._row(k, own) for k in self.keys.runtime if k.name == wanted), None)
@@ -161,7 +160,7 @@ class TableModel:
 
     @cached_property
     def without_kernel(self) -> Mapping[str, TableRow]:
-        """The row of each key for the operators that register nothing for it."""
+        """The row of each key for operators that register nothing for it."""
         return {key.name: self._as_known(self._fallback(key)) for key in self.keys.runtime}
 
     def _fallback(self, key: RuntimeKey) -> TableRow:
@@ -242,7 +241,7 @@ _ALIASES: tuple[tuple[str, TableKind], ...] = (
     ("Autograd", "autograd kernel"),
     ("FuncTorchBatchedDecomposition", "batched kernel"),
 )
-"""In the order in which they are asked."""
+"""In order of precedence."""
 _FOR_UNDEFINED = frozenset((f"{_EXPLICIT}NonFunctional", _EXPLICIT, _IMPLICIT))
 
 

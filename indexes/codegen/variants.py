@@ -1,8 +1,8 @@
-"""The overloads that torchgen adds to those of native_functions.yaml (``autogen:``).
+"""The overloads that torchgen adds to native_functions.yaml (``autogen:``).
 
-An entry that lists ``autogen: abs.out`` gets that overload declared, and a kernel for it
-generated under CompositeExplicitAutograd, unless all its variants are views, composite
-or bound by hand (torchgen/native_function_generation.py, add_generated_native_functions).
+An entry with ``autogen: abs.out`` gets that overload, and a generated kernel under
+CompositeExplicitAutograd, unless all its variants are views, composite or bound by hand
+(torchgen/native_function_generation.py, add_generated_native_functions).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from indexes.model.vocabulary import Kernel, Location, NativeFunction
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What differs between the torchgen of versions where it adds overloads."""
+    """What differs between versions of torchgen that add overloads."""
 
     core: bool = True
-    """Whether operators tagged core get them even if they are composite."""
+    """Whether operators tagged core get them even if composite."""
     kept_tags: frozenset[str] = frozenset(
         {"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"}
     )
-    """Tags that pass on to the generated overload."""
+    """Tags that the generated overload inherits."""
 
 
 def with_generated(
@@ -73,7 +73,7 @@ def group_variants(
 
 @lru_cache(maxsize=16384)
 def signature_of_text(schema: str) -> Signature:
-    """``Schema.signature`` of a schema's text, which is asked for again and again."""
+    """``Schema.signature`` of a schema's text, cached."""
     return parse_schema(schema).signature()
 
 
@@ -87,15 +87,15 @@ Overloads = Callable[[str], Sequence[NativeFunction]]
 
 
 def view_signature(copy: NativeFunction) -> Signature:
-    """The signature that the view of a ``_copy`` operator has."""
+    """The signature of the view of a ``_copy`` operator."""
     base, arguments, returns = signature_of(copy)
     return base.removesuffix("_copy"), arguments, returns
 
 
 def called_by_generated(made: NativeFunction, overloads: Overloads) -> NativeFunction | None:
-    """The overload that the kernel which torchgen makes for another calls: an out one the
-    functional one, that one the in-place or mutable one that is written
-    (native_function_generation.py), a ``_copy`` its view (gen_functionalization_type.py)."""
+    """The overload that a generated kernel calls: an out one the functional one, that one the
+    in-place or mutable one with a kernel (native_function_generation.py), a ``_copy`` its view
+    (gen_functionalization_type.py)."""
     schema = parse_schema(made.schema)
     if not is_generated(made):
         wanted = view_signature(made)
@@ -109,7 +109,7 @@ def called_by_generated(made: NativeFunction, overloads: Overloads) -> NativeFun
 
 
 def generated_callers(called: NativeFunction, overloads: Overloads) -> Iterator[NativeFunction]:
-    """The inverse: the overloads whose kernel torchgen makes from a call of this one."""
+    """The inverse: the overloads whose generated kernel calls this one."""
     copies = overloads(f"{parse_schema(called.schema).base}_copy")
     for one in (*_variants(called, overloads), *copies):
         target = called_by_generated(one, overloads)
@@ -118,7 +118,6 @@ def generated_callers(called: NativeFunction, overloads: Overloads) -> Iterator[
 
 
 def _variants(function: NativeFunction, overloads: Overloads) -> Iterator[NativeFunction]:
-    """The overloads of the same signature."""
     signature = signature_of(function)
     base = signature[0]
     others = (f"__i{base[2:]}",) if base.startswith("__") else (f"{base}_", f"{base}_functional")
@@ -148,7 +147,7 @@ def is_composite_implicit(function: NativeFunction) -> bool:
 
 
 def _gets_variants(group: tuple[NativeFunction, ...], core: bool) -> bool:
-    """torchgen's conditions on a group before it adds overloads to it."""
+    """torchgen's conditions on a group for adding overloads."""
     if all(f.flags.get("manual_cpp_binding", "").lower() == "true" for f in group):
         return False
     if any(is_view(f) and f.name != "set_" for f in group):
@@ -160,7 +159,7 @@ def _gets_variants(group: tuple[NativeFunction, ...], core: bool) -> bool:
 def generate(
     function: NativeFunction, name: str, rules: Generation | None = None
 ) -> NativeFunction | None:
-    """The overload ``name`` that torchgen derives from ``function``; None when it cannot."""
+    """The overload ``name`` that torchgen derives from ``function``; None if it cannot."""
     source = parse_schema(function.schema)
     base, _, overload = name.partition(".")
     wants_out = overload == (f"{source.overload}_out" if source.overload else "out")
@@ -224,7 +223,7 @@ def _out_of_inplace(source: Schema, overload: str) -> Schema | None:
 
 
 def _outs(source: Schema) -> tuple[list[Argument], list[Return]]:
-    """An out argument for each returned tensor, and what is still returned."""
+    """An out argument for each returned tensor, and the other returns."""
     used = {c for a in source.arguments if a.annotation for c in a.annotation}
     letters = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in used]
     letters += [f"a{at}" for at in range(len(source.returns) - len(letters))]  # as no schema has

@@ -115,7 +115,6 @@ def _scored(
 
 @lru_cache(65536)
 def _parameters(text: str, own_types: bool) -> tuple[tuple[str, ...], int]:
-    """The marks of the parameters, and the number without a default."""
     listed = written_parameters(text)
     if [one.strip() for one in listed] in (["void"], [""]):
         return (), 0
@@ -241,7 +240,6 @@ def fitting(
 
 
 def _without_default(function: NativeFunction) -> str:
-    """The arguments without a default in C++ (``cpp_no_default_args``)."""
     return _NO_NAME.sub(" ", function.flags.get("cpp_no_default_args", ""))
 
 

@@ -174,7 +174,6 @@ class Dtypes:
         ]
 
     def _ended(self, macro: MacroFact, at: Location) -> bool:
-        """Whether an ``#undef`` above ``at`` removes it."""
         if not macro.undefined_at:
             return False
         text = "\n".join(self._lines(at.path)[: at.line - 1])
@@ -216,7 +215,6 @@ class Dtypes:
         return cases, hint[1] if hint else "", frozenset(met)
 
     def _guard(self, name: str, at: Location, number: int) -> str:
-        """The ``#if`` of one of several definitions."""
         own = self._own(name, at)
         if len(own) < 2:
             return ""
@@ -253,7 +251,6 @@ def _plain(argument: str) -> str:
 
 
 def _without_bodies(text: str) -> str:
-    """Removes text in braces."""
     shorter = _LAMBDA.sub("\x04", text)
     while shorter != text:
         text, shorter = shorter, _LAMBDA.sub("\x04", shorter)

@@ -168,7 +168,6 @@ class EdgeResolver:
         return [one for one in found if one.definition.location.path == path]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
-        """The library of a function's name, unless the tree has a class of that name."""
         library = library_of(call) or self._included(call, caller, found)
         if library and self._is_own_class(call):
             library = ""

@@ -158,7 +158,6 @@ def library_of(path: str) -> str:
 
 
 def _by_home(found: Sequence[Definition], path: str) -> tuple[list[Definition], list[Definition]]:
-    """The definitions of the file's own extension, and PyTorch's."""
     own = [one for one in found if library_of(one.location.path) == library_of(path)]
     return own, [one for one in found if not library_of(one.location.path)]
 
@@ -176,7 +175,6 @@ def without_doubles(
 
 
 def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:
-    """The definitions whose path has most in common with the file's folder."""
     if len(found) < 2:
         return list(found)
     folder = path.rpartition("/")[0]
@@ -208,5 +206,4 @@ _LAYERS = ("Autograd", "Autocast", "FuncTorch", "Batched", "Vmap", "Python", "Co
 
 
 def _is_backend(key: str) -> bool:
-    """Whether a key is a backend's, not that of a layer above it."""
     return not key.startswith(_LAYERS)

@@ -108,7 +108,6 @@ class FunctionsRun:
 
 
 def _nearest(seen: Sequence[Known]) -> list[Known]:
-    """The classes in the innermost scope, which hide those farther out."""
     scopes = [plain_scope(one.definition.scope) for one in seen]
     nearest = max(scopes, key=len)
     return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]

@@ -107,7 +107,6 @@ class LibraryMacros:
 
 
 def _joined(arguments: str) -> str:
-    """Concatenates adjacent string literals."""
     return " ".join(_ADJACENT.sub("", arguments).split())
 
 
@@ -234,7 +233,6 @@ def _computes(macro: PlacedMacro) -> bool:
 
 
 def _use_end(text: str, at: int) -> int:
-    """The offset behind the parentheses that follow a name; -1 if there are none."""
     opened = len(text) - len(text[at:].lstrip())
     if text[opened : opened + 1] != "(":
         return -1

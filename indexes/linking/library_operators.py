@@ -102,7 +102,6 @@ def defined_operators(
 
 
 def _native(use: LibraryUse) -> NativeFunction:
-    """Raises ValueError for an invalid schema."""
     base, _, overload = use.op.partition(".")
     text, line = written_text(use.arguments), use.location.line
     block = library_block(use.block)
@@ -175,7 +174,6 @@ def _symbol(kernel: str, found: Definition | None) -> str:
 
 
 def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:
-    """The definition of a kernel with the rule, or the reason for having none."""
     made, use = one.registration, one.use
     path = use.location.path
     if made.fallthrough:
@@ -190,7 +188,6 @@ def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str
 
 
 def _called_by_lambda(arguments: str, path: str, facts: Facts) -> Definition | None:
-    """The first function of the tree that a lambda's body calls."""
     body = arguments[arguments.find("{", arguments.find("[")) :]
     for name in dict.fromkeys(_CALLED.findall(body)):
         found = kernel_definition(name, path, facts)

@@ -58,7 +58,6 @@ class MacroTable:
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:
-        """The macros that use each function-like macro."""
         users: dict[str, set[str]] = {}
         for name, known in self._macros.items():
             for macro in known:
@@ -238,7 +237,6 @@ class _Use:
             self.made.definitions.append(placed)
 
     def _interpreted(self, inner: UseFact) -> None:
-        """Collects a use of one of PyTorch's macro families."""
         use = self.use
         scope, guard = _join(use.scope, inner.scope), _both(use.guard, inner.guard)
         if self._is_new((inner.name, inner.arguments, scope)):

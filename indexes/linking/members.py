@@ -98,7 +98,6 @@ class Classes:
         return _others(scopes, scopes, caller)
 
     def _sort(self, name: str) -> dict[str, list[Known]]:
-        """The functions of a name, by scope."""
         found: dict[str, list[Known]] = {}
         for known in self.facts.named(name):
             if known.definition.kind == "function":
@@ -126,14 +125,12 @@ class Classes:
         return nearest(classes, scope)
 
     def _derives(self, scope: str, classes: Collection[str]) -> bool:
-        """Whether a scope is a class derived from one of ``classes``."""
         return not set(classes).isdisjoint(self.facts.all_bases(scope))
 
 
 def _others(
     functions: Mapping[str, Sequence[Known]], scopes: Iterable[str], caller: Known
 ) -> list[Known]:
-    """The functions of some scopes without the caller, in order of their numbers."""
     found = (one for scope in scopes for one in functions[scope] if one.id != caller.id)
     return sorted(found, key=itemgetter(0))
 

@@ -249,7 +249,6 @@ def _role(key: str) -> Role | None:
 
 
 def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
-    """Links to the registration and to its function."""
     registration, use = one.registration, one.use
     policy = _POLICY.search(use.arguments)
     note = f"policy {policy[1]}" if policy else ""

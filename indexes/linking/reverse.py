@@ -88,7 +88,6 @@ class _Climb:
                     pending.append(upper)
 
     def _other_uses(self, node: Node) -> Iterator[tuple[str, Side]]:
-        """The operators that a definition serves other than as a kernel."""
         if not isinstance(node.what, int):
             return
         for edge in self.facts.edges_to(node.what):
@@ -118,7 +117,6 @@ class _Climb:
 
 
 def _down(node: Node, below: Mapping[Node, Step | None]) -> Iterator[Step]:
-    """The steps from a place down to the start of the search."""
     step = below[node]
     while step:
         yield step

@@ -136,7 +136,6 @@ class Scopes:
         return ()
 
     def _sort(self, name: str) -> tuple[Sequence[Known], _ByScope]:
-        """The macros of a name, and its functions by scope."""
         macros, functions = list[Known](), dict[str, list[Known]]()
         for known in self.facts.named(name):
             if known.definition.kind in _FUNCTIONS:
@@ -194,7 +193,6 @@ class Scopes:
 
 
 def _within(functions: _ByScope, scopes: Iterable[str], path: str) -> list[Known]:
-    """The functions in some scopes that are visible in a file, in order of their numbers."""
     inside = [s for s in dict.fromkeys(scopes) if s in functions]
     found = [k for scope in inside for k in functions[scope] if linkable(k, path)]
     return sorted(found, key=itemgetter(0)) if len(inside) > 1 else found
@@ -206,7 +204,6 @@ def _is_top(scope: str) -> bool:
 
 
 def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[Known]:
-    """The macros of the file itself, else the one in the nearest header."""
     macros = [k for k in found if linkable(k, path)]
     here = [k for k in macros if k.definition.location.path == path]
     if here or not macros or _within(functions, functions, path):
@@ -218,7 +215,6 @@ def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[
 
 
 def _common(one: str, other: str) -> int:
-    """The length of the common prefix of two paths."""
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
 
 
@@ -254,7 +250,6 @@ def _of_any_build(found: Sequence[Known], path: str) -> Sequence[Known]:
 
 
 def _for_device(found: Sequence[Known], path: str) -> Sequence[Known]:
-    """The functions that are not for another device than the file."""
     device = path_device(path)
     if not device:
         return found

@@ -111,7 +111,6 @@ class Shaders:
             yield one.definition.location.path, {one.definition.name, *within}
 
     def _with_library(self, names: Iterable[str], path: str) -> Iterator[Known]:
-        """The functions of these names in other files that have a shader library."""
         for name in sorted(names):
             found = self.facts.named(name)
             if any(one.definition.location.path == path for one in found):
@@ -163,7 +162,6 @@ def _is_open(text: str) -> bool:
 
 
 def _longest(patterns: Sequence[_Pattern], name: str) -> set[str]:
-    """The strings with the longest match at the start of a name."""
     fitting = [one for one in patterns if one.expression.match(name)]
     most = max((one.length for one in fitting), default=0)
     return {one.text for one in fitting if one.length == most}

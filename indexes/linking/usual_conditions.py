@@ -175,7 +175,6 @@ def answer_of(name: str) -> str:
 
 
 def _answered(text: str, defaults: Defaults) -> str | None:
-    """The result of a call, if the text is nothing else."""
     text = unwrapped(text.strip())
     found = _CALL.match(text) if text[-1:] == ")" else None
     if found is None or close(text, found.end() - 1) != len(text) - 1:
@@ -208,7 +207,6 @@ def _number(text: str) -> float | str:
 
 
 def _ternary(text: str) -> tuple[str, str, str] | None:
-    """The parts of ``c ? x : y``."""
     if "?" not in text:
         return None
     condition, *ways = _split(text, "?")
@@ -234,7 +232,6 @@ _SIGNS = regex(r"[()\[\]{}]|\|\||&&|::|[?:]")
 
 
 def _split(text: str, operator: str) -> list[str]:
-    """The operands of an operator outside brackets."""
     parts, depth, start = [], 0, 0
     for found in _SIGNS.finditer(text):
         if found[0] == operator and not depth:

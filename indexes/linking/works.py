@@ -140,7 +140,6 @@ class Works:
         return bool(checks) and 2 * checks >= len(calls)
 
     def _computing(self, number: int) -> ComputingKind | None:
-        """How a function itself computes; None if it only leads there, or nowhere."""
         known = self.facts.by_id(number)
         if known is None:
             return None
@@ -207,7 +206,6 @@ class Works:
         return None, None
 
     def _is_unlikely(self, edge: Edge) -> bool:
-        """Whether an edge stands in a branch that PyTorch marks as unlikely."""
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
         return any("UNLIKELY" in one.text and one.arm == "then" for one in choices)
 
@@ -219,7 +217,6 @@ class Works:
         return None if number is None else self.facts.by_id(number)
 
     def _is_driver(self, known: Known) -> bool:
-        """Whether a function launches code that was compiled at run time."""
         edges = self._edges_of(known)
         return any(one.kind == "library" and one.target == "CUDA" for one in edges)
 

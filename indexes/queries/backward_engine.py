@@ -100,7 +100,6 @@ def calls_elsewhere(facts: Lookup, function: EngineFunction) -> Iterator[tuple[i
 
 
 def _known(facts: Lookup, function: EngineFunction) -> Known | None:
-    """The definition of an engine function in the graph."""
     place = function.location
     found = facts.definitions_at(place.path, place.line)
     return next((one for one in found if one.definition.kind != "class"), None)

@@ -97,7 +97,6 @@ def _with_python(
 
 
 def _taken_over(rows: Sequence[Registration]) -> CardLine:
-    """The first Python kernel for a key, with the last of its conditions."""
     row, *others = rows
     when = row.condition.rpartition(" and ")[2]
     note = "in Python, under conditions" + f" · {len(others)} more" * bool(others)
@@ -184,13 +183,11 @@ def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
 
 
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
-    """The autograd registration of an operator outside the YAML."""
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
     return next((r for r in rows if r.key.startswith("Autograd") and r.definitions), None)
 
 
 def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
-    """The operators on the usual routes, in order."""
     for route in found:
         yield from (one.symbol for one in route.via[1:] if index.native(one.symbol))
 
@@ -274,7 +271,6 @@ def _counted(count: int, what: str) -> str:
 
 
 def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
-    """What else there is, with the commands that show it."""
     others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
     words = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
     calls = "called by operators: callers" if summary.called else ""
@@ -332,7 +328,6 @@ def _how_far(test: NamedTest) -> tuple[bool, int, int]:
 
 
 def _test_count(named: Sequence[NamedTest]) -> TestCount:
-    """The number of tests and an example near the top of the tree."""
     if not named:
         return TestCount()
     first = min(named, key=_how_far)

@@ -119,7 +119,6 @@ class CodeMap:
                     yield found
 
     def _file_words(self, path: str) -> Words | None:
-        """A file's description in CONTRIBUTING.md, or its docstring."""
         if path in self._structure or not path.endswith(".py"):
             return self._structure.get(path)
         return package_sentence(self._source.content(path), path)

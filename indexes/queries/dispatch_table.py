@@ -152,7 +152,6 @@ class Dispatch:
         return found
 
     def _of_python_libraries(self) -> Iterable[Registration]:
-        """Python registrations for operators outside the YAML."""
         for row in self._facts.library_kernels():
             if row.kind == "python" and row.registered and row.key in self._every_key:
                 where = row.registered
@@ -161,7 +160,6 @@ class Dispatch:
 
     @cached_property
     def _over_cpp(self) -> Mapping[str, list[Registration]]:
-        """Python kernels that replace C++ ones, under conditions."""
         found: dict[str, list[Registration]] = {}
         for one in kernels_over_cpp(StoredPython(self._facts.store).of_kinds("py_impl")):
             if one.key in self._every_key:
@@ -173,7 +171,6 @@ class Dispatch:
         return (one.registration for one in self._written.values())
 
     def _of_extensions(self) -> Iterable[Registration]:
-        """Registrations of extensions, by hand and through their YAML."""
         yield from filter(_in_extension, self._by_hand)
         for row in self._facts.extension_kernels():
             if row.key in self._key_names:
@@ -215,7 +212,6 @@ class Dispatch:
 
     @cached_property
     def _meta_rules(self) -> MetaRules:
-        """How this version makes Python functions Meta kernels."""
         return MetaRules.of(StoredPython(self._facts.store).of_kinds("meta_rule"))
 
     @cached_property
@@ -286,7 +282,6 @@ class Dispatch:
         return None
 
     def _registration(self, one: Registration) -> Location | None:
-        """The registering line, or the entry from which torchgen registers."""
         if one.location is None and one.origin.startswith("torchgen"):
             entry, _ = self._facts.derivative(one.op)
             native = self._facts.native(one.op)
@@ -316,13 +311,11 @@ class Dispatch:
 
 
 def _taken_over(slot: DispatchSlot, over: Iterable[Registration]) -> DispatchSlot:
-    """A slot with the kernels that replace it, and their conditions."""
     own = (f"{one.kernel} takes over: {one.rule}" for one in over if one.key == slot.key)
     return replace(slot, rule="; ".join((slot.rule, *own)))
 
 
 def _in_extension(one: Registration) -> bool:
-    """Whether it is in an extension beside the tree."""
     return one.location is not None and in_extension(one.location.path)
 
 

@@ -52,7 +52,6 @@ def _callee(facts: Lookup, edge: Edge) -> Callee:
 
 
 def _declared(facts: Lookup, stub: str) -> Location | None:
-    """The definition of a stub, or else its declaration."""
     uses = sorted(facts.stub_uses(stub.rpartition("::")[2]), key=lambda use: use.what == "declared")
     return next((use.location for use in uses if use.what != "registered"), None)
 

@@ -96,7 +96,6 @@ class Match:
             self._found(start, start + len(piece.strip()))
 
     def _look_for_part(self, piece: str, may_miss: bool) -> None:
-        """Handles a text that begins or ends within a piece."""
         text, at = self.text, self._at
         if not self.spans and (begun := _common(piece, text)):
             self._found(0, begun)
@@ -150,7 +149,6 @@ def _find(text: str, piece: str, at: int, *, is_first: bool = False, is_last: bo
 
 
 def _parted(other: str, end: str) -> bool:
-    """Whether a character beside a piece belongs to another word."""
     return not (end.isalpha() and (other.isalpha() or other == "_"))
 
 

@@ -156,7 +156,6 @@ class Messages:
 
 
 def _bare(text: str) -> str:
-    """A text without Markdown's marks around code."""
     return text.replace("`", "")
 
 
@@ -181,7 +180,6 @@ def _message(
 
 
 def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
-    """The best matches, likeliest first, then those that continue them."""
     text = asked.text
     enough = [one for one in dict.fromkeys(found) if _is_enough(one, asked)]
     telling = [one for one in enough if not _LOGS.search(one.row.kind)] or enough
@@ -264,7 +262,6 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
 
 
 def _neighbours(first: _Found, others: list[_Found]) -> list[_Found]:
-    """A message and those near it that explain other parts."""
     group, taken = [first], list(first.spans)
     for one in sorted(others, key=lambda one: -one.covered):
         near = abs(one.row.line - first.row.line) <= _NEAR
@@ -322,13 +319,11 @@ _DEVICE = regex(r"/(metal|miopen|mkldnn|mps|mtia|vulkan|xpu)/")
 
 
 def _is_of_other_device(path: str, text: str) -> bool:
-    """Whether a file is for a device that the text does not name."""
     found = _DEVICE.search(path)
     return found is not None and found[1] not in text.lower()
 
 
 def _can_raise(kind: str, raised: str) -> bool:
-    """Whether a statement can raise an exception class, as far as known."""
     return not raised or raised.endswith(_exception_of(kind))
 
 

@@ -205,7 +205,6 @@ class Suite:
         return named, unknown
 
     def _varied(self, path: str, device: str) -> list[Parametrized]:
-        """Parametrized tests of a file, in the classes for a device."""
         classes = self._devices[path]
         return [
             one
@@ -214,11 +213,9 @@ class Suite:
         ]
 
     def _accepted_anew(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
-        """The OpInfos that a test may take: list, class and name of each."""
         return dict.fromkeys(_key(one) for one in self._all_opinfos if _in(one, taken))
 
     def _taken_anew(self, chosen: str, path: str) -> frozenset[_Taken]:
-        """The lists of OpInfos that a test takes from."""
         return frozenset(self._expanded(chosen, path, _Taken("", "", "")))
 
     def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
@@ -272,7 +269,6 @@ class Suite:
 
     @cached_property
     def _files(self) -> dict[str, tuple[OpTest, ...]]:
-        """The test files with OpInfo tests, and those tests."""
         with_tests = {path: one for path, one in self._suites.items() if one.tests}
         for path, one in with_tests.items():
             self._devices[path] = {cls: frozenset(found) for cls, found in one.devices.items()}
@@ -287,7 +283,6 @@ class Suite:
 
     @property
     def _lists(self) -> dict[str, OpList]:
-        """The lists that any test file may import."""
         return self._own_lists(_TABLES)
 
     @cached_property

@@ -117,7 +117,6 @@ def _stub_nodes(facts: Lookup, stub: str, where: Location) -> list[Node]:
 
 
 def _definitions(facts: Lookup, path: str, line: int) -> Iterator[Place]:
-    """The definitions around a line, innermost first; the innermost function with its calls."""
     calls_told = False
     for known in facts.definitions_at(path, line):
         place = _definition_place(facts, known)
@@ -145,7 +144,6 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
 
 
 def _unreached(facts: Lookup, known: Known) -> str:
-    """Why no operator leads to a definition."""
     found = known.definition
     if found.kind not in ("function", "macro") or not keeps_bodies(found.location.path):
         return ""
@@ -175,7 +173,6 @@ def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], st
 
 
 def _end(text: str, start: int) -> int:
-    """The last line of the call that begins on line ``start``."""
     lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")
@@ -199,7 +196,6 @@ def _registrations(facts: Lookup, uses: list[LibraryUse], place: Location) -> li
 
 
 def _defined_operators(facts: Lookup, uses: list[LibraryUse], place: Location) -> Iterator[Place]:
-    """The operators that ``m.def`` defines here."""
     for use in uses:
         native = facts.native(use.op) if use.method == "def" else None
         if native is not None and native.defined_by:
@@ -228,7 +224,6 @@ def registrations_of(facts: Lookup, function: Known) -> list[Hit]:
 
 
 def _inside(facts: Lookup, known: Known) -> list[int]:
-    """The function itself; for a class, the definitions within it."""
     if known.definition.kind != "class":
         return [known.id]
     where = known.definition.location
@@ -304,7 +299,6 @@ def stub_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> tupl
 
 
 def _text(index: IndexedTree, path: str) -> bytes | None:
-    """The generated file itself, if there is one: in the tree, or by its own path."""
     try:
         return index.source.read(path.replace("\\", "/").removeprefix("./"))
     except SourceError:

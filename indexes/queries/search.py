@@ -99,7 +99,6 @@ def standing(op: OperatorSummary, documented: frozenset[str] = frozenset()) -> i
 
 
 def _writes_out(schema: str) -> bool:
-    """Whether a keyword argument is written to, as an out argument is."""
     return "!" in schema.partition(" -> ")[0].partition("*, ")[2]
 
 
@@ -144,7 +143,6 @@ class OperatorFilter:
         return tuple(self._operators[at] for at in kept)
 
     def _ranked(self, kept: Iterable[int], wanted: Wanted) -> list[int]:
-        """The operators whose names match, best first, otherwise in order."""
         ranked = [(wanted.rank_holding(self._names[at]), at) for at in kept]
         fitting = [(self._weighed(rank, at), at) for rank, at in ranked if rank is not None]
         return [at for _, at in sorted(fitting, key=lambda one: one[0])]

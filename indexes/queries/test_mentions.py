@@ -148,7 +148,6 @@ class TestMentions:
         return (len(own & self._forms(path)) + 0.5) / (len(own) + 0.5)
 
     def _forms_of(self, path: str) -> set[str]:
-        """The words in paths of tests that are forms of those of a path."""
         wanted = _words_of(path)
         return {word for word in self._known if any(_alike(word, one) for one in wanted)}
 
@@ -201,7 +200,6 @@ def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
 
 
 def _lines_at(text: bytes, spots: Iterable[int]) -> Iterator[int]:
-    """The lines of some offsets, in order."""
     line, at = 1, 0
     for spot in spots:
         line, at = line + text.count(b"\n", at, spot), spot
@@ -213,7 +211,6 @@ def _place(path: str, text: str, found: re.Match[str]) -> Location:
 
 
 def _is_said(quoted: str, message: str) -> bool:
-    """Whether a text that a test expects is part of a message."""
     asked = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
     return len(asked) >= _SHORTEST and (asked in message or message.strip() in asked)
 

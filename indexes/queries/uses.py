@@ -108,7 +108,6 @@ def _registration(use: StubUse, detail: str) -> Hit:
 
 
 def _of_library(index: IndexedTree, op: str) -> Iterator[Hit]:
-    """The kernels registered for an operator of a library, and where it is named."""
     native = index.native(op)
     if native is None or not native.defined_by:
         return

@@ -98,7 +98,6 @@ class WrittenOperators:
                 yield WrittenUse(where, _how(one), one.overload, one.registers, around)
 
     def _symbols(self, path: str, name: str) -> Iterator[int]:
-        """The lines with the TorchScript symbol of an operator of ATen."""
         if name.startswith("aten::"):
             yield from operator_symbols(self._corpus.clean(path), name)
 
@@ -175,7 +174,6 @@ def _use_of(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | N
 
 
 def _owners(data: bytes, last: str) -> set[str]:
-    """The words before ``.last`` in a text."""
     dotted = occurrences(data, f".{last}".encode())
     words = (_WORD.search(data, max(0, at - _LONGEST), at) for at in dotted)
     return {word[0].decode("utf-8", "replace") for word in words if word}

@@ -1,8 +1,7 @@
-"""Mangled kernel names made readable, and the source file that nvcc writes into them.
+"""Demangles kernel names, and reads the source file that nvcc writes into them.
 
-nvcc names the anonymous namespace after the file it compiles
-(``_GLOBAL__N__<hash>_14_IndexKernel_cu_<hash>``), so such a name says exactly which
-``.cu`` it comes from. Every demangler drops that part: it is read before demangling.
+nvcc names the anonymous namespace after the file (``_GLOBAL__N__<hash>_14_IndexKernel_cu_<hash>``),
+so such a name says which ``.cu`` it comes from. Every demangler drops that part: it is read before.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from indexes.model.bounds import MANGLED_CHARACTERS
 _TAGS = ("_GLOBAL__N__", "_INTERNAL_")
 _STUB = "__device_stub__"
 _NVIDIA = re.compile(r"\(instance \d+\)|<unnamed>|\bT\d+\b")
-"""How NVIDIA's demangler writes lambdas, anonymous namespaces and template parameters."""
+"""NVIDIA's spelling of lambdas, anonymous namespaces and template parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +22,19 @@ class Readable:
     """A name as C++ text."""
 
     text: str
-    """Demangled; for a mangled name that cannot be demangled whole, its qualified prefix."""
+    """Demangled; only the qualified prefix if the whole name cannot be demangled."""
     unit: str | None = None
-    """The file the compiler was given, every non-word character an underscore:
-    ``IndexKernel_cu``; without an extension when the compiler left that out."""
+    """The compiled file with underscores for non-word characters: ``IndexKernel_cu``; without an
+    extension if the compiler left it out."""
     whole: bool = True
     """False when only a prefix could be read."""
     demangled: bool = False
-    """Demangled here. LLVM's demangler misprints some parameters of functions that lambdas
-    stand in, so those are no evidence then."""
+    """Demangled here. LLVM misprints some parameters of functions with lambdas, so that they are no
+    evidence then."""
 
 
 def readable(name: str) -> Readable:
-    """``name`` demangled if it is mangled; any other text comes back as it is."""
+    """``name`` demangled if it is mangled, else unchanged."""
     text = _bare(name)
     unit = unit_of(text)
     if not is_mangled(text):
@@ -47,8 +46,8 @@ def readable(name: str) -> Readable:
 
 
 def may_lack_namespaces(text: str) -> bool:
-    """Whether NVIDIA's demangler wrote it, which may leave out inner namespaces: ``ncu`` prints
-    ``at::FillFunctor`` for ``at::native::FillFunctor``."""
+    """Whether NVIDIA's demangler wrote it, which may omit inner namespaces: ``at::FillFunctor`` for
+    ``at::native::FillFunctor``."""
     return _NVIDIA.search(text) is not None
 
 
@@ -80,7 +79,7 @@ def _is_length(text: str) -> bool:
 
 
 def _old_unit(intermediate: str) -> str | None:
-    """``Shape`` of ``tmpxft_0000230c_00000000_11_Shape_compute_75_cpp1_ii``, a file of nvcc's."""
+    """``Shape`` for nvcc's file ``tmpxft_0000230c_00000000_11_Shape_compute_75_cpp1_ii``."""
     words = intermediate.split("_")
     words = words[4:] if words[0] == "tmpxft" else words
     ends = [at for at, word in enumerate(words) if word in ("compute", "cpp1", "cudafe1")]
@@ -88,7 +87,7 @@ def _old_unit(intermediate: str) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """``name`` without what tools put around it: clone marks, ``.kd``, the host stub's prefix."""
+    """``name`` without what tools add to it: clone marks, ``.kd``, the host stub's prefix."""
     text = " ".join(name.split()).strip('"`')
     while text.endswith("]") and (at := text.rfind(" [clone ")) >= 0:
         text = text[:at]
@@ -112,7 +111,7 @@ def _demangle(text: str) -> str | None:
 
 
 def _prefix(text: str) -> str:
-    """The qualified name in front of a mangled name: ``at::native::reduce_kernel``."""
+    """The qualified name at the start of a mangled one: ``at::native::reduce_kernel``."""
     at = 3 if text[2] in "NL" else 2
     while at < len(text) and text[at] in "KVrNL":
         at += 1

@@ -1,7 +1,7 @@
-"""Finds the definitions in a tree that a qualified name from a profiler can mean.
+"""Finds the definitions that a qualified name from a profiler can mean.
 
-Whole qualified names are compared, then parameter types: ``multi_tensor_apply_kernel``
-at global scope is another library's, not ``at::native``'s.
+Whole qualified names are compared, then parameter types: ``multi_tensor_apply_kernel`` at global
+scope is another library's, not ``at::native``'s.
 """
 
 from __future__ import annotations
@@ -39,34 +39,33 @@ _SPELLINGS = {
     "unsigned long": "uint64_t|size_t|unsigned long long",
 }
 _INTEGERS = {name: one for one, names in _SPELLINGS.items() for name in names.split("|")}
-"""One spelling for integers of one size: Windows spells 64 bits otherwise."""
+"""One spelling for integers of one size; those of 64 bits differ on Windows."""
 
 _BUILTINS = frozenset(("bool", "char", "float", "double", "void", *_INTEGERS.values()))
 
 
 DefinitionsNamed = Callable[[str], Iterable[Definition]]
-"""Gives every definition whose last component is a name: functions and methods (``operator()`` of
-functors too), classes, what macros make, and jiterated kernels under the name given to the runtime
-compiler (kind ``global``)."""
+"""Gives every definition with a last component: functions and methods (``operator()`` of functors
+too), classes, macro-made definitions, and jiterated kernels (kind ``global``)."""
 
 
 def _for_device(definition: Definition) -> bool:
-    """Device code is compiled from ``.cu`` files and headers, never from host sources."""
+    """Whether it can be device code: in ``.cu`` files and headers, not in host sources."""
     return not definition.location.path.endswith(_HOST_SUFFIXES)
 
 
 def is_unit(path: str) -> bool:
-    """Whether ``path`` is compiled by itself: what is local to it exists nowhere else."""
+    """Whether ``path`` is compiled by itself, so that local names exist nowhere else."""
     return path.endswith(_UNIT_SUFFIXES)
 
 
 def qualified(parts: Iterable[Part]) -> str:
-    """The parts as C++ text, without template arguments and parameters."""
+    """The parts as C++ text without template arguments and parameters."""
     return "::".join(part.name for part in parts)
 
 
 def in_unit(definition: Definition, unit: str | None) -> bool:
-    """Whether code compiled in ``unit`` (an nvcc tag) can use this definition."""
+    """Whether code compiled in ``unit`` (an nvcc tag) sees this definition."""
     path = definition.location.path
     if unit is None or not is_unit(path):
         return True
@@ -74,12 +73,12 @@ def in_unit(definition: Definition, unit: str | None) -> bool:
 
 
 def unit_name(path: str) -> str:
-    """How nvcc writes a file's name into a tag: ``IndexKernel_cu``."""
+    """nvcc's spelling of a file's name in a tag: ``IndexKernel_cu``."""
     return "".join(c if c.isalnum() else "_" for c in path.rsplit("/", 1)[-1])
 
 
 class Finder:
-    """Looks names up in one table, remembering what it found."""
+    """Looks up names in one table, with a cache."""
 
     def __init__(self, named: DefinitionsNamed, lacking: bool = False) -> None:
         """``lacking``: names may lack namespaces."""
@@ -88,12 +87,12 @@ class Finder:
         self._in_scope = cache(self._scan)
 
     def _all(self, name: str) -> tuple[Definition, ...]:
-        """Every definition of a simple name that device code can come from."""
+        """Every definition of a simple name that can be device code."""
         return tuple(d for d in self._named(name) if _for_device(d))
 
     def kernels(self, kernel: KernelName) -> list[Definition]:
-        """``__global__`` functions of that qualified name whose parameters fit; functions in
-        CUDA files when a macro hides which is one."""
+        """``__global__`` functions of the qualified name with fitting parameters; functions in CUDA
+        files if a macro hides ``__global__``."""
         named = [d for d in self._scoped(kernel.parts) if d.kind in _FUNCTION_KINDS]
         found = [d for d in named if d.cuda_global]
         found = found or [d for d in named if d.location.path.endswith(_CUDA_SUFFIXES)]
@@ -102,12 +101,13 @@ class Finder:
         return fitting(found, kernel.parameters(), kernel.function.arguments)
 
     def shaders(self, name: str) -> list[Definition]:
-        """What a shader library of Metal has under a name."""
+        """The kernels of a name in Metal shader libraries."""
         found = self._named(name)
         return [d for d in found if d.kind == "shader" or is_metal_kernel(d.parameters)]
 
     def functions(self, parts: Sequence[Part]) -> list[Definition]:
-        """Functions of that qualified name; ``structured_X::impl`` is ``TORCH_IMPL_FUNC(X)``."""
+        """Functions of the qualified name; for ``structured_X::impl`` the
+        ``TORCH_IMPL_FUNC(X)``."""
         found = [d for d in self._scoped(parts) if d.kind in _FUNCTION_KINDS]
         given = parts[-1].parameters
         if len(found) > 1 and given is not None:
@@ -117,12 +117,12 @@ class Finder:
         return found or self._structured(parts)
 
     def classes(self, parts: Sequence[Part]) -> list[Definition]:
-        """Classes of that qualified name."""
+        """Classes of the qualified name."""
         return [d for d in self._scoped(parts) if d.kind in ("class", "alias")]
 
     def template_types(self, definition: Definition) -> tuple[str, ...]:
-        """Types of its parameters that it takes by value or reference and that no class of the
-        tree has the name of: template parameters."""
+        """Types of parameters passed by value or reference that are no class of the tree: template
+        parameters."""
         given = [text for text in split_parameters(definition.parameters) if "<" not in text]
         names = [name for name, pointer in map(declared_type, given) if name and not pointer]
         types = ("class", "enum", "alias")
@@ -130,13 +130,13 @@ class Finder:
         return tuple(n for n in own if not any(d.kind in types for d in self.all(n)))
 
     def only_launches(self, definition: Definition) -> bool:
-        """Takes no data of its own: numbers, and what its template parameters stand for."""
+        """Whether it takes no data: only numbers and template parameters."""
         given = split_parameters(definition.parameters)
         data = any("<" in text or declared_type(text)[1] for text in given)
         return not data and bool(self.template_types(definition))
 
     def calls(self, parts: Sequence[Part]) -> bool:
-        """Whether the class of that name has a call operator of its own."""
+        """Whether the class has a call operator."""
         inner = (*parts, Part("operator()"))
         return bool(self._scoped(inner))
 
@@ -148,7 +148,7 @@ class Finder:
         return [d for d in self.all(name) if d.kind == kind]
 
     def _scoped(self, parts: Sequence[Part]) -> list[Definition]:
-        """Definitions whose scope is that of ``parts``, the closest spelling only."""
+        """Definitions in the scope of ``parts``, the closest spelling only."""
         names = tuple(part.name for part in parts)
         return self._in_scope(names) if names and names[-1] != ANONYMOUS else []
 
@@ -162,8 +162,8 @@ class Finder:
 
 @lru_cache(maxsize=65536)
 def rank(scope: tuple[str, ...], defined: str) -> int | None:
-    """How well a definition's scope fits: 0 same, 1 but for anonymous namespaces, 2 but for
-    a namespace that a macro names; None when it is another scope."""
+    """How well a definition's scope matches: 0 equal, 1 up to anonymous namespaces, 2 up to a
+    namespace named by a macro; None for another scope."""
     other = tuple(defined.split("::")) if defined else ()
     if other == scope:
         return 0
@@ -178,23 +178,23 @@ def rank(scope: tuple[str, ...], defined: str) -> int | None:
 
 
 def _is_part_of(scope: Sequence[str], defined: str) -> bool:
-    """Whether its namespaces are all among the defined ones, in this order."""
+    """Whether the namespaces are all among the definition's, in order."""
     rest = iter(defined.split("::"))
     plain = [name for name in scope if name != ANONYMOUS]
     return bool(plain) and all(name in rest for name in plain)
 
 
 def _hipified(names: list[str]) -> list[str]:
-    """PyTorch's ROCm build renames ``cuda`` namespaces."""
+    """With ``hip`` namespaces of PyTorch's ROCm build renamed to ``cuda``."""
     return ["cuda" if n == "hip" else n for n in names]
 
 
 def fitting(
     found: list[Definition], given: Parameters | None, arguments: tuple[Type, ...] = ()
 ) -> list[Definition]:
-    """Those whose parameters can be ``given``, the closest only; all when nothing is known.
+    """The definitions whose parameters match ``given`` best; all if nothing is known.
 
-    ``arguments`` are the template arguments: they tell how many type parameters there are.
+    ``arguments``: the template arguments, by which type parameters are counted.
     """
     if given is None or len(found) < 2:
         return found
@@ -205,8 +205,8 @@ def fitting(
 
 
 def _fit(declared: str, given: Parameters, types: int) -> tuple[int, int] | None:
-    """How well a declaration fits: parameters of the same type, then how close it comes to
-    using as many type parameters as the name has. None when it cannot be that function."""
+    """How well a declaration matches: parameters of equal type, then how close its number of type
+    parameters is. None if it cannot be that function."""
     wanted = split_parameters(declared)
     actuals = given.types
     if len(actuals) == 1 and actuals[0].name == "void" and not actuals[0].pointer:
@@ -229,7 +229,7 @@ def _count_fits(wanted: tuple[str, ...], count: int, whole: bool) -> bool:
 
 
 def _fit_one(declared: str, actual: Type, bound: dict[str, Type]) -> int | None:
-    """1 when the types are the same, 0 when they can be; notes what a type parameter is."""
+    """1 for equal types, 0 for possible ones, with type parameters noted in ``bound``."""
     name, pointer = declared_type(declared)
     if "..." in declared:
         return 0
@@ -249,7 +249,7 @@ def _fit_one(declared: str, actual: Type, bound: dict[str, Type]) -> int | None:
 
 
 def is_placeholder(name: str) -> bool:
-    """``T1``: NVIDIA's tools print a template parameter's number for its type."""
+    """``T1``, which NVIDIA's tools print for a template parameter."""
     return name[:1] == "T" and name[1:].isdecimal()
 
 
@@ -262,7 +262,7 @@ def split_parameters(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def declared_type(declared: str) -> tuple[str, bool]:
-    """Last identifier of a parameter's type, and whether it is a pointer (or array)."""
+    """The last identifier of a parameter's type, and whether it is a pointer or array."""
     text = _NAME_AT_END.sub("", declared.split("=", 1)[0].split("[", 1)[0].rstrip())
     found = parse_type(text)
     name = _INTEGERS.get(found.name, found.name)
@@ -270,7 +270,7 @@ def declared_type(declared: str) -> tuple[str, bool]:
 
 
 def owner_of_lambda(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The function (or functor class) in which a lambda stands: what is before the first one.
+    """The function or functor class that contains a lambda: what precedes the first one.
 
     A lambda inside ``X::operator()`` belongs to the class ``X``.
     """

@@ -1,7 +1,7 @@
-"""Whose code does a kernel run? Walks template arguments to the owner of the work.
+"""Finds the owner of the code that a kernel runs, in its template arguments.
 
-``elementwise_kernel<128, 4, gpu_kernel_impl<MulFunctor<float>>(...)::{lambda(int)#1}>``
-runs a lambda of ``gpu_kernel_impl``, which was handed ``MulFunctor``: that is the owner.
+``elementwise_kernel<128, 4, gpu_kernel_impl<MulFunctor<float>>(...)::{lambda(int)#1}>`` runs a
+lambda of ``gpu_kernel_impl``, which got ``MulFunctor``: that is the owner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from indexes.model.vocabulary import Definition
 _FOREIGN = frozenset(
     "std c10 cub at_cuda_detail thrust cuda cutlass cute hipcub rocprim ck ck_tile".split()
 )
-"""Namespaces of data types and of other libraries: what they hold is not ATen's own work."""
+"""Namespaces of data types and other libraries, which do no work of ATen's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Owner:
     parts: tuple[Part, ...]
     definitions: tuple[Definition, ...]
     position: int = 0
-    """Which template argument of the kernel it was found in, from 1."""
+    """The template argument of the kernel in which it was found, from 1."""
     within: tuple[str, ...] = ()
-    """What it is wrapped in, outermost first."""
+    """The wrappers around it, outermost first."""
     launched: bool = False
-    """Called by a lambda of a function that was handed it: the kernel runs nothing else."""
+    """Called by a lambda of a function it was passed to: the kernel runs nothing else."""
 
     @property
     def name(self) -> str:
@@ -46,30 +46,30 @@ class Owner:
 
     @property
     def cut(self) -> bool:
-        """The text ends before it has said whose work it is: in the owner's identifier, or in
-        the arguments of a class that may wrap another."""
+        """Whether the text ends inside the owner's name, or in the arguments of a class that may
+        wrap another."""
         if self.kind == "lambda" or not self.parts:
             return not self.parts or self.parts[-1].cut
         return self.parts[-1].cut or (self.parts[-1].open and not self.local)
 
     @property
     def local(self) -> bool:
-        """Defined in files that are compiled by themselves, and nowhere else."""
+        """Whether it is defined only in files that are compiled by themselves."""
         return bool(self.definitions) and all(is_unit(d.location.path) for d in self.definitions)
 
 
 class Follower:
-    """Finds owners, looking names up with ``finder`` as code of ``unit`` sees them."""
+    """Finds owners; names are looked up with ``finder`` as visible in ``unit``."""
 
     def __init__(self, finder: Finder, unit: str | None, exact: bool = True) -> None:
-        """``exact`` is False when parameters in the name may be misprinted."""
+        """``exact`` is False if parameters in the name may be misprinted."""
         self._finder = finder
         self._unit = unit
         self._exact = exact
         self._cut = False
 
     def owners(self, kernel: KernelName, launchers: Sequence[Definition]) -> list[Owner]:
-        """The owner in each template argument of ``kernel`` that holds work, not data."""
+        """The owner in each template argument of ``kernel`` that is work, not data."""
         self._cut = kernel.cut
         found = []
         for position, argument in enumerate(kernel.function.arguments, 1):
@@ -96,7 +96,7 @@ class Follower:
     def _is_handed(
         self, kernel: KernelName, launchers: Sequence[Definition], argument: Type, position: int
     ) -> bool:
-        """Whether the kernel takes the argument as a parameter, by the name or by its source."""
+        """Whether the kernel takes the argument as a parameter, by its name or its source."""
         given = kernel.parameters()
         if given is not None and given.whole:
             return _takes(given.types, argument, position)
@@ -111,7 +111,7 @@ class Follower:
         return Owner("lambda", owner, self._in_unit(self._lookup(owner)))
 
     def _handed(self, function: Sequence[Part]) -> list[Type]:
-        """Template arguments that the function also takes as parameters: what its lambda calls."""
+        """Template arguments that the function also takes as parameters, for its lambda to call."""
         found = []
         for part in function:
             given = part.parameters
@@ -125,7 +125,7 @@ class Follower:
         return found
 
     def _is_work(self, argument: Type) -> bool:
-        """A lambda, or a class with a call operator, or one that the tree does not know."""
+        """Whether it is a lambda, a class with a call operator, or an unknown class."""
         if any(part.name == LAMBDA for part in argument.parts):
             return True
         return any(
@@ -157,13 +157,13 @@ class Follower:
         return Owner("functor", parts, found) if found or len(parts) > 1 else None
 
     def _carries(self, parts: tuple[Part, ...], inner: Owner) -> bool:
-        """A functor over a data type that the tree knows, not a wrapper of another functor."""
+        """Whether it is a functor with a known data type, not a wrapper of another functor."""
         if inner.kind == "lambda" or not inner.definitions or parts[0].name in _FOREIGN:
             return False
         return self._finder.calls(parts) and not self._finder.calls(inner.parts)
 
     def _extended_lambda(self, tag: Part) -> Owner | None:
-        """nvcc's ``__nv_dl_tag<type, &function, n>`` stands for a lambda of ``function``."""
+        """nvcc's ``__nv_dl_tag<type, &function, n>`` means a lambda of ``function``."""
         for argument in tag.arguments:
             if argument.address and argument.parts:
                 return self._lambda((*argument.parts, Part(LAMBDA)))

@@ -1,9 +1,8 @@
 """Parses the name of a device kernel, in any tool's spelling, into its parts.
 
-Read: the Itanium demanglers of GNU and LLVM (kineto, rocprof, ncu), NVIDIA's own
-(nsys, ncu: ``<unnamed>``, ``(int)4``, ``[lambda() (instance 3)]``) and nvprof's
-(``int=4``). Brackets are matched token by token; a name that was cut off is read as
-far as it goes.
+Supported: the Itanium demanglers of GNU and LLVM (kineto, rocprof, ncu), NVIDIA's own (nsys, ncu:
+``<unnamed>``, ``(int)4``, ``[lambda() (instance 3)]``) and nvprof's (``int=4``). Brackets are
+matched token by token; a truncated name is read as far as it goes.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _BUILTIN_WORDS = frozenset(
     "unsigned signed long short int char double float bool void auto".split()
 )
 _DEEPEST = 60
-"""Brackets nest so deep at most: the rest of a name that goes deeper is not read."""
+"""Deepest nesting of brackets; what is deeper is not read."""
 _CLOSERS = frozenset(")>]}")
 _PAIR = {"(": ")", "<": ">", "[": "]", "{": "}"}
 _ANONYMOUS_WORDS = ("(anonymous", "<unnamed", "{anonymous", "`anonymous")
@@ -55,9 +54,9 @@ class Part:
     ordinal: int = 0
     """The number of a lambda within its function."""
     cut: bool = False
-    """The text ends with this identifier, which may go on."""
+    """The text ends in this identifier, which may continue."""
     open: bool = False
-    """The text ends inside its template arguments or parameters."""
+    """The text ends in its template arguments or parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +86,15 @@ class Parameters:
 
 @dataclass(frozen=True)
 class KernelName:
-    """A whole name. ``parts`` is empty when nothing could be read."""
+    """A whole name. ``parts`` is empty if nothing could be read."""
 
     parts: tuple[Part, ...]
     cut: bool = False
     """The text ends before the template arguments do."""
     bare: bool = False
-    """Just an identifier: no scope, template arguments or parameters."""
+    """Only an identifier: no scope, template arguments or parameters."""
     rest: tuple[str, ...] = ()
-    """Tokens of the parameter list, which most questions do not need."""
+    """Tokens of the parameter list, which is parsed on demand."""
 
     @property
     def function(self) -> Part:
@@ -103,7 +102,7 @@ class KernelName:
         return self.parts[-1]
 
     def parameters(self) -> Parameters | None:
-        """What the name says of its parameters; None when it has none."""
+        """The parameters in the name; None if it has none."""
         return self._parameters
 
     @cached_property
@@ -116,7 +115,7 @@ class KernelName:
 
 
 def parse(text: str) -> KernelName:
-    """Parses ``text``. Never fails: what is not a C++ name gives no parts, or one."""
+    """Parses ``text``. Never fails: anything but a C++ name gives no parts, or one."""
     trimmed = text.rstrip(" .…")
     dots = len(text.rstrip()) - len(trimmed)
     reader = _Reader(_TOKEN.findall(trimmed), ended=dots > 1 or text.rstrip().endswith("…"))
@@ -126,7 +125,7 @@ def parse(text: str) -> KernelName:
 
 
 def nested(types: Iterable[Type]) -> Iterator[Type]:
-    """Every type named in ``types``, those in template arguments included."""
+    """Every type in ``types``, including those in template arguments."""
     for found in types:
         if found.parts:
             yield found
@@ -171,7 +170,7 @@ class _Reader:
         return state.type()
 
     def _step(self, token: str, state: _Chain) -> bool:
-        """Consumes one item of a name; False ends it."""
+        """Consumes one item of a name; False at its end."""
         if token == "<":
             self.at += 1
             state.arguments(*self.types(">"))
@@ -188,7 +187,7 @@ class _Reader:
         return True
 
     def types(self, closer: str) -> tuple[tuple[Type, ...], bool]:
-        """Types separated by commas up to ``closer``, which is consumed; whether it is there."""
+        """Types separated by commas up to and including ``closer``; and whether it was found."""
         found: list[Type] = []
         self.depth += 1
         if self.depth > _DEEPEST:
@@ -296,7 +295,8 @@ class _Chain:
         self.open_for_parameters = False
 
     def _name(self, token: str, last: bool) -> None:
-        """A new component; without ``::`` in front it starts anew: what came was a return type."""
+        """A new component. Without ``::`` before it the name begins anew: the rest was a return
+        type."""
         previous = self.parts[-1].name if self.parts else ""
         if not self.joined and token in _BUILTIN_WORDS and previous.split(" ")[0] in _BUILTIN_WORDS:
             self.parts[-1] = Part(f"{previous} {token}")
@@ -345,5 +345,4 @@ def _llvm_part(token: str) -> Part:
 
 
 def _number(text: str) -> int:
-    """The number that ``text`` is; 0 for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0

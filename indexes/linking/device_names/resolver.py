@@ -1,10 +1,10 @@
-"""From the name of a device kernel, as any profiler prints it, to the source it comes from.
+"""From the name of a device kernel, as any profiler prints it, to its source.
 
-The last component of the name is a ``__global__`` function. If the tree defines it, and
-its template arguments hold a lambda or functor of ATen's, it is a launcher and the answer
-is whose code it launches; otherwise the answer is the function itself. Names that are not
-in the tree are told apart by library (``libraries``). Nothing is guessed: an answer has
-one reading, or names its candidates, or gives the reason why there is none.
+The last component of the name is a ``__global__`` function. If the tree defines it and its template
+arguments hold a lambda or functor of ATen's, it is a launcher and the answer is whose code it
+launches; otherwise the answer is the function itself. Other names are assigned to libraries
+(``libraries``). Nothing is guessed: an answer has one meaning, lists its candidates, or says why
+there is none.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _QUALIFIED = "the __global__ function of that qualified name"
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One name, read, with what the tree knows of it."""
+    """A parsed name with what the tree knows about it."""
 
     name: str
     readable: Readable
@@ -49,7 +49,7 @@ class _Case:
     launchers: tuple[Definition, ...]
     """Definitions of the ``__global__`` function."""
     owners: tuple[Owner, ...]
-    """The lambdas and functors that it runs; not the data types that it works on."""
+    """The lambdas and functors that it runs; not its data types."""
 
     @property
     def symbol(self) -> str:
@@ -57,7 +57,7 @@ class _Case:
 
     @property
     def cut(self) -> bool:
-        """The name does not hold all template arguments."""
+        """Whether the name lacks template arguments."""
         return self.kernel.cut or not self.readable.whole
 
     @property
@@ -67,20 +67,19 @@ class _Case:
 
 
 class Resolver:
-    """Answers many names over one table; each distinct name is worked out once."""
+    """Resolves many names over one table, each distinct name once."""
 
     def __init__(
         self, named: DefinitionsNamed, has_sources: bool = True, lacking: bool = False
     ) -> None:
-        """``has_sources`` is False for a tree of headers only, such as the installed wheel;
-        ``lacking``: names may lack namespaces."""
+        """``has_sources``: False for headers only, as in an installed wheel; ``lacking``: names may
+        lack namespaces."""
         self._finder = Finder(named, lacking)
         self._lacking = None if lacking else Resolver(named, has_sources, lacking=True)
         self._headers_only = "" if has_sources else ": it holds headers, no kernel sources"
         self.resolve = cache(self._resolve)
 
     def _resolve(self, name: str) -> DeviceKernelAnswer:
-        """Where the kernel ``name`` comes from."""
         if len(name) > NAME_CHARACTERS:
             return _nothing(name, f"a name of more than {NAME_CHARACTERS:,} characters")
         operation = libraries.runtime_operation(name)
@@ -104,7 +103,7 @@ class Resolver:
         return case
 
     def _seen_from(self, unit: str | None, case: _Case) -> _Case:
-        """What code that is compiled in ``unit`` can mean."""
+        """The case as code compiled in ``unit`` sees it."""
         launchers = tuple(d for d in case.launchers if in_unit(d, unit))
         follower = Follower(self._finder, unit, exact=not case.readable.demangled)
         owners = tuple(follower.owners(case.kernel, launchers))
@@ -119,7 +118,7 @@ class Resolver:
         return self._elsewhere(case)
 
     def _chosen(self, case: _Case) -> Owner | None:
-        """The owner whose work the kernel does; None when the kernel's own body is the work."""
+        """The owner whose work the kernel does; None if that is the kernel's own body."""
         work = [o for o in case.owners if o.kind == "lambda" or o.launched]
         if work:
             return min(work, key=lambda o: (not o.definitions, not o.local))
@@ -133,13 +132,13 @@ class Resolver:
         return functors[0] if functors else None
 
     def _only_launches(self, case: _Case) -> bool:
-        """Whether the kernel has no data of its own, by its source or, failing that, its name."""
+        """Whether the kernel takes no data, by its source or else by its name."""
         if case.launchers:
             return self._finder.only_launches(case.launchers[0])
         return case.kernel.parts[0].name in libraries.ATEN and _takes_only_arguments(case.kernel)
 
     def _headless(self, case: _Case) -> DeviceKernelAnswer | None:
-        """A shared launcher whose template arguments the name no longer holds."""
+        """A shared launcher whose template arguments are cut off."""
         launcher = case.launchers[0]
         if not case.cut or is_unit(launcher.location.path):
             return None
@@ -150,7 +149,7 @@ class Resolver:
         return DeviceKernelAnswer(case.name, launcher, None, None, "exact", rule, reason)
 
     def _owned(self, case: _Case, owner: Owner) -> DeviceKernelAnswer:
-        """The work is the owner's; the ``__global__`` function launches it."""
+        """An answer for an owner's work, launched by the ``__global__`` function."""
         launcher = case.launchers[0] if case.launchers else None
         found = () if owner.cut else owner.definitions or self._generated(owner)
         if found:
@@ -164,7 +163,7 @@ class Resolver:
         return DeviceKernelAnswer(case.name, launcher, None, library, "by rule", rule, reason, same)
 
     def _missing(self, case: _Case, owner: Owner) -> tuple[str, tuple[Definition, ...]]:
-        """Why there is no source, and what the tree has of that name in other namespaces."""
+        """Why there is no source, and namesakes in other namespaces."""
         if owner.cut:
             return "the name is cut off inside the functor or lambda", ()
         reason = f"{owner.name} is not defined in this tree{self._headers_only}{case.compiled_in}"
@@ -174,7 +173,7 @@ class Resolver:
         return reason, tuple(same)
 
     def _generated(self, owner: Owner) -> tuple[Definition, ...]:
-        """torchgen names the functors of a ufunc ``CUDAFunctor[OnSelf|OnOther]_<ufunc>``."""
+        """The ufunc of torchgen's functors, ``CUDAFunctor[OnSelf|OnOther]_<ufunc>``."""
         head, _, ufunc = owner.parts[-1].name.partition("_")
         if head not in _UFUNC_FUNCTORS:
             return ()
@@ -182,7 +181,7 @@ class Resolver:
         return tuple(d for d in self._finder.all(ufunc) if d.location.path.endswith(end))[:1]
 
     def _elsewhere(self, case: _Case) -> DeviceKernelAnswer:
-        """No definition in the tree fits: a library's, a compiler's product, or unknown."""
+        """An answer without a definition in the tree: a library, a compiler, or unknown."""
         if case.kernel.bare and (answer := self._bare(case)):
             return answer
         known = libraries.library_of(case.kernel)
@@ -192,7 +191,7 @@ class Resolver:
         return self._unknown(case)
 
     def _bare(self, case: _Case) -> DeviceKernelAnswer | None:
-        """Only an identifier: a tool that prints base names, or a name without a C++ scope."""
+        """An answer for a bare identifier, from tools that print base names."""
         if case.kernel.function.cut or is_mangled(case.name):
             return None
         if found := self._jiterated(case):
@@ -212,13 +211,13 @@ class Resolver:
         return DeviceKernelAnswer(*what, "ambiguous", rule, reason, same)
 
     def _of_metal(self, case: _Case) -> DeviceKernelAnswer | None:
-        """Metal knows a kernel by the name that a shader library gives it, or its function has."""
+        """Metal kernels, by their name in a shader library or their function's."""
         found = tuple(self._finder.shaders(case.kernel.function.name))
         rule = "the Metal kernel of that name"
         return _answered(case.name, None, found, None, rule, "exact") if found else None
 
     def _jiterated(self, case: _Case) -> DeviceKernelAnswer | None:
-        """ATen's runtime compiler names kernels ``<name>_kernel`` and so on."""
+        """Kernels of ATen's runtime compiler, named ``<name>_kernel`` and so on."""
         spelled = libraries.jiterated(case.kernel.function.name)
         base, certain = spelled or ("", False)
         made = tuple(d for d in self._finder.all(base) if d.kind == "global") if base else ()
@@ -262,7 +261,7 @@ def _several(launchers: Sequence[Definition], owners: Sequence[Owner]) -> bool:
 
 
 def _common_unit(launchers: Sequence[Definition], owners: Sequence[Owner]) -> str | None:
-    """The one file that everything local in a name can have been compiled in."""
+    """The only file that everything local in a name can be compiled in."""
     groups = [o.definitions for o in owners if o.local]
     if launchers and all(is_unit(d.location.path) for d in launchers):
         groups.append(tuple(launchers))
@@ -272,7 +271,7 @@ def _common_unit(launchers: Sequence[Definition], owners: Sequence[Owner]) -> st
 
 
 def _takes_only_arguments(kernel: KernelName) -> bool:
-    """Every parameter is a number or has the type of a template argument."""
+    """Whether every parameter is a number or has the type of a template argument."""
     given = kernel.parameters()
     if given is None or not given.whole:
         return False
@@ -285,7 +284,7 @@ def _is_number(found: Type) -> bool:
 
 
 def _kernel(case: _Case) -> DeviceKernelAnswer:
-    """The kernel's own body is the work."""
+    """An answer for work in the kernel's own body."""
     found = case.launchers
     same = found[0].qualified == case.symbol and found[0].cuda_global and not found[0].macro
     rule = _QUALIFIED
@@ -308,8 +307,8 @@ def _answered(
     rule: str,
     confidence: Confidence,
 ) -> DeviceKernelAnswer:
-    """An answer from ``found``: several in one file are overloads or specialisations of one
-    thing; in several files only one can be meant, and the name does not tell which."""
+    """An answer from ``found``: several in one file are overloads or specialisations; in several
+    files the answer is ambiguous."""
     if len(found) == 1:
         return DeviceKernelAnswer(name, launcher, found[0], library, confidence, rule)
     if len({d.location.path for d in found}) == 1:
@@ -337,7 +336,7 @@ def _root(owner: Owner) -> str:
 
 
 def _library_of(case: _Case) -> str | None:
-    """The library whose kernel launches the work, when it is not the tree's own."""
+    """The library of a kernel that the tree does not define."""
     known = None if case.launchers else libraries.library_of(case.kernel)
     return known.library if known else None
 

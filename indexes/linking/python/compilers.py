@@ -1,4 +1,4 @@
-"""What compilers make of an operator: its decompositions by table, Inductor's lowering or fallback,
+"""What compilers do with an operator: its decompositions by table, Inductor's lowering or fallback,
 and whether it is of the core ATen set that export leaves in graphs."""
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location, NativeFunction
 
 CORE = "torch._decomp.core_aten_decompositions"
-"""The function whose table export uses by default."""
+"""The function with the table that export uses by default."""
 INDUCTOR = "torch._inductor.decomposition.decompositions"
-"""Inductor's table, before it adds those for random numbers."""
+"""Inductor's table, before those for random numbers are added."""
 LOWERINGS = "torch._inductor.lowering.lowerings"
 GLOBAL = "torch._decomp.global_decomposition_table"
 _PASSED_ON = "table"
 
 
 class _InTable(NamedTuple):
-    """That a table holds a decomposition of an operator."""
+    """A table with a decomposition of an operator."""
 
     table: str
     found: Found
 
 
 class Compilers:
-    """What the Python files of a tree say to compilers about one operator."""
+    """The registrations for compilers of one operator in a tree's Python files."""
 
     def __init__(self, op: NativeFunction, facts: PythonIndex) -> None:
         self._op = op
@@ -45,11 +45,11 @@ class Compilers:
 
     @property
     def tables(self) -> frozenset[str]:
-        """The tables of decompositions that hold it, but for torch._decomp's own."""
+        """The tables with a decomposition of it, other than torch._decomp's own."""
         return frozenset(one.table for one in self._held)
 
     def decompositions(self) -> tuple[Decomposed, ...]:
-        """Each decomposition with the tables that hold it, its own first."""
+        """Each decomposition with its tables, its own first."""
         found: dict[NamedPlace, list[str]] = {}
         for row in self._of_kind("decomposition"):
             place = NamedPlace(row[1].symbol, place_of(row))
@@ -62,7 +62,7 @@ class Compilers:
         )
 
     def inductor(self) -> Inductor:
-        """What Inductor does: it decomposes first, then takes a lowering or a fallback."""
+        """What Inductor does: decompose first, then use a lowering or a fallback."""
         registered = self.registered
         held = [one for one in self._held if one.table.startswith(_OF_INDUCTOR)]
         for one in sorted(held, key=_preference):
@@ -76,13 +76,13 @@ class Compilers:
 
     @cached_property
     def _composite(self) -> Found | None:
-        """A kernel in Python that stands before the composite one of C++."""
+        """A Python kernel that precedes the composite one of C++."""
         rows = self._of_kind("py_impl")
         return next((row for row in rows if unpack(row[1].detail)["key"] == _COMPOSITE_KEY), None)
 
     @property
     def is_composite(self) -> bool:
-        """Whether it is traced as what it calls, by a kernel in C++ or in Python."""
+        """Whether it is traced as its callees, by a C++ or Python kernel."""
         return is_composite_implicit(self._op) or self._composite is not None
 
     def core(self) -> CoreAten:
@@ -103,7 +103,7 @@ class Compilers:
     # ---------------------------------------------------------------------- tables
 
     def _is_named(self, held: _InTable) -> bool:
-        """Whether people know a table by this name: not one on the way to another."""
+        """Whether users know the table by this name, which is no intermediate one."""
         if held.table in (CORE, INDUCTOR):
             return True
         is_private = held.table.rpartition(".")[2].startswith("_")
@@ -113,7 +113,7 @@ class Compilers:
         return [row for row in self._rows if row[1].kind == kind]
 
     def _holding(self) -> Iterator[_InTable]:
-        """The tables by name: those that it is entered in, and those that take it over."""
+        """The tables with an entry of its own, and those that include them."""
         for row in self._of_kind("decomposition"):
             table = _own_table(row[1])
             if table != GLOBAL:
@@ -124,7 +124,7 @@ class Compilers:
                         yield from self._taken_over(named, row)
 
     def _taken_over(self, table: str, row: Found) -> Iterator[_InTable]:
-        """A table that holds a decomposition, and those that are made of it."""
+        """A table with a decomposition, and those that include it."""
         seen = {table}
         pending = [table]
         while pending:
@@ -139,7 +139,7 @@ class Compilers:
 
     @cached_property
     def registered(self) -> Inductor | None:
-        """Its lowering, or else its fallback; those without a condition first."""
+        """Its lowering, or else its fallback; unconditional ones first."""
         rows = sorted(self._of_kind("lowering"), key=lambda row: _rank(row[1]))
         for row in rows:
             status: InductorStatus = "fallback" if _is_fallback(row[1]) else "lowered"
@@ -150,7 +150,7 @@ class Compilers:
 
 
 _OF_INDUCTOR = "torch._inductor.decomposition."
-"""Its tables of decompositions. Passes over graphs have tables of their own."""
+"""Inductor's tables of decompositions. Passes over graphs have tables of their own."""
 _COMPOSITE_KEY = "CompositeImplicitAutograd"
 _COMPOSITE = "composite: traced as what it calls"
 _IMPLICIT = "nothing is registered: falls back to ATen"
@@ -166,12 +166,11 @@ def _own_table(fact: PythonFact) -> str:
 
 
 def _preference(held: _InTable) -> tuple[bool, bool]:
-    """What is entered in a table itself is taken before what that takes over."""
     return held.table != _own_table(held.found[1]), held.table != INDUCTOR
 
 
 def _decomposed(held: _InTable, registered: Inductor | None) -> Inductor:
-    """A decomposition that may decline leaves the operator to its lowering."""
+    """The decomposition; if it may decline, the operator's lowering."""
     place = place_of(held.found)
     declines = "declines" in unpack(held.found[1].detail)
     if not declines or registered is None:

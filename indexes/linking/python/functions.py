@@ -1,4 +1,4 @@
-"""What the source of a Python function tells about what it takes, returns and wraps."""
+"""What the source of a Python function says about its arguments, result and wrapping."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from indexes.linking.python.modules import Found, Module
 from indexes.readers.python.scope import Function, dotted
 
 STANDING_IN = ("classmethod", "staticmethod", "property")
-"""What gives the function that it is called with another way of being called."""
+"""Decorators that change how a function is called."""
 
 
 def inside(node: ast.AST | None) -> ast.AST | None:
-    """``f`` of ``classmethod(f)``."""
+    """``f`` for ``classmethod(f)``."""
     if isinstance(node, ast.Call) and dotted(node.func) in STANDING_IN and node.args:
         return node.args[0]
     return node
@@ -26,13 +26,13 @@ def is_property(node: Function) -> bool:
 
 
 def metaclass(node: ast.AST | None) -> ast.expr | None:
-    """``Meta`` of ``class A(metaclass=Meta)``."""
+    """``Meta`` for ``class A(metaclass=Meta)``."""
     keywords = node.keywords if isinstance(node, ast.ClassDef) else ()
     return next((one.value for one in keywords if one.arg == "metaclass"), None)
 
 
 def taken(head: Function, call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call by the parameters that they are for."""
+    """The arguments of a call by parameter."""
     named = {one.arg: one.value for one in call.keywords if one.arg}
     places = [one.arg for one in (*head.args.posonlyargs, *head.args.args)]
     return {**dict(zip(places, call.args, strict=False)), **named}
@@ -46,14 +46,14 @@ def returned(head: Function) -> Iterator[str]:
 
 
 def _wrapped(made: Function) -> Iterator[str]:
-    """What ``@functools.wraps(x)`` above it names."""
+    """The names in ``@functools.wraps(x)``."""
     for one in made.decorator_list:
         if isinstance(one, ast.Call) and dotted(one.func).endswith("wraps"):
             yield from filter(None, map(dotted, one.args[:1]))
 
 
 def closure(home: Module, made: ast.FunctionDef, name: str, given: dict[str, Found]) -> Found:
-    """The function that another makes of what it is given; one that wraps another is that one."""
+    """The function that another returns; one that wraps another counts as that one."""
     if around := next((given[one] for one in _wrapped(made) if one in given), None):
         return around
     end = home.ends.get(made.lineno, made.lineno)

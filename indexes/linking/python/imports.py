@@ -1,9 +1,9 @@
-"""Registrations that hang on other modules: ``celu_ = _make_inplace(celu)``, whose helper makes
-them, and ``for name in pointwise_overrides_data: register_pointwise(...)``, whose names are bound
-there.
+"""Registrations that depend on other modules: ``celu_ = _make_inplace(celu)``, registered by a
+helper, and ``for name in pointwise_overrides_data: register_pointwise(...)``.
 
-A reader sees one file, so it keeps such calls and notes such names; here the modules that define
-them are read. The calls are followed, and a file that uses the names is read once more."""
+A reader sees one file, so it stores such calls and names; here the other modules are read. The
+calls are followed, and files with such names are read again.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from indexes.readers.python.registrations import called, read_again, registratio
 from indexes.readers.python.values import UNKNOWN, Called, Op, Path
 
 Read = Callable[[str], bytes | None]
-"""Gives the text of a file of the tree; None where there is none."""
+"""Gives a file of the tree; None if there is none."""
 
 
 def module_paths(name: str) -> Iterator[str]:
-    """The files that may define a dotted name, those of the innermost modules first."""
+    """The files that may define a dotted name, innermost modules first."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 1, -1):
         stem = "/".join(parts[:end])
@@ -48,7 +48,7 @@ def resolve(
 
 
 def _made_by_helper(modules: _Modules, path: str, fact: PythonFact) -> list[PythonFact]:
-    """What a call of another module's function registers."""
+    """The registrations of a call of another module's function."""
     evaluator, names = modules.defining(fact.symbol)
     if evaluator is None or len(names) > 1 or evaluator.globals.get(names[0]) is UNKNOWN:
         return []
@@ -69,22 +69,22 @@ def _made_by_helper(modules: _Modules, path: str, fact: PythonFact) -> list[Pyth
 
 
 def _gained(text: Text, path: str, known: Mapping[str, object]) -> list[PythonFact]:
-    """What a file registers once names are known, and did not before."""
+    """The registrations that a file has only once the names are known."""
     before = {(one.kind, one.target) for one in read_again(text, path, {})}
     after = dict.fromkeys(read_again(text, path, known))
     return [one for one in after if one.target and (one.kind, one.target) not in before]
 
 
 class _Modules:
-    """The modules that names are looked up in, each read when first asked for."""
+    """Evaluates modules on demand."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
         self._module = cache(self._run)
 
     def defining(self, name: str) -> tuple[Evaluator | None, list[str]]:
-        """The module that defines a dotted name, and the rest of the name; None where the tree has
-        no such module."""
+        """The module that defines a dotted name, and the rest of the name; None if not in the
+        tree."""
         for path in module_paths(name):
             if module := self._module(path):
                 stem = path.removesuffix(".py").removesuffix("/__init__")
@@ -92,7 +92,7 @@ class _Modules:
         return None, []
 
     def value(self, name: str) -> object:
-        """What a dotted name stands for: operators, and constants made of them."""
+        """The value of a dotted name, if made of operators and constants."""
         module, names = self.defining(name)
         return _followed(module, names) if module else UNKNOWN
 
@@ -112,7 +112,7 @@ def _followed(module: Evaluator, names: list[str]) -> object:
 
 
 def _made_prim(call: Called) -> object:
-    """The operator that ``_prims._make_prim(schema="name(...) -> ...")`` defines and returns."""
+    """The operator of ``_prims._make_prim(schema="name(...) -> ...")``."""
     schema = call.kwargs.get("schema")
     if call.callee.rpartition(".")[2] != "_make_prim" or not isinstance(schema, str):
         return UNKNOWN

@@ -1,10 +1,11 @@
-"""Everything in Python that stands around an operator, as links with their reasons.
+"""Everything in Python related to an operator, as links with reasons.
 
-The rows that readers found in Python files are joined to an operator by the rules of PyTorch's
-own registries: by operator name where a registration names it, by the path of its binding
-where a file passes that on. Python's ways in are bindings, one for each variant of a YAML entry;
-functions that pass calls on to them, or stand under their name and call them (``torch.einsum`` in
-torch/functional.py); and modules of torch.nn, whose ``forward`` calls those."""
+Rows of Python files are joined to an operator by the rules of PyTorch's own registries: by operator
+name if a registration names it, by the path of its binding if a file passes that on. Python's entry
+points are bindings, one for each variant of a YAML entry; functions that pass calls on to them, or
+replace them and call them (``torch.einsum`` in torch/functional.py); and modules of torch.nn, whose
+``forward`` calls those.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ def _note(detail: dict[str, str]) -> str:
 
 
 class _Metas:
-    """Which rows of an operator become its Meta kernel."""
+    """Decides which rows of an operator are its Meta kernel."""
 
     def __init__(self, op: NativeFunction, overload: str, rows: list[Found]) -> None:
         self._op = op
@@ -123,14 +124,14 @@ class _Metas:
         self._ruled = [row for _, row in rows if self._rules.by(row)]
 
     def left(self, fact: PythonFact) -> str:
-        """That a meta function is entered in its table, and C++ serves the Meta key."""
+        """The rule for a meta function in its table, while C++ serves the Meta key."""
         rule = self._rules.by(fact)
         if rule is None or fact.kind != "meta_registration" or not self._leaves(rule):
             return ""
         return f"{_name(rule)} leaves the operator to C++"
 
     def implied(self, found: Found) -> Iterator[Link]:
-        """A decomposition is the Meta kernel where there is no meta function."""
+        """A decomposition is the Meta kernel if there is no meta function."""
         _, fact = found
         rule = self._rules.by(fact)
         if rule is None or fact.kind != "decomposition" or self._leaves(rule):
@@ -181,13 +182,13 @@ _RANKS = (
     regex(r"torch\.Tensor\.[a-z]\w*$"),
     regex(r"torch\.nn\.[A-Z]\w*$"),
 )
-"""What a name is, public functions first; torch.nn.functional's come after the others."""
+"""Order of names: public functions first, torch.nn.functional's last."""
 _BASE = {"torch": "torch._VF", "torch.Tensor": "torch._C.TensorBase"}
-"""Where a binding is still found when Python defines a function of its name."""
+"""Where a binding is still available if Python defines a function of its name."""
 
 
 def python_ways(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
-    """The Python names that lead to an operator: functions of torch and its modules, those of
+    """The Python names of an operator: functions of torch and its modules, those of
     torch.nn.functional, methods, modules of torch.nn, then private names."""
     if op.defined_by:
         return (_torch_ops(op),)
@@ -205,7 +206,7 @@ def python_ways(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
 
 
 def _torch_ops(op: NativeFunction) -> Link:
-    """How Python calls an operator that has no binding of its own."""
+    """How Python calls an operator without a binding."""
     name = op.full_name.replace("::", ".") if "::" in op.name else f"aten.{op.full_name}"
     rule = "torch.ops finds every operator of the dispatcher by its name"
     return Link("python", f"torch.ops.{name}", op.location, rule, "by rule")
@@ -233,7 +234,7 @@ def _evidence(path: str, fact: PythonFact) -> tuple[Location, ...]:
 
 
 def _order(link: Link, op: NativeFunction) -> tuple[int, bool]:
-    """By the kind of name, then those that bear the operator's own name."""
+    """Sort key: the kind of name, then names like the operator's own."""
     name = link.symbol
     rank = next((at for at, kind in enumerate(_RANKS) if kind.match(name)), len(_RANKS))
     if name.startswith("torch.nn.functional."):
@@ -246,7 +247,7 @@ def _order(link: Link, op: NativeFunction) -> tuple[int, bool]:
 
 
 def _shadows(binding: Binding, facts: PythonIndex) -> Iterator[Link]:
-    """The Python function under the public name of a binding, which calls it or stands for it."""
+    """The Python function under the public name of a binding, which calls or replaces it."""
     rows = [row for row in facts.by_target(binding.path) if row[1].symbol == binding.path]
     rows = [row for row in rows if row[1].kind in ("functional", "method", "alias")]
     called = [row for row in rows if "binding" in unpack(row[1].detail)]
@@ -259,7 +260,7 @@ def _shadows(binding: Binding, facts: PythonIndex) -> Iterator[Link]:
 def _bindings(
     op: NativeFunction, made: Sequence[Binding], shadowed: Sequence[str], facts: PythonIndex
 ) -> Iterator[Link]:
-    """The generated binding: which template and generator make it."""
+    """The generated binding with its template and generator."""
     skipped = skipping_rule(op, facts)
     if "generated" in op.tags and "view_copy" not in op.tags:
         return
@@ -278,7 +279,7 @@ def _bindings(
 
 
 def _beneath(path: str) -> str:
-    """The name of a binding whose public name a Python function has taken."""
+    """The name of a binding whose public name a Python function has."""
     owner, _, name = path.rpartition(".")
     return f"{_BASE.get(owner, owner)}.{name}"
 
@@ -342,7 +343,7 @@ def _functional(op: NativeFunction) -> str:
 
 
 def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
-    """The OpInfo entries that test an operator, each with the target by which it is found."""
+    """The OpInfo entries of an operator, each with the target by which it is found."""
     own, functional, names = f"aten::{op.name}", _functional(op), names_of(op, facts)
     seen: set[tuple[str, int, str]] = set()
     for target in dict.fromkeys([own, functional, *names]):
@@ -380,7 +381,7 @@ def _opinfo_link(found: Found, target: str, functional: str) -> Link:
 
 
 def words_of(op: NativeFunction, facts: PythonIndex) -> tuple[str, ...]:
-    """What the names of an operator's tests have in them: its own names, without modules."""
+    """The words in names of an operator's tests: its own names, without modules."""
     words = (one.rpartition(".")[2].strip("_") for one in (op.name, *names_of(op, facts)))
     return tuple(dict.fromkeys(filter(None, words)))
 

@@ -1,4 +1,4 @@
-"""The Python files of a tree as modules, and what names in them lead to."""
+"""The Python files of a tree as modules, and the definitions of their names."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ Kind = Literal["module", "class", "function", "method", "property", "attribute",
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name leads to."""
+    """The definition of a name."""
 
     kind: Kind
     name: str
-    """Where it is defined: ``torch.nn.modules.linear.Linear.forward``."""
+    """The full name: ``torch.nn.modules.linear.Linear.forward``."""
     path: str = ""
     line: int = 0
     end_line: int = 0
     node: ast.AST | None = None
-    """The head of a function (its body is emptied), the body of a class, a value."""
+    """A function without its body, a class body, or a value."""
     instance_of: Found | None = None
-    """The class of an attribute that is made by calling it."""
+    """The class of an attribute that is an instance."""
     made_from: tuple[Found, ...] = ()
-    """The functions that were given to what made this one: ``boolean_dispatch(if_true=...)``."""
+    """The functions passed to the one that made this: ``boolean_dispatch(if_true=...)``."""
     assigned: Location | None = None
-    """Where it gets the name that was asked for, if that is an assignment."""
+    """The assignment under the name that was looked up, if any."""
 
     @property
     def location(self) -> Location:
-        """Its place in the tree; the path is empty for what is bound in C++."""
+        """Its place in the tree; an empty path for names bound in C++."""
         return Location(self.path, self.line, self.end_line)
 
 
 class Module:
-    """One file, read when first asked for."""
+    """One file, read on demand."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
@@ -50,7 +50,7 @@ class Module:
 
     @cached_property
     def scope(self) -> Scope:
-        """What it binds; nothing where it is not Python."""
+        """Its bindings; empty if it is not Python."""
         found = read_scope(self.text, self.path)
         return Scope("", self.path) if isinstance(found, Problem) else found
 
@@ -64,12 +64,12 @@ class Module:
         return self.text.data.split(b"\n")
 
     def source(self, line: int, end_line: int) -> str:
-        """Some of its lines, moved to the left margin."""
+        """Some of its lines, dedented."""
         text = b"\n".join(self.lines[line - 1 : end_line]).decode("utf-8", "replace")
         return textwrap.dedent(text)
 
     def function(self, line: int) -> Function | None:
-        """The function whose ``def`` stands at a line, with its body."""
+        """The function whose ``def`` is on a line, with its body."""
         tree = parsed(self.source(line, self.ends.get(line, line)), self.path)
         if isinstance(tree, Problem) or not tree.body:
             return None
@@ -79,13 +79,12 @@ class Module:
 
 
 def module_of(found: Found) -> str:
-    """The module in whose file something is defined."""
+    """The module of the file with the definition."""
     return module_name(found.path)
 
 
 def merged(orders: list[list[Found]]) -> list[Found]:
-    """Orders of classes as one: a base comes once all before it have come (C3); where they can't
-    agree, as they stand."""
+    """The C3 merge of several orders of classes; concatenated if they conflict."""
     merged: list[Found] = []
     orders = [list(order) for order in orders if order]
     while orders:

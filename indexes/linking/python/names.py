@@ -1,5 +1,5 @@
-"""What a dotted Python name means in a tree, as Python itself resolves it: module, then attribute
-by attribute, through re-exports, assignments and inheritance. Files are read, never run."""
+"""Resolves dotted Python names in a tree as Python does: module, then attribute by attribute,
+through re-exports, assignments and inheritance. Files are read, never run."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from indexes.model.vocabulary import Location
 from indexes.readers.python.scope import NEVER, Binding, Scope, class_scope, dotted, texts
 
 Read = Callable[[str], bytes | None]
-"""Gives the text of a file of the tree; None where there is none."""
+"""Gives a file of the tree; None if there is none."""
 Placed = Callable[[str], str]
-"""Where the file of a module is, from its path in its package."""
+"""Gives the place of a module's file in the tree, from its path in its package."""
 Lists = Callable[[str], bool]
-"""Whether the tree has Python files below a folder."""
+"""Whether the tree has Python files under a folder."""
 IsBound = Callable[[str], bool]
-"""Whether something of that name is bound in C++: ``torch._C._nn.gelu``."""
+"""Whether a name is bound in C++: ``torch._C._nn.gelu``."""
 
 _BUILT = "torch._C"
-"""The package that is no Python file."""
+"""The package without Python files."""
 _SET = (
     rb"\bself\.%s\s*(?::[^=\n]+)?=(?!=)",
     rb"\bself\.register_\w+\(\s*[\"']%s[\"']",
     rb"\b\w+\s*==\s*[\"']%s[\"']",
 )
-"""How methods set an attribute, and how ``__getattr__`` asks for one."""
+"""Attributes set in methods or compared in ``__getattr__``."""
 _DERIVED = regex(r"\bclass \w+\(([\w.]+)\):")
 _PASSED_ON = regex(r"return getattr\(self\.(\w+), \w+\)")
-"""``__getattr__`` that asks another object."""
+"""``__getattr__`` that delegates to another object."""
 
 
 class Names:
-    """Resolves names over the files of one tree, each read once."""
+    """Resolves names in the files of one tree, each read once."""
 
     def __init__(self, read: Read, lists: Lists, is_bound: IsBound, placed: Placed = str) -> None:
         self._read = read
@@ -80,24 +80,23 @@ class Names:
         return Found("module", name, folder) if self._lists(folder) else None
 
     def home(self, found: Found) -> Module | None:
-        """The file in which something is defined; None for what C++ binds."""
+        """The file with a definition; None for a C++ binding."""
         return self.module(module_of(found)) if found.path.endswith(".py") else None
 
     # ------------------------------------------------------------------------- names
 
     def find(self, name: str) -> Found | None:
-        """What a dotted name means; None where Python would find nothing."""
+        """The definition of a dotted name; None if Python would find nothing."""
         first, *rest = name.split(".")
         return self._follow(self._module(first), rest) or self._imported(name)
 
     def _follow(self, found: Found | None, rest: Iterable[str]) -> Found | None:
-        """Attribute by attribute."""
         for part in rest:
             found = found and self.attribute(found, part)
         return found
 
     def _imported(self, name: str) -> Found | None:
-        """A name in a module that an attribute of its package hides: it can be imported from."""
+        """A submodule that is hidden by an attribute of its package, but can be imported from."""
         parts = name.split(".")
         for end in range(len(parts) - 1, 0, -1):
             if module := self._module(".".join(parts[:end])):
@@ -105,11 +104,11 @@ class Names:
         return None
 
     def attribute(self, owner: Found, name: str) -> Found | None:
-        """What ``getattr`` gives."""
+        """The result of ``getattr``."""
         return self._once((owner.name, name), lambda: self._attribute(owner, name))
 
     def _once(self, asked: tuple[str, str], look: Callable[[], Found | None]) -> Found | None:
-        """What a look gives; nothing where that very name is being looked for."""
+        """The result of a lookup; None if the same name is being looked up already."""
         if asked in self._asked:
             return None
         self._asked.add(asked)
@@ -133,7 +132,7 @@ class Names:
         return None
 
     def _of_instance(self, owner: Found, name: str) -> Found | None:
-        """What an object of a class has: a member, or what ``__getattr__`` asks another for."""
+        """An attribute of a class's instances: a member, or one that ``__getattr__`` delegates."""
         if found := self.attribute(owner, name):
             return found
         module = self.module(module_of(owner))
@@ -164,7 +163,7 @@ class Names:
         return self._lazily(module, name)
 
     def _class_in(self, function: Found) -> Found | None:
-        """The class from which the one in a function derives."""
+        """The base of the class that a function defines."""
         home = self.module(module_of(function))
         body = home.source(function.line, function.end_line) if home else ""
         derived = _DERIVED.search(body)
@@ -212,7 +211,7 @@ class Names:
         return self._value(module, bound, name)
 
     def resolve(self, module: Module, name: str) -> Found | None:
-        """A dotted name as the code of a module reads it."""
+        """A dotted name as read in a module's code."""
         first, *rest = name.split(".")
         if not first:
             return None
@@ -222,7 +221,7 @@ class Names:
     # ------------------------------------------------------------------------ values
 
     def _value(self, module: Module, bound: Binding, name: str) -> Found | None:
-        """What an assigned name holds; the assignment itself where that can't be told."""
+        """The value of an assigned name; the assignment itself if unknown."""
         own = Found("attribute", name, module.path, bound.line, bound.end_line, bound.node)
         found = self._of_value(module, bound.node)
         if found is None or found.name == name:
@@ -272,7 +271,7 @@ class Names:
     # ----------------------------------------------------------------------- classes
 
     def members(self, owner: Found) -> Scope:
-        """What the body of a class binds."""
+        """The bindings of a class body."""
         key = owner.path, owner.line
         if key not in self._bodies:
             module = self.module(module_of(owner))
@@ -282,7 +281,7 @@ class Names:
         return self._bodies[key]
 
     def _of_class(self, owner: Found, name: str) -> Found | None:
-        """As Python looks: through the class and its bases; then what only instances have."""
+        """As Python: the class and its bases, then attributes of instances."""
         bases = self.order(owner)
         for look in (self._member, self._declared, self._set_on_self):
             for base in bases:
@@ -292,13 +291,12 @@ class Names:
         return next(filter(None, (self.attribute(one, name) for one in made_by)), None)
 
     def _metaclass(self, owner: Found) -> Found | None:
-        """The class of a class, of which that has the members: ``group.WORLD``."""
+        """The metaclass, if it has the member: ``group.WORLD``."""
         module, named = self.home(owner), metaclass(owner.node)
         found = self._of_value(module, named) if module else None
         return found if found and found.kind == "class" else None
 
     def _member(self, owner: Found, name: str) -> Found | None:
-        """What a class itself binds a name to."""
         if owner.kind == "bound":
             return self.attribute(owner, name)
         module = self.module(module_of(owner))
@@ -315,7 +313,7 @@ class Names:
         return self._sibling(owner, bound) or self._bound(module, bound, f"{owner.name}.{name}")
 
     def _sibling(self, owner: Found, bound: Binding) -> Found | None:
-        """A member that is another one under a second name: ``__radd__ = __add__``."""
+        """The member under a second name: ``__radd__ = __add__``."""
         other = dotted(inside(bound.node))
         if not other or other == bound.name or other not in self.members(owner).names:
             return None
@@ -323,7 +321,7 @@ class Names:
         return found and replace(found, assigned=Location(owner.path, bound.line, bound.end_line))
 
     def _declared(self, owner: Found, name: str) -> Found | None:
-        """A member of which a class only gives the type."""
+        """A member that is only annotated."""
         bound = self.members(owner).names.get(name) if owner.kind == "class" else None
         if bound is None:
             return None
@@ -331,7 +329,7 @@ class Names:
         return Found("attribute", full, owner.path, bound.line, bound.end_line)
 
     def _set_on_self(self, owner: Found, name: str) -> Found | None:
-        """An attribute that a method sets, or that ``__getattr__`` answers."""
+        """An attribute that a method sets, or that ``__getattr__`` returns."""
         module = self.module(module_of(owner)) if owner.kind == "class" else None
         if module is None:
             return None
@@ -343,8 +341,7 @@ class Names:
         return None
 
     def order(self, owner: Found) -> list[Found]:
-        """A class and its bases in the order in which Python looks through them (C3), those
-        outside of the tree left out."""
+        """A class and its bases in Python's order (C3), without those outside the tree."""
         return self._order(owner, frozenset())
 
     def _order(self, owner: Found, below: frozenset[str]) -> list[Found]:
@@ -363,8 +360,8 @@ class Names:
     # ---------------------------------------------------------------------- lazily set
 
     def _lazily(self, module: Module, name: str) -> Found | None:
-        """What ``__getattr__`` of a module gives, where that is plain to read: ``if name == "x"``,
-        a table by name."""
+        """The result of a module's ``__getattr__``, if easily read: ``if name == "x"``, or a table
+        by name."""
         bound = module.scope.names.get("__getattr__")
         head = module.function(bound.line) if bound else None
         if head is None:
@@ -381,7 +378,7 @@ class Names:
         return None
 
     def _answered(self, module: Module, node: ast.If, name: str) -> Found:
-        """The branch of ``__getattr__`` that is about a name."""
+        """The branch of ``__getattr__`` for a name."""
         line, end = node.lineno, node.body[-1].end_lineno or node.lineno
         own = Found("attribute", f"{module.scope.module}.{name}", module.path, line, end)
         for one in node.body:

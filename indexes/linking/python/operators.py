@@ -1,4 +1,4 @@
-"""Operators that Python defines, and what Python registers for operators outside the YAML:
+"""Operators that Python defines, and Python registrations for operators outside the YAML:
 ``torch.library``, ``custom_op``, ``Library.define`` and ``impl``, ``_make_prim``."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RULES = {
 def define_from_python(
     operators: dict[str, LibraryOperator], rows: Iterable[Found], known: Mapping[str, object]
 ) -> list[Problem]:
-    """Adds the operators that Python files define, but for those that are there already."""
+    """Adds the operators that Python files define, except known ones."""
     problems = []
     for path, fact in rows:
         op = full_name(fact.target)
@@ -47,7 +47,6 @@ def define_from_python(
 
 
 def _native(path: str, fact: PythonFact, op: str) -> NativeFunction:
-    """Raises ValueError for a schema that is none."""
     detail = unpack(fact.detail)
     base, _, overload = op.partition(".")
     body = detail.get("schema", "").partition("(")[2].strip()
@@ -81,8 +80,8 @@ def add_python_kernels(
     rows: Iterable[Found],
     bound: Mapping[str, Sequence[NativeFunction]],
 ) -> None:
-    """Gives operators the kernels that Python files register. ``bound`` are the operators of the
-    YAML by the Python names of their bindings."""
+    """Adds the kernels that Python files register. ``bound``: the YAML operators by the Python
+    names of their bindings."""
     for path, fact in rows:
         for op in _meant(fact.target, operators):
             operator = operators[op]
@@ -91,7 +90,7 @@ def add_python_kernels(
 
 
 def _meant(target: str, operators: Mapping[str, LibraryOperator]) -> Iterator[str]:
-    """The overloads that a row is for: one, or all of a name's."""
+    """The overloads of a row: one, or all of a name."""
     op = full_name(target)
     if op in operators:
         yield op
@@ -122,7 +121,7 @@ def _of_prim(
     native: NativeFunction,
     bound: Mapping[str, Sequence[NativeFunction]],
 ) -> Iterator[LibraryKernelRow]:
-    """The eager implementation of a prim: a function of PyTorch, or one beside it."""
+    """The eager implementation of a prim: a function of PyTorch, or one in the same file."""
     detail = unpack(fact.detail)
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     rule = "impl_aten: what _make_prim runs for tensors"
@@ -152,7 +151,7 @@ def _row(key: str, symbol: str, where: Location, rule: str) -> LibraryKernelRow:
 
 
 def _overload_like(native: NativeFunction, among: Sequence[NativeFunction]) -> str:
-    """Of the overloads of a function the one whose required arguments are most like another's."""
+    """The overload whose required arguments are most like another operator's."""
     wanted = _types(native)
 
     def unlike(one: NativeFunction) -> tuple[bool, int, bool]:
@@ -166,13 +165,12 @@ def _overload_like(native: NativeFunction, among: Sequence[NativeFunction]) -> s
 
 
 def _types(native: NativeFunction) -> list[str]:
-    """The types of the arguments that have no default."""
     arguments = parse_schema(native.schema).arguments
     return [one.type for one in arguments if one.default is None and not one.is_out]
 
 
 def bound_operators(natives: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
-    """The operators by the public names of their bindings: ``torch.special.i0e``."""
+    """The operators by public names of their bindings: ``torch.special.i0e``."""
     found: dict[str, list[NativeFunction]] = {}
     for one in natives:
         for binding in bindings(one):

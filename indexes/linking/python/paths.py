@@ -1,9 +1,9 @@
-"""Between an operator and the Python names that lead to it, and the tests that name it.
+"""The Python names that lead to an operator, and the tests that name it.
 
-An operator's bindings follow from its YAML entry, as ``gen_python_functions.py`` reads it:
-``variants: function`` makes ``torch.x``, ``variants: method`` makes ``Tensor.x`` and
-``python_module: m`` makes ``torch._C._m.x`` instead of both. Public names then follow from the
-Python files that pass them on."""
+Bindings follow from the YAML entry, as in ``gen_python_functions.py``: ``variants: function`` makes
+``torch.x``, ``variants: method`` makes ``Tensor.x`` and ``python_module: m`` makes
+``torch._C._m.x`` instead of both. Public names then follow from the Python files that pass them on.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 
 Found = tuple[str, PythonFact]
-"""A path in the tree and a row read from that file."""
+"""A row with the path of its file."""
 
 
 def place_of(found: Found) -> Location:
-    """Where a row stands."""
     path, fact = found
     return Location(path, fact.line, fact.end_line)
 
@@ -30,11 +29,11 @@ def place_of(found: Found) -> Location:
 _PASSES_ON = {"alias", "functional", "method"}
 _DEPTH = 5
 """``Tensor.unique`` -> ``torch.unique`` -> ``_return_output`` -> ``_unique_impl`` ->
-``torch._unique2`` is about the longest way."""
+``torch._unique2`` is one of the longest paths."""
 
 
 class PythonIndex(Protocol):
-    """Where the rows of Python files are looked up."""
+    """Access to rows of Python files."""
 
     def by_target(self, target: str) -> Iterable[Found]:
         """The rows with this ``target``."""
@@ -60,11 +59,9 @@ class FactTable:
             self._by_symbol.setdefault(fact.symbol, []).append((path, fact))
 
     def by_target(self, target: str) -> Iterable[Found]:
-        """The rows with this ``target``."""
         return self._by_target.get(target, ())
 
     def definitions(self, qualified: str) -> Iterable[Found]:
-        """The ``def`` and ``class`` rows with this symbol."""
         return self._by_symbol.get(qualified, ())
 
 
@@ -74,7 +71,7 @@ class Binding(NamedTuple):
     path: str
     """``torch.add``, ``torch.Tensor.add`` or ``torch._C._nn.gelu``."""
     chosen_by: str
-    """What makes the generator choose it, as ``binding`` rows have it for a target."""
+    """The generator's condition for it, as in ``binding`` rows."""
 
 
 class Entry(NamedTuple):
@@ -83,17 +80,17 @@ class Entry(NamedTuple):
     name: str
     found: Found
     through: str
-    """The name one step nearer to the operator."""
+    """The name one step closer to the operator."""
 
 
 def operator_targets(op: NativeFunction) -> tuple[str, str]:
-    """The targets that rows have for an overload: itself, and all overloads of its name."""
+    """The targets of an overload's rows: itself, and all overloads of its name."""
     packet = op.name if "::" in op.name else f"aten::{op.name}"
     return f"{packet}.{op.overload or 'default'}", packet
 
 
 def bindings(op: NativeFunction) -> tuple[Binding, ...]:
-    """The bindings that its YAML entry asks for (whether skipped or not)."""
+    """The bindings that its YAML entry declares (whether skipped or not)."""
     name = op.name.rpartition("::")[2]
     if op.python_module:
         module = op.python_module
@@ -107,7 +104,7 @@ def bindings(op: NativeFunction) -> tuple[Binding, ...]:
 
 
 def skipping_rule(op: NativeFunction, facts: PythonIndex) -> Found | None:
-    """The entry of the generator's skip lists that keeps an operator from having a binding."""
+    """The entry of the generator's skip lists that applies to an operator."""
     name = op.name.rpartition("::")[2]
     for path, fact in facts.by_target(SKIPPED):
         if fact.symbol == op.schema or _matches(fact.symbol, name):
@@ -116,7 +113,7 @@ def skipping_rule(op: NativeFunction, facts: PythonIndex) -> Found | None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether all of a name fits. Few of the patterns have to be made to tell."""
+    """Whether a pattern matches the whole name; most patterns need not be compiled for this."""
     if pattern.isidentifier():
         return pattern == name
     if pattern.endswith(".*") and pattern[:-2].isidentifier():
@@ -132,7 +129,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _literal_beginning(pattern: str) -> str:
-    """What all that a pattern matches begins with, as far as that is plain."""
+    """The literal prefix of a pattern's matches."""
     if "|" in pattern:
         return ""
     end = next((at for at, char in enumerate(pattern) if not (char.isalnum() or char == "_")), 0)
@@ -140,8 +137,8 @@ def _literal_beginning(pattern: str) -> str:
 
 
 def operator_named(target: str) -> str:
-    """The operator that a row's target names by itself: ``add.Tensor`` for one overload,
-    ``add`` for all of them, empty where other rows must be followed."""
+    """The operator in a row's target: ``add.Tensor`` for one overload, ``add`` for all, empty if
+    the target is another row's."""
     if target.startswith("aten::"):
         return target.removeprefix("aten::").removesuffix(".default")
     match = _BINDING.match(target)
@@ -174,11 +171,11 @@ def _passing_on(name: str, facts: PythonIndex) -> Iterator[Entry]:
 
 
 def _is_main(name: str, fact: PythonFact) -> bool:
-    """Whether a function is an entry to what it calls, rather than a user of it.
+    """Whether a function is an entry point of what it calls, not just a user.
 
-    It is when it returns the result and bears the same name, or calls what is there for such
-    functions alone: a binding in its own module (``torch._C._nn.x``, ``_VF.x``), a private name
-    (``torch._unique2``)."""
+    It is if it returns the result under the same name, or calls something private to it: a binding
+    in its own module (``torch._C._nn.x``, ``_VF.x``), a private name (``torch._unique2``).
+    """
     detail = unpack(fact.detail)
     if detail.get("returned") != "1":
         return False
@@ -192,7 +189,7 @@ def same_name(symbol: str, name: str) -> bool:
 
 
 def _begins(symbol: str, name: str) -> bool:
-    """Whether one's word is the other's, or its beginning: ``F.grid_sample``, ``grid_sampler``."""
+    """Whether one path's word begins the other's: ``F.grid_sample``, ``grid_sampler``."""
     shorter, longer = sorted((_word(symbol), _word(name)), key=len)
     return shorter == longer or (len(shorter) >= _TELLING_WORD and longer.startswith(shorter))
 
@@ -205,18 +202,18 @@ def _word(path: str) -> str:
 
 
 _TELLING_WORD = 8
-"""A shorter word begins many others."""
+"""Fewest letters of a word that begins few others."""
 
 
 # ---------------------------------------------------------------------------- tests
 
 MAX_TESTS = 40
-"""More than these are rather found by a search."""
+"""Most tests listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTest:
-    """A test function whose name has an operator's name in it, and that calls it."""
+    """A test function named after an operator that it calls."""
 
     path: str
     symbol: str
@@ -224,7 +221,7 @@ class NamedTest:
     end_line: int
     word: str
     call: str
-    """How the body calls it: ``torch.add``, or ``.add`` on something."""
+    """The call in its body: ``torch.add``, or ``.add`` on an object."""
     qualified: bool
     """Whether the call names the function in PyTorch's namespace."""
     called_at: Location
@@ -233,7 +230,7 @@ class NamedTest:
 def named_tests(
     words: Iterable[str], facts: PythonIndex, most: int | None = None
 ) -> tuple[NamedTest, ...]:
-    """Tests that have one of the words in their name and call it, those by its full name first."""
+    """Tests with one of the words in their name and a call of it, full names first."""
     found: dict[tuple[str, str], NamedTest] = {}
     for word in words:
         rows = [one for one in facts.by_target(word) if one[1].kind == "test_call"]
@@ -244,8 +241,8 @@ def named_tests(
 
 
 def ranked_tests(tests: Sequence[NamedTest], names: Iterable[str]) -> list[NamedTest]:
-    """Tests of an operator with some public names, best first: those that call one of the names, in
-    the file that is named after a part of them, or that has most, near the top of the tree."""
+    """Tests of an operator by rank: those that call a public name, in the file named after it or
+    with most tests, near the top of the tree."""
     known = tuple(names)
     parts = {part for name in known for part in name.split(".")}
     count = Counter(test.path for test in tests)
@@ -262,7 +259,7 @@ def ranked_tests(tests: Sequence[NamedTest], names: Iterable[str]) -> list[Named
 
 
 def _is_call_of(call: str, name: str) -> bool:
-    """Whether ``F.relu`` or ``torch.relu_`` is written for a public name."""
+    """Whether a call spells a public name, as ``F.relu`` or ``torch.relu_``."""
     for short, whole in (("F.", "torch.nn.functional."), ("nn.", "torch.nn.")):
         if call.startswith(short):
             call = whole + call.removeprefix(short)

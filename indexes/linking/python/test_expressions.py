@@ -1,9 +1,10 @@
 """``-k`` expressions that select an operator's tests and no others.
 
-pytest's ``-k`` asks whether words are part of a test's name, whatever their case, so ``add``
-also selects ``addmm``. PyTorch names a test made for an OpInfo ``TEST_OPINFO_DEVICE_DTYPE``:
-``_add_cpu`` is nearer, and still selects ``scatter_add``. So an expression is checked against
-all names that its file can have, and what it must not select is taken out of it by name."""
+pytest's ``-k`` matches words in a test's name, ignoring case, so ``add`` also selects ``addmm``.
+PyTorch names a test made for an OpInfo ``TEST_OPINFO_DEVICE_DTYPE``: ``_add_cpu`` is more precise,
+and still selects ``scatter_add``. So an expression is checked against all names that its file can
+have, and unwanted tests are excluded by name.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +20,29 @@ from indexes.readers.python.opinfo_tests import Parametrized
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A way to select tests of one file."""
+    """A selection of tests of one file."""
 
     runner: str
-    """``pytest``, or ``unittest`` where only its patterns tell the tests apart."""
+    """``pytest``, or ``unittest`` if only its patterns distinguish the tests."""
     arguments: tuple[str, ...]
-    """What follows the file on the command line."""
+    """The command line behind the file."""
     also: tuple[str, ...] = ()
-    """Other tests that it may select too: no expression tells them apart, or their names are
-    only known when the file runs."""
+    """Other tests that it may select too: they cannot be distinguished, or their names are unknown
+    before a run."""
 
     def command(self, path: str) -> str:
-        """Runs the tests of that file, from the top of the tree."""
+        """The command, for the top of the tree."""
         runner = "pytest" if self.runner == "pytest" else "python"
         return shlex.join([runner, path, *self.arguments])
 
 
 class Made(NamedTuple):
-    """A test function of which a test is made for each OpInfo."""
+    """A test function that runs for each OpInfo."""
 
     name: str
     ending: str | None = None
-    """What follows the OpInfo's name: the device when None, the parameter of this name, or
-    something that only a run tells when empty."""
+    """What follows the OpInfo's name: the device if None, a parameter's name, or empty if unknown
+    before a run."""
 
     def of(self, opinfo: str, device: str) -> str:
         """How the names of an OpInfo's tests begin."""
@@ -57,9 +58,10 @@ def opinfo_expression(
 ) -> Expression:
     """Selects the tests of some OpInfos in one file.
 
-    ``wanted`` and ``others`` are functions that take OpInfos, each with the name of one as
-    tests have it; ``named`` the other test functions of the file, ``unknown`` those with
-    values that only a run tells. A test that is made never has the name of one by hand."""
+    ``wanted`` and ``others`` are functions with OpInfos, each with one OpInfo's name; ``named`` the
+    other test functions of the file, ``unknown`` those with values unknown before a run. A made
+    test never has the name of a handwritten one.
+    """
     by_hand = {f"{name}_{device}" for name in named}
     made = ((test, name, test.of(name, device)) for test, name in dict.fromkeys(wanted))
     wanted = tuple((test, name) for test, name, whole in made if whole not in by_hand)
@@ -77,7 +79,7 @@ def opinfo_expression(
 
 
 def _terms(wanted: tuple[tuple[Made, str], ...], bad: set[str], device: str) -> Iterator[str]:
-    """Words that every good name has one of."""
+    """Words, one of which every wanted name has."""
     for test, name in wanted:
         if test.ending is None:
             yield f"_{name}_{device}"
@@ -88,7 +90,7 @@ def _terms(wanted: tuple[tuple[Made, str], ...], bad: set[str], device: str) -> 
 
 
 def _patterns(test: Made, opinfo: str, bad: set[str], device: str) -> tuple[str, ...]:
-    """For unittest, which tells capital letters from small ones, but has no "not"."""
+    """Patterns for unittest, which distinguishes case but has no "not"."""
     ending = device if test.ending is None else test.ending
     short = f"_{opinfo}_{ending}"
     begins = f"*.{test.of(opinfo, device)}" if any(short in one for one in bad) else f"*{short}"
@@ -96,7 +98,7 @@ def _patterns(test: Made, opinfo: str, bad: set[str], device: str) -> tuple[str,
 
 
 def _shortest(terms: Iterable[str]) -> list[str]:
-    """Without the terms that others are a part of."""
+    """The terms without those that contain another."""
     unique = list(dict.fromkeys(terms))
     return [
         one
@@ -106,7 +108,8 @@ def _shortest(terms: Iterable[str]) -> list[str]:
 
 
 def _excluding(terms: list[str], good: set[str], bad: set[str], without: list[str]) -> str | None:
-    """The terms without the bad names that they select; None when good ones would go too."""
+    """The terms with exclusions of the unwanted names that they select; None if wanted ones would
+    be excluded."""
     chosen = " or ".join(terms)
     caught = {_distinct(terms, one, good) for one in bad if _selects(terms, one)}
     if "" in caught:
@@ -127,7 +130,7 @@ def _selects(terms: Iterable[str], name: str) -> bool:
 
 
 def _distinct(terms: list[str], name: str, good: set[str]) -> str:
-    """The shortest part of a name, in whole words, that takes it out and leaves the good in."""
+    """The shortest part of a name, in whole words, that excludes it but no wanted one."""
     words = re.split(r"(?<=[^_])_", name)
     for count in range(1, len(words) + 1):
         part = "_".join(words[-count:])
@@ -144,10 +147,11 @@ def _part_of_any(part: str, names: set[str]) -> bool:
 def named_expression(
     cls: str, name: str, others: Iterable[tuple[str, str]], path: str = ""
 ) -> Expression:
-    """Selects one test function, with all that is made of it for devices and parameters.
+    """Selects one test function with all tests made from it.
 
-    ``others`` are the (class, name) of all tests of the file. pytest looks into the file's
-    name too: a test whose name is a part of that is asked for by unittest's patterns."""
+    ``others`` are the (class, name) of all tests of the file. pytest also matches the file's name:
+    a test whose name is part of that is selected by unittest's patterns.
+    """
     terms = [cls, name] if cls else [name]
     wrong = [one for one in others if one != (cls, name) and _both(cls, name, one)]
     if name.lower() in path.rpartition("/")[2].lower():
@@ -162,7 +166,7 @@ def named_expression(
 
 
 def joined(expressions: Sequence[Expression]) -> Expression:
-    """Selects what any of some expressions selects, all for the same file and runner."""
+    """Selects what any of the expressions selects, all for the same file and runner."""
     first = expressions[0]
     texts = dict.fromkeys(e.arguments[1] for e in expressions if e.runner == first.runner)
     wider = [t for t in texts if not any(t != u and t.startswith(u) for u in texts)]
@@ -182,12 +186,12 @@ def _longer(other: str, name: str) -> bool:
 
 
 def _both(cls: str, name: str, other: tuple[str, str]) -> bool:
-    """Whether the words select the other test too, with a device behind its name."""
+    """Whether the words also select the other test, with a device behind its name."""
     return cls.lower() in other[0].lower() and name.lower() in f"{other[1]}_".lower()
 
 
 def _apart(cls: str, name: str, other: tuple[str, str]) -> str:
-    """A word that is in the other test alone; empty when there is none."""
+    """A word only in the other test's name; empty if there is none."""
     if other[1].lower() not in name.lower():
         return other[1]
     return other[0] if other[0].lower() not in cls.lower() else ""
@@ -197,17 +201,18 @@ def _apart(cls: str, name: str, other: tuple[str, str]) -> str:
 
 _STARTS = regex(r"[A-Za-z_][\w.]*")
 _WRITTEN_OUT = ("range", "torch", "itertools.product", "product", "True", "False")
-"""What these give are numbers, dtypes, or tuples of what is written in their brackets."""
+"""Functions whose values are numbers, dtypes, or tuples of their literal arguments."""
 _COMPREHENSION = regex(r"\bfor\b[^\]]*\bin\b")
 
 
 def varied_names(
     one: Parametrized, opinfos: Iterable[str], modules: Iterable[str], lists: Mapping[str, str]
 ) -> tuple[str, ...] | None:
-    """Names of its tests that end like those of OpInfos; None when only a run can tell them.
+    """Names of its tests that end like those of OpInfos; None if unknown before a run.
 
-    ``modules`` are the names of ModuleInfos as tests have them, ``lists`` the texts that
-    variables of the file are assigned."""
+    ``modules`` are the names of ModuleInfos in tests, ``lists`` the source of variables of the
+    file.
+    """
     if one.decorator == "modules":
         return tuple(f"{one.name}_{module}" for module in modules) or None
     values = _written(one.values, lists) if one.decorator == "parametrize" else one.values
@@ -223,7 +228,7 @@ def _has(values: str, opinfo: str) -> bool:
 
 
 def _written(arguments: str, lists: Mapping[str, str]) -> str | None:
-    """The values of a ``@parametrize`` as written; None for those that are computed."""
+    """The literal values of ``@parametrize``; None for computed ones."""
     values = arguments.partition('",')[2] or arguments.partition("',")[2]
     head = _STARTS.match(values.strip())
     if head and head[0] in lists:

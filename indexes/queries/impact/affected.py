@@ -167,7 +167,6 @@ class _Comparison:
             self.starts.append(Start(impacts.facts.operator(name, side), rule))
 
     def _at_entry(self, where: Location) -> list[str]:
-        """The overload of an entry, and the generated ones."""
         try:
             places = self.index.at(where.path, where.line)
         except NotFound:
@@ -309,7 +308,6 @@ class _Comparison:
             self.opinfos += self._opinfos_naming({n for n in names if not _is_database(n)})
 
     def _opinfos_naming(self, names: set[str]) -> Iterator[Found]:
-        """The OpInfos whose rows name changed functions of their file."""
         files: dict[str, list[Found]] = {}
         for one in StoredPython(self.index.facts.store).of_kinds("opinfo") if names else ():
             files.setdefault(one[0], []).append(one)
@@ -350,12 +348,10 @@ class _Comparison:
 
 
 def _is_database(name: str) -> bool:
-    """Whether a statement defines or extends a list of OpInfos."""
     return name.endswith(("_db", "<statement>"))
 
 
 def _opinfos_changed(file: FileChange) -> Iterator[Found]:
-    """The OpInfos of a file with changed lines."""
     new = file.new or b""
     lines = set(changed_lines(file.old or b"", new))
     for fact in read_opinfo(Text(new), file.path)[0]:

@@ -185,7 +185,6 @@ class Impacts:
         return [Start(Node.of(known)) for known in inside if _length(known) == narrow]
 
     def _stub_lines(self, path: str, line: int) -> list[Start]:
-        """The stub of a DECLARE, DEFINE or REGISTER line."""
         stubs = {use.stub: None for use in self.facts.macro_uses_at(path, line) if use.stub}
         return [
             Start(stub_node(use))
@@ -210,7 +209,6 @@ class Impacts:
         return found
 
     def _file(self, path: str) -> list[Start]:
-        """Everything that a file defines."""
         if path.endswith(".py"):
             outer = [b for b in self.python.blocks(path) if b.head.parent < 0]
             return [Start(python_node(path, b)) for b in outer]
@@ -244,7 +242,6 @@ class Impacts:
         ]
 
     def _blocks(self, hits: Iterable[Hit]) -> list[Start]:
-        """The Python functions and classes that begin at the hits."""
         return [
             Start(python_node(hit.location.path, block))
             for hit in hits
@@ -260,12 +257,10 @@ class Impacts:
         return [Start(node)] if callers_outside(self.facts, name) else []
 
     def _macros(self, symbol: str) -> list[Start]:
-        """Macros without parameters."""
         found = self.facts.named(symbol)
         return [Start(Node.of(known)) for known in found if known.definition.kind == "macro"]
 
     def _in_formulas(self, symbol: str) -> list[Start]:
-        """Formulas that call a function defined outside this source."""
         name = symbol.rpartition("::")[2]
         return [
             Start(formula_node(entry, formula), f"it calls {name}, which is not in this source")

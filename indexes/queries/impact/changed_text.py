@@ -65,7 +65,6 @@ def _entries(text: str) -> dict[str, tuple[int, int, dict[str, str]]]:
 
 
 def _fields(block: str) -> dict[str, str]:
-    """The fields of an entry, each on one line with single spaces."""
     found: dict[str, str] = {}
     current = "func"
     for at, line in enumerate(block.split("\n")):
@@ -148,7 +147,6 @@ def _is_block(node: ast.stmt) -> bool:
 
 
 def _bound(node: ast.stmt) -> str:
-    """The name that a statement assigns."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets

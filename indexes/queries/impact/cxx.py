@@ -1,4 +1,4 @@
-"""What is reached from a C++ definition: one edge at a time."""
+"""Edges from a C++ definition to what depends on it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from indexes.queries.places import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
 
 MANY = 60
-"""Uses whose receiver is not known: of more than these none is followed, which is said."""
+"""With more uses on receivers of unknown type, none is followed, and the answer says so."""
 MAX_READ_FOR = 12
-"""Definitions for which files are read whose bodies the index does not keep."""
+"""Definitions for which files are read whose bodies the index lacks."""
 MAX_SEARCHES = 40
 """Names looked for in the texts of files, in one walk: a few hundredths of a second each. What is
 left is said."""
@@ -79,7 +79,7 @@ class CppEdges(DispatchEdges):
         return self.facts.keys.serving(op, key) or self.facts.keys.every
 
     def _served(self, op: str, key: str, keys: Keys | None) -> bool:
-        """Whether an operator's kernel for a key is reached with some keys; what is not is kept."""
+        """Whether an operator's kernel for a key is reached with some keys; others are recorded."""
         if keys is None or self._serving(op, key) & keys:
             return True
         self.other_keys.setdefault(op, set()).add(key)
@@ -95,7 +95,6 @@ class CppEdges(DispatchEdges):
             yield Edge(Node.of(made), "a use of the macro defines it", made.definition.location)
 
     def _functor(self, owner: Known) -> Iterator[Edge]:
-        """What a class holds changes with it."""
         inside = owner.definition.location
         for method in self.facts.methods(owner.definition):
             where = method.definition.location
@@ -104,7 +103,7 @@ class CppEdges(DispatchEdges):
             yield Edge(Node.of(method), "a method of the class", where, "by rule")
 
     def _stubs(self, known: Known) -> Iterator[Edge]:
-        """The stubs that it is registered on; of what is gone, those that still name it."""
+        """The stubs that it is registered on; for a removed one, those that still name it."""
         if known.definition.kind != "function":
             return
         if known.id < 0:
@@ -142,7 +141,6 @@ class CppEdges(DispatchEdges):
         return _each_once([*self._indexed_uses(known), *self._reliable(known, others)])
 
     def _indexed_uses(self, known: Known) -> Iterator[Edge]:
-        """Uses in the bodies that the index keeps."""
         yield from self._edges(uses_of(self.facts, known))
         if known.definition.name == "operator()":
             yield from self._class_of(known)
@@ -162,7 +160,7 @@ class CppEdges(DispatchEdges):
                 yield Edge(Node.of(one), "the operator() of the class", found.location)
 
     def _other_uses(self, known: Known, first: bool) -> Iterator[Edge]:
-        """Uses that only texts tell: names of types and values, bodies that are not kept."""
+        """Uses found in texts only: names of types and values, bodies that the index lacks."""
         found = known.definition
         if found.kind == "macro_use" or not found.name.isidentifier():
             if found.name != "operator()" and found.name.startswith("operator"):
@@ -180,7 +178,6 @@ class CppEdges(DispatchEdges):
             yield from self._edges(self._unread.edges_to(known, self.unfollowed))
 
     def _is_read_for(self, known: Known) -> bool:
-        """Whether files that the index keeps no bodies of are read for what changes."""
         self._read_for.setdefault(known.id)
         if len(self._read_for) <= MAX_READ_FOR:
             return True
@@ -195,7 +192,8 @@ class CppEdges(DispatchEdges):
         return UnreadBodies(self.facts)
 
     def _reliable(self, known: Known, edges: list[Edge]) -> list[Edge]:
-        """Without name-only uses, where they are so many that they would reach everything."""
+        """The edges without name-only uses, if there are so many that they would reach
+        everything."""
         sure = [edge for edge in edges if edge.confidence != "ambiguous"]
         left = len(edges) - len(sure)
         if left <= MANY:
@@ -249,7 +247,6 @@ class CppEdges(DispatchEdges):
 
 
 def _each_once(edges: Iterable[Edge]) -> list[Edge]:
-    """The surest edge to each definition."""
     rank: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
     found: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda one: rank[one.confidence]):
@@ -258,19 +255,16 @@ def _each_once(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _is_local(known: Known) -> bool:
-    """Whether no other file can use it."""
     found = known.definition
     local = "(anonymous)" in found.scope or found.kind == "macro"
     return local and not is_header(found.location.path) and keeps_bodies(found.location.path)
 
 
 def _is_plain_macro(known: Known) -> bool:
-    """Whether it is a macro without parameters, whose uses only texts tell."""
     return known.definition.kind == "macro" and known.id < 0
 
 
 def _aspect(key: str, otherwise: str = "kernel") -> str:
-    """What of an operator a dispatch key's registration is."""
     if "Meta" in key:
         return "meta"
     if key.startswith("FuncTorch") or "Batched" in key:

@@ -1,4 +1,4 @@
-"""What is reached from a stub or an operator: the bodies and formulas that call it."""
+"""Edges from a stub or an operator to the bodies and formulas that call it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from indexes.queries.impact.python import python_node
 from indexes.queries.written_operators import LIMIT, WrittenOperators, WrittenUse
 
 MAX_READ = 10
-"""Operators that texts are read for in one walk: up to a second each."""
+"""Operators searched in texts during one walk: up to a second each."""
 UNREAD = (
     "Python that calls operators through torch.ops, and strings that name them, are not followed:"
     " torchnav callers OPERATOR lists them"
@@ -58,7 +58,8 @@ class DispatchEdges:
             yield Edge(node, rule, at, *sure, dispatch=dispatch)
 
     def _generated_stub(self, node: Node) -> Iterator[Edge]:
-        """torchgen defines ``add_stub``, and calls it, from ``ufunc_inner_loop`` of ``add.out``."""
+        """The operators whose generated kernel calls a stub of ``ufunc_inner_loop``:
+        ``add_stub``."""
         for native in self.facts.overloads(node.symbol.removesuffix("_stub")):
             if not native.ufunc_inner_loop or not node.symbol.endswith("_stub"):
                 continue
@@ -73,8 +74,8 @@ class DispatchEdges:
                         )
 
     def of_operator(self, name: str, first: bool = False) -> Iterator[Edge]:
-        """The bodies and formulas that call an operator, through the dispatcher. ``first`` is for
-        what is asked for itself: texts are read for an operator of ATen too."""
+        """The bodies and formulas that call an operator through the dispatcher. ``first``: search
+        texts for operators of ATen too."""
         native = self.facts.native(name)
         if native is None:
             return
@@ -104,7 +105,7 @@ class DispatchEdges:
                 yield Edge(node, rule, native.location, "by rule", dispatch=True)
 
     def _written(self, native: NativeFunction) -> Iterator[Edge]:
-        """What names an operator in a text: the only way to one of a library."""
+        """Uses in texts, the only ones for an operator of a library."""
         self._read.add(native.name)
         if len(self._read) > MAX_READ:
             self.unfollowed.append(f"{native.name}: where it is named was not looked for")
@@ -126,7 +127,7 @@ class DispatchEdges:
         return WrittenOperators(self.facts, self.facts.corpus)
 
     def formulas(self, uses: Iterable[Use], what: str, dispatch: bool = False) -> Iterator[Edge]:
-        """The formulas of derivatives.yaml from which edges lead."""
+        """The formulas of derivatives.yaml from which the edges lead."""
         for use in uses:
             entry = self.facts.entry(-1 - use.caller)
             for formula in (one for each in entry.sets for one in each.formulas):
@@ -138,7 +139,7 @@ class DispatchEdges:
 
 
 def _enclosing(use: WrittenUse) -> Node:
-    """What a line that names an operator stands in: a function, or the file."""
+    """The function around a line that names an operator, or the file."""
     path, around = use.location.path, use.around
     if around is None:
         return Node("file", path, path, use.location)
@@ -146,12 +147,11 @@ def _enclosing(use: WrittenUse) -> Node:
 
 
 def formula_node(entry: DerivativeEntry, formula: Formula) -> Node:
-    """The node of one formula of derivatives.yaml."""
     symbol = f"{entry.op}: {', '.join(formula.inputs)}: {formula.text}"
     return Node("formula", str(formula.location), symbol, formula.location)
 
 
 def stub_node(use: StubUse) -> Node:
-    """The node of the stub that a line registers a function on, for its device."""
+    """The node of a registration's stub, for its device."""
     symbol, key = use.stub.rpartition("::")[2], stub_name(stub_scope(use), use.stub)
     return Node("stub", key, symbol, use.location, device=device_of(use))

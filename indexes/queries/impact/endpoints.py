@@ -95,7 +95,6 @@ def fold(operators: Sequence[ReachedOperator]) -> tuple[list[ReachedOperator], l
 
 
 def _reason(one: ReachedOperator, near: bool, callers: int) -> str:
-    """Why a caller is not listed; empty if it is."""
     if callers >= MAX_CALLERS:
         return "operators that call those"
     if one.composite and not near:
@@ -117,7 +116,6 @@ def elsewhere(other: Mapping[str, Iterable[str]], reached: Iterable[str]) -> lis
 
 
 def _is_near(one: ReachedOperator, names: set[str]) -> bool:
-    """Whether an operator has the base name of a listed one."""
     return _word(one.name) in names
 
 

@@ -226,14 +226,12 @@ class ImpactFacts(Lookup):
                     yield Edge(node, rule, at, "ambiguous", len(classes))
 
     def _is_untold(self, receiver: str) -> bool:
-        """Whether a receiver's mark says nothing about its class."""
         if receiver == "?" or receiver.startswith("."):
             return True
         classes = (one for one in self.named(receiver) if one.definition.kind == "class")
         return len(receiver) > 1 and receiver != "this" and not any(classes)
 
     def _find_class_of(self, known: Known) -> str:
-        """The class of a method; empty for a free function."""
         outer, _, owner = plain_scope(known.definition.scope).rpartition("::")
         for one in self.named(owner) if owner else ():
             if one.definition.kind == "class" and plain_scope(one.definition.scope) == outer:

@@ -53,7 +53,6 @@ class KeySets:
     # ----------------------------------------------------------------------- operators
 
     def _own(self, op: str) -> Keys:
-        """The backends with a kernel of the operator's own."""
         return self.every & self._registered.get(op, frozenset())
 
     def _of_operator(self, op: str) -> Keys:
@@ -140,7 +139,6 @@ class KeySets:
 
     @cached_property
     def _registered(self) -> dict[str, frozenset[str]]:
-        """The keys with a registration, by operator."""
         found: dict[str, set[str]] = {}
         sql = "SELECT op,key FROM kernels UNION SELECT op,key FROM library_kernels"
         for op, key in self._store.query(sql):

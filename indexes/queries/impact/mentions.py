@@ -114,7 +114,6 @@ def _through_using(mention: Mention, known: Known, facts: ImpactFacts) -> bool:
 
 
 def _made_class(known: Known, facts: ImpactFacts) -> Known | None:
-    """The class of a constructor or destructor."""
     found = known.definition
     owner = plain_scope(found.scope).rpartition("::")[2]
     if found.name.lstrip("~") != owner:
@@ -164,7 +163,6 @@ class GeneratedCallers:
         return [*yes, *self._corpus.files_with(name, "cpp", lambda p: _TEMPLATES in f"/{p}")]
 
     def _line(self, path: str, name: str) -> int:
-        """The first line that writes a call; 0 if none does."""
         called = re.compile(rf"(?<![\w.]){re.escape(name)}\s*(?:<[^;(){{}}]*>)?\(")
         for text, line in self._strings(path):
             if match := called.search(text):

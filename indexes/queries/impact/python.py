@@ -212,7 +212,6 @@ def add_callers(
 
 
 def _entry(index: Index, operators: tuple[str, ...]) -> Location | None:
-    """The entry of the operator with this generated binding."""
     native = index.native(operators[0]) if operators else None
     return native.location if native else None
 

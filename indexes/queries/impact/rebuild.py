@@ -162,7 +162,6 @@ class Rebuild:
 
     @cached_property
     def _graph(self) -> dict[str, set[str]]:
-        """The includers of each file, generated ones included."""
         graph: dict[str, set[str]] = {}
         included = self._facts.includes()
         generated: set[str] = set()
@@ -194,7 +193,6 @@ class Rebuild:
         return here or (name if self._template(name) else "")
 
     def _template(self, name: str) -> str:
-        """The template of a generated header."""
         if operator := _OF_OPERATOR.match(name):
             return _ATEN_TEMPLATES + _TEMPLATE_OF.get(operator[2] or "", "DispatchKeyFunction.h")
         base = name.rpartition("/")[2]
@@ -207,7 +205,6 @@ class Rebuild:
         return f"{folder}DispatchKeyFunctions.h" if _KEY_FUNCTIONS.match(name) else ""
 
     def _made_from(self, header: str) -> Iterator[str]:
-        """What a generated header depends on: its template, YAML files, other headers."""
         template = self._template(header)
         if not template:
             return
@@ -221,7 +218,6 @@ class Rebuild:
             yield f"ATen/ops/{operator[1]}_ops.h"
 
     def _included_by(self, template: str, folder: str) -> tuple[str, ...]:
-        """The includes of a template's headers in a folder."""
         included = read_includes(self._source.content(template))
         return tuple(self._targets(f"{folder}/" if folder else "", included))
 
@@ -241,7 +237,6 @@ class Rebuild:
 
     @cached_property
     def _write_if_changed(self) -> Location | None:
-        """Where torchgen skips writing a file that would not change."""
         return self._line("torchgen/utils.py", r"def _write_if_changed") or self._line(
             "tools/codegen/utils.py", r"def _write_if_changed"
         )

@@ -78,7 +78,6 @@ def tests_of(
 
 
 def _device(one: ReachedOperator) -> str:
-    """The only device on which an operator is reached; else the CPU."""
     devices = {device_of_key(key) for key in one.keys}
     return devices.pop().lower() if len(devices) == 1 and "" not in devices else "cpu"
 
@@ -107,7 +106,6 @@ def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:
 
 
 def _python_names(steps: Sequence[Step]) -> dict[str, list[str]]:
-    """The functions and classes in each changed or else reached Python file."""
     found: dict[str, list[str]] = {}
     chosen = [s for s in steps if s.kind == "python" and s.location and not s.dispatches]
     for step in chosen[:_NAMES]:

@@ -101,7 +101,6 @@ class Walk:
         return self.steps
 
     def _new_keys(self, node: Node) -> Keys:
-        """The keys with which a node is not reached yet."""
         assert node.keys is not None
         reached = self._reached.get((node.kind, node.key), frozenset())
         return node.keys - reached
@@ -123,7 +122,6 @@ class Walk:
             heapq.heappush(heap, (further, next(order), edge, parent))
 
     def _allowed(self, node: Node) -> Keys:
-        """The keys with which a node can run at all."""
         device = node.device
         if node.known:
             device = device or path_device(node.known.definition.location.path)

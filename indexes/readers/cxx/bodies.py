@@ -92,7 +92,6 @@ def call_sites(text: str, start: int, end: int) -> list[Site]:
 
 
 def _with_launches(text: str, body: str, end: int, sites: list[Site]) -> list[Site]:
-    """Calls and launches in order. A place that looks like both is a launch."""
     found = {site.start: site for site in sites}
     for match in _LAUNCH.finditer(body):
         if call := _spelled(f"<<<{match[1]}"):

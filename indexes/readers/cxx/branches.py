@@ -87,7 +87,6 @@ def find_arms(
 
 
 def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
-    """The parts under ``#if`` and ``#else``."""
     open_: list[tuple[int, str]] = []
     for offset, kind, conditions in directives:
         if kind != IF and open_:
@@ -117,7 +116,6 @@ def answers(
 
 
 def _has_other(one: Arm, builds: Sequence[Arm]) -> bool:
-    """Whether other builds have an ``#else`` instead."""
     return any(one.end == other.start or one.start == other.end for other in builds)
 
 
@@ -228,7 +226,6 @@ class _Arms:
         return at + 1
 
     def _begins(self, at: int) -> bool:
-        """Whether the offset is in front of a whole expression."""
         text = self.text
         char = text[at]
         if char == ":":
@@ -240,7 +237,6 @@ class _Arms:
         return char in "({[,;?}"
 
     def _is_else(self, at: int) -> bool:
-        """Whether an ``if`` follows ``else``."""
         return self.text[max(at - 20, self.start) : at].rstrip().endswith("else")
 
     def _both_leave(self, at: int) -> bool:

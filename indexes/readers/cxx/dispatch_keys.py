@@ -88,7 +88,6 @@ class _Header:
     def _per_backend(
         self, functionality: str, block: Mapping[str, int], backends: tuple[str, ...]
     ) -> Iterator[RuntimeKey]:
-        """The keys of a functionality, in the order of the backends."""
         for (name, line), backend in zip(block.items(), backends, strict=False):
             yield RuntimeKey(name, functionality, backend, Location(self._path, line))
 
@@ -128,7 +127,6 @@ class _Header:
 def _sorted(
     names: Mapping[str, int],
 ) -> tuple[dict[str, int], dict[str, dict[str, int]], dict[str, int]]:
-    """Sorts names into plain runtime keys, keys per backend and alias keys."""
     plain: dict[str, int] = {}
     blocks: dict[str, dict[str, int]] = {}
     aliases: dict[str, int] = {}

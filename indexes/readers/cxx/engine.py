@@ -144,7 +144,6 @@ def _name(function: Found) -> str:
 
 
 def _head(scan: Scan, function: Found) -> int:
-    """Offset of the start of the definition."""
     text = scan.plain[function.head : function.start]
     return function.head + len(text) - len(text.lstrip())
 
@@ -226,7 +225,6 @@ _DECLARED_TYPE = regex(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z"
 
 
 def _declaration(name: str, within: str) -> tuple[str, str] | None:
-    """The declared type of a variable, and its initializer."""
     at = within.find(name) if name else -1
     while at >= 0:
         use = _DECLARES.match(within, at + len(name))
@@ -248,7 +246,6 @@ def _only(names: set[str]) -> str | None:
 
 
 def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, tuple[str, ...]]:
-    """The phases of each function, in order."""
     entries = {name: phase for phase in reversed(PHASES) for name in calls if _begins(phase, name)}
     found: dict[str, list[str]] = {name: [] for name in calls}
     for phase in PHASES:
@@ -260,7 +257,6 @@ def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, tuple[str, 
 
 
 def _begins(phase: Phase, name: str) -> bool:
-    """Whether a function is an entry point of a phase."""
     last = name.rpartition("::")[2]
     return last in phase.entry_points and _class_of(name) in ("", *_CLASSES)
 
@@ -305,6 +301,5 @@ def _declared(
 
 
 def _declares(text: str) -> bool:
-    """Whether a statement declares a function defined elsewhere."""
     made = re.search(r"=\s*(?:delete|default)\s*$", text) is not None or "}" in text
     return is_function(text) and not is_type(text) and not made

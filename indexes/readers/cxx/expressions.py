@@ -100,7 +100,6 @@ class Expressions:
             self._names.setdefault(name, []).append((start, end, mark))
 
     def _lambda(self, captured: int, opened: int) -> None:
-        """Declares a lambda's parameters in its body."""
         closed = self.brackets.closes.get(opened, -1)
         body = self.text.find("{", closed, self._end)
         first = self.brackets.opens.get(captured, -1)
@@ -261,7 +260,6 @@ class Expressions:
         return None
 
     def _before(self, at: int) -> int:
-        """The last offset before ``at`` that is not a space."""
         if self.text[at - 1] not in _SPACE:
             return at - 1
         line = self.text[max(self._start, at - 200) : at]
@@ -318,7 +316,6 @@ class Expressions:
         return None
 
     def _named(self, at: int) -> tuple[int, str]:
-        """The mark of a name or a member."""
         line = self.text[max(self._start, at - 160) : at + 1]
         begin = at + 1 - (len(line) - len(line.rstrip(_PATH)))
         before = self._before(begin)

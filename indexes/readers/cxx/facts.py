@@ -154,7 +154,6 @@ class _Assembler:
         return self.facts
 
     def _left_out(self, reader: Reader) -> Iterator[Problem]:
-        """Problems for parts of bodies that were not read."""
         for at, made in reader.macros.made.items():
             if made.refused:
                 yield made.problem(self.path, self.line(at))
@@ -162,7 +161,6 @@ class _Assembler:
         yield from (Problem(self.path, line, words) for line in reader.too_deep)
 
     def _host_names(self) -> Iterator[DefinitionFact]:
-        """The names of Metal kernels, each with its function."""
         for one in host_names(self.scan.plain, self.scan.lexed.text):
             line, guard = self.line(one.offset), self._guard(one.offset)
             qualifier, _, function = one.function.rpartition("::")
@@ -179,7 +177,6 @@ class _Assembler:
         return UseFact(use.name, arguments, use.scope, place, guard, use.start, None, end_line)
 
     def _drop_the_dead(self) -> None:
-        """Removes what stands under ``#if 0``."""
         facts = self.facts
         facts.definitions = [d for d in facts.definitions if not _is_dead(d.guard)]
         facts.uses = [u for u in facts.uses if not _is_dead(u.guard)]

@@ -198,7 +198,6 @@ def _read_class(text: str, start: int, stop: int) -> Head | None:
 
 
 def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
-    """The function whose parameter list is the first that belongs to a declarator."""
     fallback: Head | None = None
     at = start
     while (opened := text.find("(", at, stop)) >= 0:

@@ -137,7 +137,6 @@ class _Expression:
         return found
 
     def _next(self, *signs: str) -> bool:
-        """Consumes one of these signs if it comes next."""
         if self._rest and self._rest[-1] in [("sign", sign) for sign in signs]:
             self._rest.pop()
             return True
@@ -192,7 +191,6 @@ class _Expression:
         return self._algebra.all() if which == "FULL" else frozenset()
 
     def _closing(self) -> int:
-        """The number of tokens before the closing sign."""
         depth = 0
         for at, (_, text) in enumerate(reversed(self._rest)):
             depth += (text in "({") - (text in ")}")

@@ -140,7 +140,6 @@ class _Directives:
         self.stack.append(([condition], self._within(condition)))
 
     def _within(self, condition: str) -> tuple[str, ...]:
-        """The conditions in force with another one added."""
         outer = self._in_force()
         return outer if len(outer) >= CXX_NESTING else (*outer, condition)
 
@@ -207,7 +206,6 @@ def _denies(guard: str, other: str) -> bool:
 
 
 def _conjuncts(guard: str) -> set[str]:
-    """The operands of ``&&`` outside brackets."""
     parts: list[str] = []
     for part in guard.split(" && "):
         if parts and parts[-1].count("(") > parts[-1].count(")"):
@@ -242,7 +240,6 @@ def lex(text: str) -> Lexed:
 
 
 def _line_start(text: str, at: int) -> int:
-    """The start of the line around ``at``."""
     return text.rfind("\n", 0, at) + 1
 
 
@@ -274,5 +271,4 @@ def read_includes(data: bytes) -> tuple[Include, ...]:
 
 
 def _begins_line(data: bytes, at: int) -> bool:
-    """Whether only spaces precede an offset on its line."""
     return not data[data.rfind(b"\n", 0, at) + 1 : at].strip(b" \t")

@@ -113,7 +113,6 @@ class LocalNames:
         return _WORD.sub(lambda word: str(self._type(word[0], at) or word[0]), template)
 
     def _type(self, name: str, at: int) -> _Type | None:
-        """The last declaration of a name before an offset."""
         declared: Sequence[_Type] = self._types.get(name, ())
         before = bisect_left(declared, at, key=lambda one: one.offset)
         return declared[before - 1] if before else None
@@ -167,7 +166,6 @@ class LocalValues:
         return self._known[name]
 
     def _of_builds(self, name: str, values: Sequence[str]) -> str:
-        """The values of a name under ``#ifdef`` and ``#else``."""
         places = self._assigned[name]
         between = [one for one in self._directives if places[0] < one[0] < places[-1]]
         if len(values) != 2 or not all(values) or [kind for _, kind, _ in between] != [ELSE]:
@@ -210,7 +208,6 @@ class LocalValues:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is one expression without lists and lambdas."""
     if any(char in text for char in "{}[];"):
         return False
     depth = 0

@@ -76,7 +76,6 @@ def _variables(
 
 
 def _groups(clean: str, strings: list[int]) -> Iterator[list[tuple[int, int]]]:
-    """The literals of each statement."""
     group: list[tuple[int, int]] = []
     for start in strings:
         end = clean.find('"', start + 1) + 1
@@ -95,7 +94,6 @@ def _parted(clean: str, start: int, stop: int) -> bool:
 
 
 def _statement(clean: str, at: int) -> int:
-    """The start of the statement around an offset."""
     furthest = max(0, at - _FURTHEST)
     return max(clean.rfind(mark, furthest, at) + 1 for mark in ";{}") or furthest
 
@@ -169,7 +167,6 @@ def _parts(
 
 
 def _content(text: str, start: int, end: int) -> str:
-    """The text between the quotes of a literal."""
     raw = text[start - 1 : start] == "R"
     found = text[start + 1 : end - 1]
     return found.partition("(")[2].rpartition(")")[0] if raw else found

@@ -119,7 +119,6 @@ class Preprocessor:
         return self._lookup(text) if text[0].isalpha() or text[0] == "_" else None
 
     def _replaced(self, macro: MacroFact, given: list[list[Token]]) -> str:
-        """The body of a macro with the arguments of a use inserted."""
         if macro.parameters is None:
             return substitute(macro.body, {}, {})
         texts = ["".join(text for text, _ in one).strip() for one in given]

@@ -82,7 +82,6 @@ def uses(text: str, word: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """The start and end of ``/* */`` comments."""
     start = text.find("/*")
     while start >= 0:
         close = text.find("*/", start + 2)
@@ -103,7 +102,6 @@ def _throws(text: str) -> Iterator[RemarkFact]:
 
 
 def _asserts(text: str) -> Iterator[RemarkFact]:
-    """The internal asserts with their conditions."""
     for line, found in uses(text, _ASSERT) if "_ASSERT" in text else ():
         yield RemarkFact("assert", found[1], line)
 
@@ -115,7 +113,6 @@ _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?
 
 
 def _bare_checks(text: str) -> Iterator[RemarkFact]:
-    """The conditions of ``TORCH_CHECK(condition)`` without a message."""
     line_of = LineCount(text)
     for match in _CHECK.finditer(text):
         condition = _only_argument(text, match.end())
@@ -171,7 +168,6 @@ _LONGEST = 200
 
 
 def _notes(text: str) -> Iterator[RemarkFact]:
-    """The comments with TODO or FIXME, with their continuation lines."""
     line_of, done = LineCount(text), 0
     for match in _WORD.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
@@ -199,7 +195,6 @@ FEWEST_LINES = 12
 
 
 def _bodies(text: str, functions: Iterable[Lines]) -> Iterator[RemarkFact]:
-    """Digests of the code of the long free functions."""
     lines: list[str] = []
     outer = 0
     for first, last in sorted(functions):

@@ -133,7 +133,6 @@ class _Scanner:
         return self.scan
 
     def _braces(self, at: int, stop: int) -> None:
-        """Handles the braces between two offsets."""
         find = self.text.find
         while at < stop:
             if self.depth:
@@ -200,7 +199,6 @@ class _Scanner:
         return self.stack[-1][1] if self.stack else ""
 
     def _enter(self, head: Head, at: int, start: int) -> None:
-        """Opens the scope of a head between ``start`` and the brace ``at``."""
         if head.kind in ("namespace", "class", "enum"):
             if len(self.stack) < CXX_NESTING:
                 self._push(head, at)
@@ -292,7 +290,6 @@ class _Scanner:
         return rest if uses else at
 
     def _balance(self, start: int, semicolon: int, stop: int) -> int:
-        """The first semicolon from ``semicolon`` on outside parentheses."""
         text, depth = self.text, 0
         while semicolon >= 0:
             depth += text.count("(", start, semicolon) - text.count(")", start, semicolon)

@@ -164,7 +164,6 @@ class Reader:
                 yield Call(name, qualifier, self.text.line(at), kind, flat(template))
 
     def _is_dead(self, offset: int) -> bool:
-        """Whether an offset is under ``#if 0``."""
         place = bisect_left(self._offsets, offset)
         return place > 0 and NEVER in self.text.directives[place - 1][2]
 
@@ -332,7 +331,6 @@ class _Reading:
         return named
 
     def _macro(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
-        """The use of a macro of this file or another."""
         if site.name in self.reader.macros and site.kind == "call" and not site.qualifier:
             self._expand(site, parts)
             self._given_to_macro(parts, _AFTER_MACRO)
@@ -373,7 +371,6 @@ class _Reading:
     def _name(
         self, at: int, before: str | None, rooted: str | None, path: str, template: str | None
     ) -> None:
-        """Adds a name if it can be a function's."""
         qualifier, _, name = path.rpartition("::")
         pointed = bool(before)
         if not (pointed or qualifier or name in self.reader.here or name.endswith("_stub")):
@@ -389,7 +386,6 @@ class _Reading:
     # ------------------------------------------------------------------- macros, messages
 
     def _expand(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
-        """The calls in the expansion of the file's own macro, at the place of its use."""
         given = [self.plain[start:end] for start, end in parts]
         outer = partial(self.known.declared, at=site.start)
         for text in self.reader.macros.expanded(site.name, given, site.start):

@@ -54,7 +54,6 @@ def _linter(table: dict[str, Any], lines: dict[str, int]) -> Linter:
 
 
 def _fits(pattern: str, path: str) -> bool:
-    """Whether a path matches one of the patterns, of which there are hundreds."""
     begins = path.startswith(re.split(r"[*?\[]", pattern, maxsplit=1)[0])
     return begins and _pattern(pattern).fullmatch(path) is not None
 

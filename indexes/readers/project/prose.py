@@ -33,13 +33,11 @@ def read_structure(data: bytes, path: str) -> dict[str, Words]:
 
 
 def _split(item: str) -> tuple[str, str, str]:
-    """The links at the start of an item, and the text about them."""
     dash = _DASH.search(item)
     return (item[: dash.start()], "-", item[dash.end() :]) if dash else (item, "", "")
 
 
 def _items(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The items of the section with their continuation lines."""
     item, start, inside = "", 0, False
     for number, line in enumerate(lines, 1):
         if _HEADING.match(line):
@@ -90,5 +88,4 @@ def _first(text: str, where: Location) -> Words | None:
 
 
 def _plain(text: str) -> str:
-    """Markdown without links and emphasis."""
     return " ".join(_LINK.sub(r"\1", text).replace("`", "").replace("**", "").split())

@@ -65,7 +65,6 @@ def _category(node: ast.stmt) -> str:
 
 
 def _asked(test: ast.expr) -> tuple[tuple[str, ...], bool]:
-    """The words that a condition tests the path for, and whether in lower case."""
     if isinstance(test, ast.Call) and len(test.args) == 2:
         file, words = test.args
         return tuple(texts(words)), "lower" in ast.unparse(file)

@@ -179,7 +179,6 @@ def _extend(loop: ast.For, names: dict[str, Names]) -> None:
 
 
 def _names(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
-    """The strings in an expression; None if it is anything else."""
     if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
         return _all([_element(element, names) for element in node.elts])
     if isinstance(node, ast.Dict):

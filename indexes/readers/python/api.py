@@ -177,7 +177,6 @@ class _Reader:
             yield PythonFact("module", target, symbol, node.lineno, end, detail)
 
     def _methods(self, node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-        """The methods of a class, including those of its bases in the same file."""
         classes = {one.name: one for one in self._tree.body if isinstance(one, ast.ClassDef)}
         found: dict[str, ast.FunctionDef] = {}
         for name in (base.id for base in reversed(node.bases) if isinstance(base, ast.Name)):
@@ -267,7 +266,6 @@ def _dotted(node: ast.expr) -> str:
 def _tail_calls(
     node: ast.expr | None, assigned: dict[str, list[ast.expr]], seen: set[str]
 ) -> Iterator[ast.Call]:
-    """The calls whose result an expression returns."""
     if isinstance(node, ast.Call):
         yield node
         if isinstance(node.func, ast.Attribute):

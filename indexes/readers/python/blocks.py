@@ -134,7 +134,6 @@ def heads(
 def _head_lines(
     data: bytes, strings: Spans, keywords: tuple[bytes, ...]
 ) -> Iterator[re.Match[bytes]]:
-    """The lines of ``def`` and ``class`` outside strings."""
     spans = iter(strings.spans)
     begin, end = next(spans, _NEVER)
     for at in sorted(at for keyword in keywords for at in occurrences(data, keyword)):
@@ -169,7 +168,6 @@ def _top_level_code(data: bytes, start: int, end: int, strings: Spans) -> bool:
 
 
 def _leaves(data: bytes, found: list[Head], block: int, end: int, strings: Spans) -> bool:
-    """Whether an indented block ended before an offset, by code indented no deeper."""
     start = found[-1].start if len(found) - 1 > block else found[block].start
     return _dedented(data, start, found[block].indent, strings, end) is not None
 
@@ -177,7 +175,6 @@ def _leaves(data: bytes, found: list[Head], block: int, end: int, strings: Spans
 def _dedented(
     data: bytes, start: int, indent: int, strings: Spans, end: int
 ) -> re.Match[bytes] | None:
-    """The first line of code between two offsets that is indented no deeper than ``indent``."""
     search = _dedent(indent).search
     match = search(data, start, end)
     while match:

@@ -91,7 +91,6 @@ class Calls(Expressions):
         return self.call(callee, given, last_name(node.func), texts)
 
     def _method(self, owner: object, name: str, given: Arguments) -> object | None:
-        """The result of a known value's method; None if it has no such method."""
         if isinstance(owner, Op) and name == "py_impl":
             return registration_api.py_impl(owner, given)
         if isinstance(owner, Library) and name == "define":
@@ -147,7 +146,6 @@ class Calls(Expressions):
         return isinstance(callee, Closure) and self._calls_name(callee.node, name)
 
     def _apply(self, callee: object, given: Arguments) -> object:
-        """Calls the result of another call: mostly a decorator."""
         function = given[0][0] if given[0] else UNKNOWN
         if isinstance(callee, Pending):
             return self._register(callee, function)
@@ -218,7 +216,6 @@ class Calls(Expressions):
         return value
 
     def _as_operator(self, record: Registration, found: Pending, value: object) -> Registration:
-        """The definition of an operator by a function, with the inferred schema."""
         detail = {**found.detail}
         if isinstance(value, Closure) and "schema" in detail and not detail["schema"]:
             node = value.node
@@ -266,7 +263,6 @@ class Calls(Expressions):
                 self._register(found, UNKNOWN)
 
     def _follow(self, callee: Closure, given: Arguments) -> object:
-        """Evaluates the body of a function of the module for these arguments."""
         name = callee.function.name
         if len(self.stack) >= _MAX_DEPTH:
             return UNKNOWN

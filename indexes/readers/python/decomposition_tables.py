@@ -101,7 +101,6 @@ class _Reader:
             yield from self._operators(table, call.args[1], removed=1)
 
     def _table(self, table: str, made: ast.expr) -> Iterator[PythonFact]:
-        """The rows of an expression that makes a table."""
         if isinstance(made, ast.Dict):
             for key, value in zip(made.keys, made.values, strict=True):
                 if key is None:
@@ -125,7 +124,6 @@ class _Reader:
                 yield PythonFact("table", target, table, one.lineno, one.lineno, pack(**detail))
 
     def _inside(self, body: list[ast.stmt]) -> _Reader:
-        """The reader of a function's body, with its names for modules."""
         names = {**self._names, **dict(_assigned(body, self._names))}
         return _Reader(self._module, names, {**self._lists, **dict(_listed(body))})
 

@@ -220,7 +220,6 @@ def _given_to_super(node: ast.ClassDef) -> str:
 
 
 def _is_given_something(node: FunctionNode) -> bool:
-    """Whether a parameter has no default."""
     optional = len(node.args.defaults) + sum(one is not None for one in node.args.kw_defaults)
     return len(parameters(node)) > optional
 
@@ -229,7 +228,6 @@ _BROAD = frozenset(("BaseException", "Exception", "RuntimeError"))
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
-    """Whether an exception of a registration is ignored."""
     kind = handler.type
     broad = kind is None or (isinstance(kind, ast.Name) and kind.id in _BROAD)
     return broad and not any(isinstance(one, ast.Raise) for one in handler.body)

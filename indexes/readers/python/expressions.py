@@ -91,7 +91,6 @@ class Expressions:
         return self._outside(attribute(self.value(node.value, scope), node.attr))
 
     def _outside(self, value: object) -> object:
-        """The value of a name of another module, if known."""
         return self._known.get(value.dotted, value) if isinstance(value, Path) else value
 
     def iterated(self, value: object) -> list[object]:

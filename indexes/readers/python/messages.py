@@ -121,7 +121,6 @@ def _group(text: str, spans: list[Span], at: int) -> tuple[int, int]:
 
 
 def _joins(text: str, end: int, start: int) -> bool:
-    """Whether the text between two literals concatenates them."""
     between = _between(text, end, start)
     if not between.strip():
         return True
@@ -206,7 +205,6 @@ def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
 
 
 def _is_formatted(text: str, start: int) -> bool:
-    """Whether a literal is an f-string."""
     prefix = _PREFIX.search(text[max(0, start - 3) : start])
     return prefix is not None and "f" in prefix[0].lower()
 
@@ -241,7 +239,6 @@ def read_variables(data: bytes, path: str) -> list[MessageFact]:
 
 
 def _entries(block: ast.Module | ast.ClassDef, prefix: str) -> Iterator[MessageFact]:
-    """The names that a configuration module, or a class in it, assigns."""
     for statement in block.body:
         if isinstance(statement, ast.ClassDef):
             yield from _entries(statement, f"{prefix}{statement.name}.")

@@ -144,7 +144,6 @@ def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement itself."""
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, ast.expr):
             yield child
@@ -168,7 +167,6 @@ def _elements(node: _Display) -> list[ast.expr]:
 
 
 def _row(node: ast.expr) -> ListRow | None:
-    """The row of an element: a name, a call with one, or a tuple with one."""
     first, fails = node, False
     if isinstance(node, ast.Call) and node.args:
         first, fails = node.args[0], bool(_FAILS.search(ast.unparse(node.func)))
@@ -180,7 +178,6 @@ def _row(node: ast.expr) -> ListRow | None:
 
 
 def _named(node: ast.expr) -> str:
-    """The dotted name in an expression or string; else empty."""
     if isinstance(node, ast.Constant):
         text = node.value if isinstance(node.value, str) else ""
         return text if _OPERATOR.match(text) else ""

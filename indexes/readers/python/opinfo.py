@@ -90,7 +90,6 @@ def _database(node: ast.stmt) -> tuple[str, ast.expr] | None:
 
 
 def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Functions that make an entry with a name they are given."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and _MAKES_ENTRY.match(node.name):
             for one in ast.walk(node):
@@ -99,7 +98,6 @@ def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _listed(node: ast.expr | None) -> Iterator[_Call]:
-    """The calls in a list, including those in unpacked lists."""
     if isinstance(node, ast.Call):
         yield _Call(node, node.end_lineno or 0, {})
     elif isinstance(node, (ast.List, ast.Tuple)):

@@ -97,7 +97,6 @@ def _functions(text: str) -> Iterator[TestFunction]:
 
 
 def _arguments(after: str) -> str:
-    """The text in the brackets behind a decorator's name."""
     written = " ".join(line.strip() for line in _uncommented(after))
     return written.strip()[1:-1].strip(" ,") if written.startswith("(") else ""
 
@@ -222,7 +221,6 @@ _ENDS = regex(r"[(\[{)\]}\n]")
 
 
 def _value(text: str, start: int) -> str:
-    """An expression up to the end of its last line; empty for a table."""
     depth = 0
     for found in _ENDS.finditer(text, start, start + _LONGEST_VALUE):
         char = found[0]

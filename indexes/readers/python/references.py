@@ -104,7 +104,6 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
 
 
 def _is_no_code(before: bytes) -> bool:
-    """Whether the position behind this text is in a comment or string."""
     if b"'" in before or b'"' in before:
         before = SHORT_STRING.sub(b"", before)
     if _FORMATTED.search(before):
@@ -210,7 +209,6 @@ def _assigned(data: bytes, ops: str) -> Iterator[tuple[str, str]]:
 
 
 def _reads(data: bytes, name: str) -> Iterator[int]:
-    """The offsets of a dotted name that is not part of a longer one."""
     written = name.encode()
     for at in occurrences(data, written):
         after = data[at + len(written) : at + len(written) + 1]
@@ -272,7 +270,6 @@ def operator_strings(text: Text, operator: str) -> Iterator[OperatorString]:
 
 
 def _in_literal(text: Text, at: int) -> bool:
-    """Whether an offset lies in a string that is a value."""
     data = text.data
     if end := text.strings.end_at(at):
         start = next(begin for begin, ended in text.strings.spans if ended == end)

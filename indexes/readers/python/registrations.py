@@ -102,7 +102,6 @@ def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
 
 
 def _refusing(text: Text) -> set[int]:
-    """The lines of functions that may return NotImplemented, directly or through another one."""
     found: set[int] = set()
     refusals = list(occurrences(text.data, b"return NotImplemented"))
     while refusals:
@@ -178,7 +177,6 @@ _MAKES_OPERATOR = regex(rb"\n[ \t]*@(?:[\w.]+\.)?(?:custom_op|triton_op)\(")
 
 
 def _made_operators(data: bytes, starts: list[int]) -> Iterator[int]:
-    """Offsets of the functions that a decorator makes operators."""
     for found in _MAKES_OPERATOR.finditer(data):
         at = bisect_right(starts, found.start())
         if at < len(starts):
@@ -189,7 +187,6 @@ _DERIVES = regex(rb"[ \t]*class[^\n]*\bHigherOrderOperator\)")
 
 
 def _higher_order(data: bytes, extents: list[Block]) -> Iterator[int]:
-    """Offsets of the classes of higher-order operators."""
     for block in extents:
         if block.head.is_class and _DERIVES.match(data, block.head.start):
             yield block.head.start
@@ -252,7 +249,6 @@ def _name(found: Registration) -> str:
 
 
 def _model(function: Function | None) -> str:
-    """The function that a registered variant is made from."""
     if function is None or function.inner:
         return ""
     return f"{function.module}.{function.model or function.name}@{function.line}"

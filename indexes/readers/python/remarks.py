@@ -124,19 +124,16 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
 
 
 def _owner(text: str, at: int) -> str:
-    """The class of an indented function, with a dot."""
     found = _CLASS.match(text, text.rfind("\nclass ", 0, at))
     return f"{found[1]}." if found else ""
 
 
 def _is_special(text: str, start: int) -> bool:
-    """Whether decorators change what a function is."""
     before = text[max(0, start - 200) : start].rstrip("\n").rpartition("\n")[2]
     return bool(_DECORATOR.search(before))
 
 
 def _written_init(text: str, start: int, indent: int) -> str:
-    """The parameters of a class's own ``__init__``; empty if it has none."""
     found = _INIT.search(text, start)
     if found is None:
         return ""
@@ -163,7 +160,6 @@ def read_arguments(text: str, path: str) -> Iterator[RemarkFact]:
 
 
 def _names(one: Documented) -> list[str]:
-    """The parameters that a caller may pass."""
     given = one.parameters
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     return [a.arg for a in every if a.arg not in ("self", "cls") and a.arg[0] != "_"]

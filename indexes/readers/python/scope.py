@@ -198,7 +198,6 @@ class _Reader:
 
 
 def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """The targets of an assignment, each with its value if literal."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value
         return

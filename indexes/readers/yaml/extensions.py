@@ -162,7 +162,6 @@ def _backend(text: str, path: str) -> tuple[KernelFile | None, tuple[Problem, ..
 
 
 def _names(listed: Node) -> Iterator[tuple[str, Node]]:
-    """The operators of a list of names or of ``func: name``."""
     for item in listed.items:
         field = (item.fields or {}).get("func")
         name = field.value.text if field else item.text

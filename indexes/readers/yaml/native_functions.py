@@ -71,7 +71,6 @@ class _EntryReader:
         )
 
     def _value(self, field: Field) -> Any:
-        """The value of a field; None and a problem if it has the wrong form."""
         if field.key == "dispatch":
             return self._dispatch(field)
         read, wanted = _FORMS.get(field.key, _TEXTS)

@@ -183,7 +183,6 @@ _TOO_LARGE = f"more than {YAML_PARTS:,} keys and values"
 
 
 def _is_too_large(text: str) -> bool:
-    """Whether there may be more nodes than fit in memory: each has a mark or a line."""
     return len(text) > YAML_PARTS and sum(map(text.count, ",:[{-?\n")) > YAML_PARTS
 
 
