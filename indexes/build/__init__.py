@@ -1,1 +1,1 @@
-"""Makes an index and brings it up to date."""
+"""Builds an index and brings it up to date."""

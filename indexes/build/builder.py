@@ -1,5 +1,5 @@
-"""Makes the index of a tree and brings it up to date: what changed, read it, run the stages that
-follow from it, swap in.
+"""Builds the index of a tree and brings it up to date: finds what changed, reads it, runs the
+stages that follow, swaps in the result.
 
 A cold build writes aside and renames; a refresh is one transaction on the index in place. File
 times only decide which files to hash again; ``verify`` hashes them all.
@@ -39,19 +39,18 @@ from indexes.store.checking import check_index
 from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version, put_in_place
 
 _SCAN = "scan"
-"""The word of ``meta`` that says by which code the files were read."""
+"""The key in ``meta`` for the code by which the files were read."""
 Files = Mapping[str, SourceFile]
 
 
 def index_path(source: Source, cache: Path) -> Path:
-    """Where the index of a tree is kept."""
     return Path(index_file(source.key, str(cache)))
 
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without looking for objects that hold each other: a build makes millions, and hardly one
-    that does. That would take a tenth of its time."""
+    """Disables garbage collection, which would take a tenth of a build's time for hardly any
+    cycle."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -62,7 +61,7 @@ def _uncollected() -> Iterator[None]:
 
 
 class _Changes(NamedTuple):
-    """Files that are read, and files that are gone."""
+    """Files to read, and files that are gone."""
 
     read: list[SourceFile]
     gone: list[str]
@@ -89,8 +88,8 @@ class Builder:
         self._cancelled = cancelled or (lambda: False)
 
     def run(self, verify: bool = False, force: bool = False) -> Report:
-        """Brings the index up to date. Raises SourceError or Cancelled, and then leaves what was
-        there as it was."""
+        """Brings the index up to date. Raises SourceError or Cancelled, and then leaves the old
+        index."""
         started, damaged = time.time_ns(), ""
         try:
             if store := None if force else self._existing():
@@ -112,14 +111,13 @@ class Builder:
         return files
 
     def hash(self, path: str) -> bytes:
-        """Hash of a file's content, read once in a build; empty when it cannot be read."""
+        """The hash of a file's content, computed once per build; empty if unreadable."""
         if path not in self._hashes:
             self._hashes[path] = self.source.hash(path)
         return self._hashes[path]
 
     def _existing(self) -> Store | None:
-        """The index that this version of torchnav left. Raises DamagedIndex where something else
-        has written to it and spoilt it."""
+        """The index left by this version. Raises DamagedIndex if something else damaged it."""
         if not os.path.exists(self.index):
             return None
         seen = None if self.source.fixed else TreeSnapshot.load(self.index)
@@ -131,7 +129,7 @@ class Builder:
             return None
 
     def _remember(self, files: Iterable[str], started_ns: int) -> None:
-        """Keeps what the tree looked like, whose files are in the index now."""
+        """Stores the snapshot of the tree whose files are now indexed."""
         if self.source.fixed:
             make_room(Path(self.cache))  # they come with every comparison; the last used stay
             return
@@ -152,8 +150,7 @@ class Builder:
             return Report(len(files), sum(map(has_reader, files.values())), cold=True)
 
     def _read_all(self, files: Files, into: Path) -> None:
-        """Builds in a file of its own, and copies that without pages that are half empty: they are
-        a twentieth of it."""
+        """Builds in a file of its own, and copies that compactly, without half-empty pages."""
         with contextlib.ExitStack() as stack:
             loose = self._aside(stack)
             store = stack.enter_context(contextlib.closing(Store(loose, create=True)))
@@ -164,8 +161,8 @@ class Builder:
         return {(path, self.hash(path)) for path in files}
 
     def bring_up_copy(self, copy: Path, files: Files) -> Report:
-        """Makes ``copy``, the index of some other tree, that of the builder's tree: every content
-        is compared. Raises SourceError when the copy is damaged."""
+        """Turns ``copy``, another tree's index, into this tree's by comparing every content. Raises
+        SourceError if the copy is damaged."""
         try:
             with contextlib.closing(Store(copy)) as store:
                 store.write_aside()
@@ -177,7 +174,7 @@ class Builder:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[Path]:
-        """A new file beside the index, which takes its place unless something goes wrong."""
+        """A new file beside the index, which replaces it on success."""
         with contextlib.ExitStack() as stack:
             aside = self._aside(stack)
             try:
@@ -198,7 +195,7 @@ class Builder:
             raise SourceError(f"{reason}; choose another with --cache or TORCHNAV_CACHE") from error
 
     def _sign(self, path: Path) -> None:
-        """Notes in an index what it is of, for whoever lists what the cache holds."""
+        """Notes in an index which tree it is of, for listing the cache."""
         with contextlib.closing(Store(path)) as store:
             store.set_meta("root", self.source.top)
             store.set_meta("revision", self.source.revision)
@@ -230,13 +227,13 @@ class Builder:
         return Report(count, len(changes.read), len(changes.gone))
 
     def _snapshot(self, store: Store) -> TreeSnapshot | None:
-        """What the tree was like, if the index is still that of then."""
+        """The snapshot, if the index is still the one it was taken of."""
         seen = None if self.source.fixed else TreeSnapshot.load(self.index)
         is_scanned = store.meta(_SCAN) == code_digest(*SCAN_ROOMS)
         return seen if seen and is_scanned and seen.is_of(self.index, seen.code) else None
 
     def _edited_files(self, seen: TreeSnapshot) -> Files | None:
-        """The files that changed, where nothing else can have; None where all are to be listed."""
+        """The changed files, if nothing else can have changed; None if all must be listed."""
         if not seen.files_alone:
             return None
         found = {path: self.source.file(path) for path in seen.changed_paths()}
@@ -246,7 +243,7 @@ class Builder:
     def _changes(
         self, store: Store, files: Files, seen: TreeSnapshot | None, is_whole: bool
     ) -> _Changes:
-        """What of the tree is not as the index has it."""
+        """How the tree differs from the index."""
         suspects = list(files.values())
         if seen and is_whole:
             moved = seen.changed_paths()
@@ -256,8 +253,8 @@ class Builder:
     def _differing(
         self, store: Store, suspects: Iterable[SourceFile], files: Files | None
     ) -> _Changes:
-        """Suspects with another content than the index has, or that were read by other code, and
-        the files that are gone where all files are known."""
+        """Suspects with another content or read by other code, and the files that are gone if all
+        files are known."""
         known: dict[str, bytes] = dict(store.query("SELECT path,hash FROM files"))
         is_scanned = store.meta(_SCAN) == code_digest(*SCAN_ROOMS)
         read = [f for f in suspects if not is_scanned or known.get(f.path) != self.hash(f.path)]
@@ -268,7 +265,7 @@ class Builder:
     # ------------------------------------------------------------------ both
 
     def _bring_up(self, store: Store, changes: _Changes) -> None:
-        """Reads what changed and runs what follows from it, in one transaction."""
+        """Reads what changed and runs the stages that follow, in one transaction."""
         if not (changes.read or changes.gone or not is_current(store)):
             return
         with _uncollected():
@@ -289,7 +286,7 @@ class Builder:
             raise
 
     def _scan(self, store: Store, files: list[SourceFile]) -> set[int]:
-        """Keeps the facts of files; returns the numbers of those."""
+        """Stores the facts of files; returns their numbers."""
         known: dict[str, int] = dict(store.query("SELECT path,id FROM files"))
         fresh = count(max(known.values(), default=0) + 1)
         readable = reading_order(filter(has_reader, files))
@@ -311,7 +308,7 @@ class Builder:
         return {number for number, _ in reading}
 
     def _keep(self, store: Store, number: int, path: str, kind: str, is_known: bool) -> None:
-        """Keeps a file of which there is nothing yet but its content's hash."""
+        """Stores a file about which only its content's hash is known."""
         if is_known:
             store.drop_rows(number)
             new = (kind, self.hash(path), number)

@@ -1,4 +1,4 @@
-"""The indexes in a cache folder: of which trees and commits they are, and which can go."""
+"""The indexes in a cache folder: their trees and commits, and which can be removed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from indexes.source.files import listed
 from indexes.store.index_file import Store
 
 State = Literal["in use", "commit", "tree is gone", "other version", "left over"]
-"""``commit``: of a commit, made to compare it. ``left over``: of a build that was cut off."""
+"""``commit``: of a commit, made for a comparison. ``left over``: of an aborted build."""
 
 COMMITS_KEPT = 8
-"""Indexes of commits that stay, the last used first."""
+"""Indexes of commits that are kept, last used first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ class CachedIndex:
 
     path: Path
     root: str
-    """The tree, or the repository of the commit; empty when the index can't be read."""
+    """The tree, or the repository of the commit; empty if the index is unreadable."""
     revision: str
     """The commit; empty for a work tree."""
     state: State
     files: int
     size: int
-    """Bytes, with what is kept beside it."""
+    """Bytes, with the files beside it."""
     used: float
-    """When it was last written or, of a commit, asked for: seconds since the epoch."""
+    """When it was last written or, for a commit, used: seconds since the epoch."""
 
 
 def list_cached(cache: Path) -> tuple[CachedIndex, ...]:
-    """Every index of a cache folder, the last used first."""
+    """Every index of a cache folder, last used first."""
     folder = cache / "indexes"
     found = [_read(path) for path in listed(folder, "*.db")]
     found += [_left_over(path) for path in listed(folder, f"*{ENDING}")]
@@ -82,7 +82,7 @@ def _left_over(path: Path) -> CachedIndex | None:
 
 
 def _parts(path: Path) -> Iterator[Path]:
-    """An index and what is kept beside it."""
+    """An index and the files beside it."""
     for beside in path.parent.glob(f"{path.name}*"):
         if ENDING not in beside.name:
             yield beside
@@ -92,7 +92,7 @@ def _parts(path: Path) -> Iterator[Path]:
 
 def prune(cache: Path) -> tuple[CachedIndex, ...]:
     """Removes the indexes that nothing can use any more, and all but the last used of commits;
-    returns those that are gone."""
+    returns them."""
     found = list_cached(cache)
     commits = [one for one in found if one.state == "commit"]
     useless = [one for one in found if one.state not in ("in use", "commit")]
@@ -100,7 +100,6 @@ def prune(cache: Path) -> tuple[CachedIndex, ...]:
 
 
 def make_room(cache: Path) -> None:
-    """Removes all but the last used indexes of commits."""
     commits = [one for one in list_cached(cache) if one.state == "commit"]
     for _ in _remove(commits[COMMITS_KEPT:]):
         pass

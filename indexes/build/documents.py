@@ -1,4 +1,4 @@
-"""The stage that reads the two files everybody reads first: TensorImpl.h and engine.cpp."""
+"""The stage that reads TensorImpl.h and engine.cpp."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ _TENSOR_IMPL = ("TensorImpl.h", "c10/core/TensorImpl.cpp")
 _ENGINE = "engine.cpp"
 _ENGINE_HEADERS = ("engine.h", "torch/csrc/autograd/graph_task.h")
 DOCUMENT_FILES = (*_TENSOR_IMPL, _ENGINE, *_ENGINE_HEADERS)
-"""What the documents are made of."""
 STAGE = "documents"
 
 
 def read_documents(store: Store, source: Source) -> None:
-    """Keeps the members of TensorImpl and the functions of the engine."""
+    """Stores the members of TensorImpl and the functions of the engine."""
     members, problems = _members(source)
     functions, more = _engine(source)
     store.set_problems(STAGE, [*problems, *more])
@@ -36,7 +35,7 @@ def _members(source: Source) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
 
 
 def _engine(source: Source) -> tuple[list[EngineFunction], list[Problem]]:
-    """The functions of engine.cpp, or what the headers of an installed torch tell of them."""
+    """The functions of engine.cpp, or the declarations in an installed torch's headers."""
     names = (_ENGINE,) if source.locate(_ENGINE) else _ENGINE_HEADERS
     functions: list[EngineFunction] = []
     problems: list[Problem] = []

@@ -1,6 +1,7 @@
 """The stage that resolves what functions call: the edges of the graph, file by file.
 
-A file is linked anew when it was read, or when a name that it uses means something else now."""
+A file is linked again if it was read, or if a name that it uses has another meaning now.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +27,17 @@ _WITH_EDGES = f"""
 SELECT DISTINCT definition>>{FILE_BITS} FROM calls
 UNION SELECT file FROM uses WHERE stub NOT NULL ORDER BY 1
 """
-"""The files in which names are used, or functions registered on stubs."""
+"""SQL for files in which names are used, or functions registered on stubs."""
 _SPELLINGS = ("{}", "{}_out", "{}_outf", "{}_symint", "aten::{}")
-"""How C++ spells the name of an operator."""
+"""C++ spellings of an operator's name."""
 
 
 def link_edges(
     store: Store, files: Collection[int] | None, rewritten: Collection[int] | None
 ) -> bool:
-    """Links the bodies of some files, of all that use names of theirs, and each body that uses the
-    name of an operator which is another; or all bodies. Definitions are others than last time only
-    in files that are ``rewritten``, where they are known. Returns whether anything leads elsewhere
-    now."""
+    """Links the bodies of some files, of all that use their names, and each body that uses the name
+    of a changed operator; or all bodies. Only files that are ``rewritten``, if known, can have
+    changed definitions. Returns whether any edge changed."""
     owners = _keep_digests(store, rewritten)
     if files is None:
         store.empty("edges", "registrations")
@@ -72,8 +72,8 @@ def link_edges(
 
 
 def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]]]:
-    """What the bodies of some files lead to, macros apart, which are no steps on a way: what they
-    hold has edges of its own."""
+    """The edges of some files' bodies, without those to macros, whose contents have edges of their
+    own."""
     sql = (
         "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? AND kind!='macro'"
         " ORDER BY caller,number"
@@ -88,7 +88,7 @@ def _link_bodies(
 
 
 def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
-    """Keeps which functions a file registers on stubs."""
+    """Stores which functions a file registers on stubs."""
     rows = []
     for use in lookup.registrations_of_file(number):
         row = stub_row(use, lookup)
@@ -103,8 +103,8 @@ def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
 def _link_formulas(
     store: Store, lookup: Lookup, owners: Collection[str], names: set[str] | None
 ) -> None:
-    """Links the formulas that are others than last time, and those that use one of some names or
-    lead to a file that is another; or all."""
+    """Links changed formulas, and those that use one of some names or lead to a changed file; or
+    all."""
     said: dict[int, str] = dict(store.query("SELECT position,words FROM derivatives"))
     wanted = set(said)
     if names is not None:
@@ -129,9 +129,8 @@ def _formulas_of(store: Store, owners: Collection[str]) -> Iterator[int]:
 
 
 def _keep_digests(store: Store, rewritten: Collection[int] | None) -> set[str]:
-    """Keeps of each file, operator and formula the digest of what decides what names in bodies
-    mean, and returns those of which it is another than last time. It can be that only of files
-    that are ``rewritten``, where they are known."""
+    """Stores the digest of what decides the meanings of names, for each file, operator and formula,
+    and returns the changed ones. Only ``rewritten`` files, if known, can have changed."""
     before: dict[str, bytes] = dict(store.query("SELECT owner,digest FROM linked"))
     now = dict(_digests(store, rewritten))
     if rewritten is not None:
@@ -158,16 +157,16 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
 
 
 _FEW = 50
-"""Files that are asked for one by one."""
+"""Files that are queried one by one."""
 _FILE, _OPERATOR, _KEY, _CLASS, _FORMULA = "file", "operator", "key", "class", "formula"
 _CLASSES = "SELECT DISTINCT scope||'::'||name FROM definitions WHERE kind='class'"
-"""Only methods of classes that are declared are called on objects, wherever they are defined."""
+"""SQL for classes: only their methods are called on objects, wherever defined."""
 _WORD = regex(r"\w+")
 _CALLED = (
     "SELECT base,full_name,json_extract(data,'$.schema','$.variants','$.structured',"
     "'$.structured_delegate','$.flags') FROM ops ORDER BY position"
 )
-"""What of an operator decides what a call can mean; neither its kernels nor its line do."""
+"""What decides the meaning of an operator's call; not its kernels or its line."""
 _APPLE = (".metal", ".mm", ".m")
 _NAMED = (
     (
@@ -194,8 +193,8 @@ _NAMED = (
         f" AND file BETWEEN ?1>>{FILE_BITS} AND ?2>>{FILE_BITS} ORDER BY file,made,rowid"
     ),
 )
-"""What of a file decides what names mean: what it defines, what its macros hold, what its templates
-call on the types that they are given, the Metal kernels that it asks for, its stubs."""
+"""What of a file decides the meanings of names: definitions, macros, the template's calls on type
+parameters, Metal kernels looked up, stubs."""
 
 
 def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:
@@ -210,8 +209,8 @@ def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tup
 
 
 def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> set[int]:
-    """The files whose bodies use a name of a file that means something else than last time, of
-    a namespace that torchgen makes for a dispatch key, or of a class that is new or gone."""
+    """The files whose bodies use a name of a changed file, of a namespace for a dispatch key, or of
+    a class that is new or gone."""
     changed = [owner.partition(" ") for owner in owners]
     keys = [key for kind, _, key in changed if kind == _KEY]
     concerned = {file for key in keys for file in store.column(_IN_NAMESPACE, (f"%{key}",))}
@@ -226,12 +225,11 @@ def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> s
 
 
 def _files(owners: Iterable[str]) -> list[int]:
-    """The numbers of the files among owners."""
     return [int(n) for kind, _, n in (owner.partition(" ") for owner in owners) if kind == _FILE]
 
 
 def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
-    """The names of what the files define that are others than last time."""
+    """The names of changed definitions in the files."""
     return {name for number in _files(owners) for name in store.names_of(number)}
 
 
@@ -240,8 +238,8 @@ _IN_NAMESPACE = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE quali
 
 
 def _of_operators(store: Store, owners: Iterable[str]) -> set[str]:
-    """The names in bodies that can mean an operator which is another than last time: its own, and
-    those of macros that hold it."""
+    """The names in bodies that can mean a changed operator: its own, and those of macros that
+    contain it."""
     changed = (owner.partition(" ") for owner in owners)
     bases = [name for kind, _, name in changed if kind == _OPERATOR]
     names = more = {spelled.format(base) for base in bases for spelled in _SPELLINGS}
@@ -252,7 +250,7 @@ def _of_operators(store: Store, owners: Iterable[str]) -> set[str]:
 
 
 _OVERLOADS = "_ops::"
-"""Where torchgen declares a class for each overload: ``at::_ops::mul_Tensor::redispatch``."""
+"""The namespace of a class for each overload: ``at::_ops::mul_Tensor::redispatch``."""
 
 
 def _using_operators(store: Store, names: Collection[str]) -> set[int]:
@@ -269,8 +267,7 @@ _HOLDING = (
 
 
 def _running_lost_stubs(store: Store) -> set[int]:
-    """The files whose bodies lead to a stub that no line is about any more: its name went with
-    the line."""
+    """The files with edges to a stub that has no line any more."""
     there = set(store.column("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"))
     sql = f"SELECT DISTINCT target,caller>>{FILE_BITS} FROM edges WHERE kind IN (?,?)"
     rows = store.query(sql, tuple(TO_STUBS))
@@ -278,8 +275,8 @@ def _running_lost_stubs(store: Store) -> set[int]:
 
 
 def _asking_shaders(store: Store, files: Collection[int]) -> Iterable[int]:
-    """The files that ask for Metal kernels, where a file that has or asks for some is another: of
-    several strings the longest that a kernel's name begins with asks for it."""
+    """The files that look up Metal kernels, if a file with or asking for some changed, since the
+    longest string that a kernel's name begins with wins."""
     paths: dict[int, str] = dict(store.query("SELECT id,path FROM files"))
     sql = f"SELECT DISTINCT id>>{FILE_BITS} FROM definitions WHERE kind='{SHADER}'"
     apple = any(paths.get(number, _APPLE[0]).endswith(_APPLE) for number in files)

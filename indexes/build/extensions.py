@@ -1,5 +1,5 @@
-"""The stage that adds the kernels of extensions to the operators of PyTorch: those that their YAML
-names, and those that their TORCH_LIBRARY blocks register."""
+"""The stage that adds the kernels of extensions to PyTorch's operators, from their YAML and their
+TORCH_LIBRARY blocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from indexes.store.tables import BY_YAML, FILE_OF, LISTED, REGISTERED, dump, loa
 STAGE = "extensions"
 _NO_FORMULA = "an operator of an extension has no entry in derivatives.yaml"
 _WANTED = "names of extensions"
-"""The word of ``meta`` that holds the names of functions that extensions' YAML names."""
+"""The key in ``meta`` for the names of functions in extensions' YAML."""
 _OURS = f"hint IN ('{LISTED}','{REGISTERED}')"
 _FILES = (
     "SELECT path,hash FROM files WHERE kind='yaml'"
@@ -43,8 +43,8 @@ _FILES = (
 
 
 def extension_inputs(store: Store) -> Iterable[object]:
-    """What decides which kernels extensions have: their files, what they register, and what the
-    names can mean."""
+    """The inputs of extensions' kernels: their files, registrations, and definitions of the
+    names."""
     files = store.query(_FILES)
     uses = _uses(Lookup(store))
     yield from (files, uses)
@@ -59,7 +59,7 @@ def extension_inputs(store: Store) -> Iterable[object]:
 
 
 def _uses(lookup: Lookup) -> list[LibraryUse]:
-    """What blocks of extensions register for operators of PyTorch's."""
+    """The registrations of extensions for PyTorch's operators."""
     every = library_uses(lookup)
     return [one for one in every if one.op and "::" not in one.op and _is_ours(one)]
 
@@ -92,7 +92,7 @@ def keep_extensions(store: Store, source: Source) -> None:
 
 
 def _read(store: Store, source: Source) -> tuple[list[KernelFile], list[Problem]]:
-    """What the YAML files of extensions name, and what in them could not be read."""
+    """The contents of extensions' YAML files, and problems."""
     files: list[KernelFile] = []
     problems: list[Problem] = []
     for path, _ in store.query(_FILES):
@@ -103,7 +103,7 @@ def _read(store: Store, source: Source) -> tuple[list[KernelFile], list[Problem]
 
 
 def _define(store: Store, files: Iterable[KernelFile]) -> None:
-    """Adds the operators that files define, behind those that there are."""
+    """Adds the operators that files define, behind the others."""
     known = set(store.column("SELECT full_name FROM ops"))
     given = (one.native for file in files for one in file.kernels if one.native)
     new = {one.full_name: one for one in given if one.full_name not in known}
@@ -116,7 +116,7 @@ def _define(store: Store, files: Iterable[KernelFile]) -> None:
 
 
 def _summary(one: NativeFunction) -> OperatorSummary:
-    """What the operator list shows before the kernels are known."""
+    """The row of the operator list before kernels are known."""
     what = (one.full_name, one.schema, one.location, (), one.tags, None, False)
     return OperatorSummary(*what, kind="plain")
 
@@ -143,7 +143,7 @@ def _row(hint: str, one: ExtensionKernel, lookup: Lookup) -> tuple[Any, ...]:
 
 
 def _keep_summaries(store: Store, names: Iterable[str]) -> None:
-    """Says in the rows of the operator list which keys operators have now."""
+    """Updates the keys in the rows of the operator list."""
     for name in sorted(names):
         for text in store.column("SELECT summary FROM ops WHERE full_name=?", (name,)):
             rows = store.query(
@@ -156,7 +156,6 @@ def _keep_summaries(store: Store, names: Iterable[str]) -> None:
 
 
 def _paths(store: Store, listed: Sequence[str]) -> list[str]:
-    """The files of definitions, by the numbers that kernels have of them."""
     found = [number for one in listed for number in numbers(one or "")]
     places: dict[int, str] = dict(
         store.query(

@@ -1,4 +1,4 @@
-"""The stage that makes operators of what TORCH_LIBRARY blocks define: those that have no entry in
+"""The stage that adds the operators defined in TORCH_LIBRARY blocks, without entries in
 native_functions.yaml."""
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ STAGE = "library operators"
 
 
 def library_operator_inputs(store: Store) -> Iterable[object]:
-    """What decides which operators there are, and their kernels: the blocks, the macros that they
-    name, and the definitions that can be meant."""
+    """The inputs of these operators and their kernels: the blocks, the macros and definitions that
+    they name."""
     lookup = Lookup(store)
     uses = _uses(lookup)
     yield store.meta("operators")
@@ -54,14 +54,15 @@ def library_operator_inputs(store: Store) -> Iterable[object]:
 
 
 def _uses(lookup: Lookup) -> list[LibraryUse]:
-    """What blocks define, and what they register for that and for operators that are not aten's."""
+    """The definitions of blocks, and their registrations for those and for operators outside
+    aten."""
     every = [one for one in library_uses(lookup) if is_built(one.location.path)]
     defined = {one.op for one in every if one.method == "def"}
     return [one for one in every if one.op in defined or "::" in one.op]
 
 
 def keep_library_operators(store: Store) -> None:
-    """Writes the operators of libraries, behind those of the YAML, with their kernels."""
+    """Writes the operators of libraries with their kernels, behind those of the YAML."""
     for table in ("ops WHERE library>0", "kernels WHERE path NOT NULL"):
         store.db.execute(f"DELETE FROM {table}")
     lookup = Lookup(store)
@@ -113,7 +114,7 @@ def _summary(one: LibraryOperator) -> OperatorSummary:
 
 
 def _files(one: LibraryOperator) -> Iterator[str]:
-    """Where its kernels are defined; those of Python, where they are registered."""
+    """The files of its kernels' definitions; for Python, of the registrations."""
     for kernel in one.kernels:
         yield from (found.location.path for found in kernel.definitions)
         if kernel.kind == "python":
@@ -121,12 +122,12 @@ def _files(one: LibraryOperator) -> Iterator[str]:
 
 
 _NAMED = "names in registrations"
-"""The word of ``meta`` that holds the names in what blocks register."""
+"""The key in ``meta`` for the names in registrations of blocks."""
 
 
 def library_inputs(store: Store) -> Iterable[object]:
-    """What decides which functions are registered: the blocks, and what the names in them can
-    mean, where lines do not matter."""
+    """The inputs of links from blocks: their registrations, and definitions of the names, without
+    lines."""
     lookup = Lookup(store)
     uses = library_uses(lookup)
     yield from uses
@@ -142,7 +143,7 @@ def library_inputs(store: Store) -> Iterable[object]:
 
 
 def link_libraries(store: Store) -> None:
-    """Keeps the definition of each function that a block registers."""
+    """Stores the definition of each function that a block registers."""
     lookup = Lookup(store)
     uses = library_uses(lookup)
     files: dict[str, int] = dict(store.query("SELECT path,id FROM files WHERE kind='cpp'"))

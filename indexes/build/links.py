@@ -1,5 +1,5 @@
 """The stage that links rows of native_functions.yaml to the definitions of their kernels, and
-writes the rows of the operator list."""
+writes the operator list."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from indexes.store.lookup import Lookup
 from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, dump, known
 
 _WANTED = "wanted names"
-"""The word of ``meta`` that holds the names of all definitions that could be kernels."""
+"""The key in ``meta`` for the names of all definitions that could be kernels."""
 
 
 def link_inputs(store: Store) -> tuple[Sequence[Any], ...]:
-    """What links depend on, besides the operators: definitions that could be kernels, where
-    lines do not matter, and aliases of types."""
+    """The inputs of links besides the operators: definitions that could be kernels, without lines,
+    and type aliases."""
     candidates = store.query(
         "SELECT d.id,d.name,d.scope,d.kind,d.parameters,d.guard,d.macro,d.macro_path,d.macro_line,"
         f"d.base,f.path FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE} ORDER BY f.path,d.id",
@@ -43,7 +43,7 @@ _IS_CANDIDATE = (
 
 
 def link_kernels(store: Store, has_sources: bool) -> None:
-    """Links every row. ``has_sources`` is whether the tree can hold kernels at all."""
+    """Links every row. ``has_sources``: whether the tree can have kernels at all."""
     natives = {function.full_name: function for function in Lookup(store).natives()}
     numbered = list(_rows(store, natives))
     rows = [row for _, row in numbered]
@@ -73,7 +73,7 @@ def _rows(store: Store, natives: Mapping[str, NativeFunction]) -> list[tuple[int
 
 
 def aliases(store: Store) -> dict[str, str]:
-    """Type aliases that the tree declares in its ATen and c10 namespaces."""
+    """Type aliases in the tree's ATen and c10 namespaces."""
     marks = ",".join("?" * len(ALIAS_SCOPES))
     sql = (
         "SELECT a.name,a.target FROM aliases a JOIN files f ON f.id=a.file"
@@ -83,7 +83,7 @@ def aliases(store: Store) -> dict[str, str]:
 
 
 def _keep_summaries(store: Store, natives: Mapping[str, NativeFunction], kernels: Kernels) -> None:
-    """Keeps what the operator list shows of each overload."""
+    """Stores the rows of the operator list."""
     sql = "SELECT full_name FROM ops WHERE derivative IS NOT NULL"
     differentiable = set(store.column(sql))
     rows = [

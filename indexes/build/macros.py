@@ -1,4 +1,4 @@
-"""The stage that expands macro uses: what they define, and what they register."""
+"""The stage that expands macro uses: their definitions and registrations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Placed = tuple[int, str]
 
 
 def expand(store: Store, files: Collection[int] | None) -> None:
-    """Expands the macro uses of some files anew, or of all."""
+    """Expands the macro uses of some files again, or of all."""
     libraries = LibraryMacros(MacroTable(_all_macros(store)))
     uses, blocks = _uses(store), _library_uses(store)
     wanted = sorted({*uses, *blocks})
@@ -41,7 +41,8 @@ def _made(
     libraries: LibraryMacros,
     registers: bool,
 ) -> CppFacts:
-    """What macros make in one file; ``registers`` is whether it has blocks of registrations."""
+    """The rows that macros make in one file; ``registers``: whether it has blocks of
+    registrations."""
     made = CppFacts(libraries=list(libraries.expand(path, blocks, uses)))
     if uses and (holds_operators(path) or registers):
         expansion = expand_file(path, CppFacts(uses=uses), libraries.table)
@@ -59,7 +60,7 @@ def _all_macros(store: Store) -> dict[str, list[PlacedMacro]]:
 
 
 def _uses(store: Store) -> dict[_Placed, list[UseFact]]:
-    """The macro uses that are written out in each file."""
+    """The macro uses at file scope, by file."""
     found: dict[_Placed, list[UseFact]] = {}
     for number, path, *use in store.query(
         "SELECT f.id,f.path,u.name,u.arguments,u.scope,u.line,u.guard,u.offset,u.parameters,"
@@ -70,7 +71,7 @@ def _uses(store: Store) -> dict[_Placed, list[UseFact]]:
 
 
 def _library_uses(store: Store) -> dict[_Placed, list[LibraryFact]]:
-    """The macro uses inside the TORCH_LIBRARY blocks of each file."""
+    """The macro uses in TORCH_LIBRARY blocks, by file."""
     found: dict[_Placed, list[LibraryFact]] = {}
     for number, path, *fact in store.query(
         "SELECT f.id,f.path,l.macro,l.block,l.method,l.arguments,l.line,l.block_line,l.guard,"
@@ -83,7 +84,7 @@ def _library_uses(store: Store) -> dict[_Placed, list[LibraryFact]]:
 
 
 def macro_rows(store: Store) -> Iterator[object]:
-    """What an expansion depends on besides the uses of its own file: all macros."""
+    """The inputs of expansions besides the uses of a file: all macros."""
     yield from store.query(
         "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
         " FROM macros m JOIN files f ON f.id=m.file ORDER BY f.path,m.rowid"

@@ -1,7 +1,7 @@
-"""An index that begins as a copy of another tree's: only what differs in content is read.
+"""Starts an index as a copy of another tree's, so that only files with another content are read.
 
-The facts of a file depend on its path and its bytes alone, so the index of one version
-serves every version that holds the same file. What links them is made anew where it must.
+The facts of a file depend only on its path and bytes, so the index of one version serves every
+version with the same file. Links are made again where necessary.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from indexes.source.files import listed, modified
 from indexes.store.index_file import Store
 
 _CANDIDATES = 8
-"""Indexes that are compared, the latest used first."""
+"""Indexes that are compared, last used first."""
 ENOUGH = 0.5
-"""Share of files that must be the same: with fewer, reading everything costs less."""
+"""Share of files that must be equal: below, reading everything is faster."""
 Contents = set[tuple[str, bytes]]
 """The path and content hash of each file."""
 
 
 def copy_nearest(own: Path, contents: Callable[[], Contents], into: Path) -> bool:
-    """Copies the index beside ``own`` that has most of the contents; False when none has enough."""
+    """Copies the index beside ``own`` with most of the contents; False if none has enough."""
     candidates = _candidates(own)
     if not candidates:
         return False
@@ -42,7 +42,7 @@ def copy_nearest(own: Path, contents: Callable[[], Contents], into: Path) -> boo
 
 
 def _candidates(own: Path) -> list[Path]:
-    """Indexes beside ``own`` of trees of the same layout."""
+    """Indexes beside ``own`` of trees with the same layout."""
     is_wheel = own.name.startswith("wheel")
     found = [p for p in listed(own.parent, "*.db") if p.name.startswith("wheel") == is_wheel]
     found.sort(key=modified, reverse=True)

@@ -1,4 +1,4 @@
-"""The stage that reads the YAML files: overloads, what differentiates them, their kernels."""
+"""The stage that reads the YAML files: overloads, derivatives, kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAGE = "operators"
 
 
 class _Derived(NamedTuple):
-    """By what an overload is differentiated."""
+    """How an overload is differentiated."""
 
     position: int | None
     """Of the derivative entry."""
@@ -29,9 +29,9 @@ class _Derived(NamedTuple):
 
 
 def read_operators(store: Store, source: Source) -> None:
-    """Reads the YAML files into the store, the kernels before they are linked.
+    """Stores the contents of the YAML files, with kernels not linked yet.
 
-    Raises SourceError when there is no operator at all.
+    Raises SourceError if there is no operator at all.
     """
     found = read_yaml_files(source)
     store.set_problems(STAGE, found.problems)
@@ -48,7 +48,7 @@ def read_operators(store: Store, source: Source) -> None:
 def _differentiated(
     functions: Sequence[NativeFunction], entries: Sequence[DerivativeEntry], foreach: ForeachRule
 ) -> dict[str, _Derived]:
-    """By what each overload, generated ones included, is differentiated."""
+    """The derivative of each overload, generated ones included."""
     positions = {id(entry): at for at, entry in enumerate(entries)}
     matches = Derivatives(entries, functions, foreach=foreach, complete=True)
     found: dict[str, _Derived] = {}
@@ -65,7 +65,7 @@ def _keep_derivatives(store: Store, entries: Sequence[DerivativeEntry]) -> None:
 
 
 def _words(entry: DerivativeEntry) -> str:
-    """What an entry says, without where."""
+    """What an entry says, without positions."""
     words = [entry.op, entry.schema, *(entry.output_differentiability or ())]
     for one in entry.sets:
         words += [one.key, one.grad_fn or ""]

@@ -1,5 +1,5 @@
-"""The stage that says of each operator on which devices it runs and whether it is differentiable:
-of a composite one that follows from the operators that it calls."""
+"""The stage that determines the devices of each operator and whether it is differentiable, for
+composite ones by the operators that they call."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from indexes.store.tables import dump, numbers
 
 _IMPLICIT = "CompositeImplicitAutograd"
 _FORMULA = "formula"
-"""Beside devices, what an operator has by itself or through others: a derivative."""
+"""Stands for a derivative among the devices that an operator has."""
 _STEPS = TO_DEFINITIONS | TO_OPERATORS | TO_STUBS
 _Facts = dict[str, set[str]]
 _Steps = dict[int | str, list[int | str]]
 
 
 class Reach(NamedTuple):
-    """What an operator has by itself, or through the operators that it calls."""
+    """What an operator has itself, or through the operators that it calls."""
 
     devices: tuple[str, ...]
     differentiable: bool
@@ -36,7 +36,7 @@ class Reach(NamedTuple):
 
 
 def reach_inputs(store: Store) -> Iterable[object]:
-    """What decides what operators reach, besides edges; where they stand does not."""
+    """The inputs besides edges, without positions."""
     return chain.from_iterable(map(store.rows, _INPUTS))
 
 
@@ -53,7 +53,7 @@ _INPUTS = (
 
 
 def keep_reach(store: Store) -> None:
-    """Finds which operators composite ones are made of, and what each reaches so."""
+    """Determines the callees of composite operators, and what each operator reaches."""
     operators = Lookup(store)
     summaries = {one.full_name: one for one in operators.summaries()}
     stubs: _Facts = defaultdict(set)
@@ -92,8 +92,8 @@ def _reached(
     stubs: Mapping[str, set[str]],
     callees: Mapping[str, set[str]],
 ) -> _Facts:
-    """What each operator has itself or through the operators and stubs that its composite
-    kernels call."""
+    """What each operator has itself or through the operators and stubs that its composite kernels
+    call."""
     reached = {**stubs, **{name: _own(one) for name, one in summaries.items()}}
     callers: dict[str, list[str]] = defaultdict(list)
     for caller, called in callees.items():
@@ -117,7 +117,7 @@ def _own(one: OperatorSummary) -> set[str]:
 
 
 def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
-    """Autograd goes through kernels that are composite for it too, and through no others."""
+    """What a composite kernel passes on: autograd only if it is composite for autograd too."""
     return facts if _IMPLICIT in caller.keys else facts - {_FORMULA}
 
 
@@ -125,8 +125,7 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 
 
 def _callees(operators: Lookup, steps: _Steps) -> dict[str, set[str]]:
-    """The operators that the composite kernels of each operator call, those that may compute
-    before others."""
+    """The operators that each operator's composite kernels call, those that may compute first."""
     natives = {one.full_name: one for one in operators.natives()}
     aside = {name for name, one in natives.items() if _is_aside(one, operators)}
     found: dict[str, set[str]] = defaultdict(set)
@@ -146,13 +145,12 @@ _COMPOSITE = (
 
 
 def _is_aside(native: NativeFunction, operators: Lookup) -> bool:
-    """Whether a call of an operator says nothing of where another one computes."""
+    """Whether a call of an operator does not show where another one computes."""
     return schema_work(native, operators.overloads(native.name)) in ("allocates", "checks")
 
 
 def _callers(operators: Lookup, steps: _Steps) -> Mapping[int | str, set[str]]:
-    """Operators that call each operator, in kernels registered on stubs too: two are enough to
-    know that another one does."""
+    """Two callers of each operator, which is enough to know that another one calls it."""
     store, every = operators.store, {**steps}
     for stub, target in store.query("SELECT stub,target FROM registrations WHERE target NOT NULL"):
         every[stub] = [*every.get(stub, ()), target]
@@ -169,7 +167,7 @@ def _callers(operators: Lookup, steps: _Steps) -> Mapping[int | str, set[str]]:
 
 
 def _generated_calls(operators: Lookup) -> list[tuple[int | str, str]]:
-    """The operators that kernels call which torchgen makes, with the operators of these."""
+    """The operators that generated kernels call, with the operators of these."""
     ops = operators.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
     natives = filter(None, map(operators.native, ops))
     calls = ((called_by_generated(one, operators.overloads), one) for one in natives)
@@ -184,7 +182,7 @@ _KERNELS = (
 
 
 def _steps(store: Store) -> _Steps:
-    """What each definition leads to: definitions by number, operators by name."""
+    """The edges of each definition: to definitions by number, to operators by name."""
     kinds = ",".join(f"'{kind}'" for kind in sorted(_STEPS - {"macro"}))
     found: _Steps = {}
     for caller, target in store.query(f"SELECT caller,target FROM edges WHERE kind IN ({kinds})"):
@@ -193,7 +191,7 @@ def _steps(store: Store) -> _Steps:
 
 
 def _called(start: Iterable[int], steps: _Steps) -> set[str]:
-    """The names that are reached from definitions without calling an operator."""
+    """The operators reached from definitions without calling another one."""
     seen: set[int | str] = set(start)
     pending: list[int | str] = list(seen)
     while pending:

@@ -47,36 +47,36 @@ from indexes.store.rows import (
 
 _READ_KINDS = ("cpp", "python", "test", "page")
 _TEMPLATES = (".cpp", ".h")
-"""Of C++ that torchgen fills in, what it tells users is read."""
+"""C++ templates of torchgen, of which messages are read."""
 _FEW = 20
-"""Files that are read in this process: to start others would cost more."""
+"""With fewer files, no processes are started."""
 _MOST_WORKERS = 4
 _CHUNK = 24
 
 
 @dataclass(slots=True)
 class FileFacts:
-    """What is read of one file."""
+    """The facts of one file."""
 
     path: str
     hash: bytes
-    """Of its content; empty when it could not be read."""
+    """Of its content; empty if unreadable."""
     cpp: CppFacts | None = None
     python: list[PythonFact] = field(default_factory=list)
     tests: list[PythonFact] = field(default_factory=list)
     """The tests and classes of a test file."""
     suite: SuiteFacts | None = None
-    """What the file says of tests that take OpInfos."""
+    """What the file says about tests with OpInfos."""
     messages: list[MessageFact] = field(default_factory=list)
-    """What a Python file tells its users."""
+    """The messages of a Python file."""
     remarks: list[RemarkFact] = field(default_factory=list)
-    """What a Python file or a page says of itself and of names."""
+    """Remarks of a Python file or a page."""
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class FileRows:
-    """What is kept of one file: plain tuples, which pass from process to process at little cost."""
+    """The rows of one file: plain tuples, which are cheap to send."""
 
     number: int
     path: str
@@ -90,12 +90,12 @@ Numbered = tuple[int, SourceFile]
 
 
 def has_reader(file: SourceFile) -> bool:
-    """Whether a file is read; the others are only watched for changes."""
+    """Whether a file is read; others are only watched for changes."""
     return file.kind in _READ_KINDS or (file.kind == "other" and file.path.endswith(_TEMPLATES))
 
 
 def reading_order(files: Iterable[SourceFile]) -> list[SourceFile]:
-    """Files as they are read: the C++ files, which cost most, come first."""
+    """Files in the order of reading: C++ first, which takes longest."""
     return sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
 
 
@@ -106,9 +106,9 @@ Places = tuple[str, Roots]
 def read_files(
     places: Places, files: Sequence[Numbered], cancelled: Callable[[], bool]
 ) -> Iterator[FileRows]:
-    """What is kept of ``files``, in their order, read in parallel when there are many.
+    """The rows of ``files``, in order, read in parallel if there are many.
 
-    Raises Cancelled, and SourceError when a reader process dies.
+    Raises Cancelled, and SourceError if a reader process dies.
     """
     read = partial(read_rows, places)
     method = _method() if len(files) > _FEW else None
@@ -128,8 +128,8 @@ def read_files(
 
 
 def _method() -> Literal["spawn", "fork"] | None:
-    """How readers are started; None where this process has to read, lest a user's main module
-    is run again by a fresh one."""
+    """How readers are started; None to read in this process, so that a user's main module is not
+    run again."""
     if in_worker.is_set():
         return "spawn"
     # A fork would copy the locks of other threads in whatever state they are.
@@ -137,7 +137,7 @@ def _method() -> Literal["spawn", "fork"] | None:
 
 
 _stopped: list[Event] = []
-"""In a reader process: set when nobody waits for it any more."""
+"""Set in a reader process when nobody waits for it any more."""
 
 
 def _start_worker(stopped: Event) -> None:
@@ -173,7 +173,6 @@ def _content(places: Places, file: SourceFile) -> bytes:
 
 
 def read_rows(places: Places, numbered: Numbered) -> FileRows:
-    """What is kept of one file, as rows."""
     number, file = numbered
     facts = read_file(places, file)
     if facts.cpp:
@@ -229,7 +228,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
 
 
 def _messages(path: str, data: bytes) -> list[MessageFact]:
-    """What a Python file tells its users; of one of PyTorch's own tests only what it raises."""
+    """The messages of a Python file; of PyTorch's own tests only what they raise."""
     found = read_messages(data)
     if path.startswith(TESTING):
         return [one for one in found if one.kind.startswith(("raise", "assert", "warnings."))]
@@ -237,7 +236,7 @@ def _messages(path: str, data: bytes) -> list[MessageFact]:
 
 
 def _jitted(found: Definition) -> DefinitionFact:
-    """A kernel that is compiled at run time, under the name it then has."""
+    """A kernel that is compiled at run time, under its name then."""
     line = found.location.line
     place = (found.name, found.scope, found.kind, line, line, found.parameters, "", 1)
     return DefinitionFact(*place, *UNSAID, [], [])

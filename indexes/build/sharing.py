@@ -1,9 +1,8 @@
-"""An index as one file for others: built once, checked by content, brought up to date.
+"""An index as one file to share: checked by content and brought up to date on import.
 
-The file is a line that says what it is, a line of JSON (``Label``), and the compressed
-database. It may come from anywhere, so nothing in it is taken on trust: its schema must be
-ours word for word, its values of the types that ours have, and what it says of a file counts
-only where the tree holds the same bytes under the same path.
+The file is an identifying line, a line of JSON (``Label``), and the compressed database. It may
+come from anywhere, so nothing is trusted: its schema must be ours word for word, its values of our
+types, and its facts of a file count only if the tree has the same bytes under the same path.
 """
 
 from __future__ import annotations
@@ -36,24 +35,24 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a shared file says of itself."""
+    """The header of a shared file."""
 
     store: str
-    """Version of the tables and of the readers."""
+    """Version of the tables and readers."""
     tree: str
-    """The name of the indexed contents: a hash over paths and hashes of all files."""
+    """A hash over paths and hashes of all indexed files."""
     files: int
     size: int
     """Bytes of the database."""
     digest: str
     """Hash of the database."""
     version: str
-    """PyTorch's, as its version.txt says."""
+    """PyTorch's, from version.txt."""
     commit: str | None
 
 
 def tree_name(files: Iterable[tuple[str, bytes]]) -> str:
-    """The name of a tree's contents: the same wherever they stand."""
+    """The hash of a tree's contents, independent of where it is."""
     named = hashlib.blake2b(digest_size=16)
     for path, blob in sorted(files):
         named.update(path.encode("utf-8", "surrogateescape") + b"\0" + blob + b"\n")
@@ -80,7 +79,7 @@ def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
 
 
 def shared_name(tree: str) -> str:
-    """The name of a shared file in a folder of many."""
+    """The name of a shared file in a folder."""
     return f"torchnav-{index_version()}-{tree}.index"
 
 
@@ -103,7 +102,7 @@ def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> 
 
 
 def _write(path: Path, label: Label, database: Path) -> None:
-    """Aside and renamed, so that nobody reads half of it."""
+    """Writes aside and renames, so that nobody reads half of it."""
     with written_aside(path) as aside:
         with aside.open("wb") as out, open_file(database, None) as data:
             out.write(_MAGIC + json.dumps(asdict(label)).encode() + b"\n")
@@ -119,11 +118,11 @@ def _write(path: Path, label: Label, database: Path) -> None:
 
 
 def import_index(builder: Builder, path: Path) -> Report:
-    """Makes a shared file the index of the builder's tree: what differs in content is read.
+    """Makes a shared file the index of the builder's tree, reading files with another content.
 
-    In a folder, the file of exactly these contents is taken, or else the newest. Raises
-    SourceError in one line for anything that is not an index of this torchnav version, or
-    has too little in common with the tree; the index there was stays as it was.
+    From a folder, the file of exactly these contents is taken, or else the newest. Raises
+    SourceError in one line for anything that is not an index of this torchnav version, or has too
+    little in common with the tree; the old index stays then.
     """
     files = builder.files()
     file = _chosen(builder, path, files)
@@ -152,7 +151,7 @@ def _chosen(builder: Builder, path: Path, files: Mapping[str, SourceFile]) -> Pa
 
 
 def read_label(opened: IO[bytes], file: Path) -> Label:
-    """The label of a shared file, left at its database. Raises SourceError."""
+    """The label of a shared file, leaving it at its database. Raises SourceError."""
     if opened.read(len(_MAGIC)) != _MAGIC:
         raise SourceError(f"{file} is not a shared index: see torchnav index --export")
     try:

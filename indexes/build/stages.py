@@ -1,5 +1,5 @@
-"""The stages that follow from the facts of all files. A stage is run where the digest of its
-inputs, or of the code, is not that of last time; a cold build is a build without digests."""
+"""The stages that follow from the facts of all files. A stage runs if the digest of its inputs or
+of its code changed; a cold build has no digests."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from indexes.store.rows import python_rows
 
 @dataclass
 class Work:
-    """An index that is brought up to date."""
+    """An index that is being brought up to date."""
 
     store: Store
     source: Source
     scanned: Collection[int]
-    """The numbers of the files that were read just now."""
+    """The numbers of the files just read."""
     are_macros_others: bool = False
-    """Whether any file's definitions may be others, since macros make some of them."""
+    """Whether any file's definitions may have changed through macros."""
     leads_elsewhere: bool = False
-    """Whether an edge is another than last time."""
+    """Whether an edge changed."""
     is_written_over: bool = False
-    """Whether what operators reach is missing in the rows of the operator list."""
+    """Whether the operator list lacks what operators reach."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,16 @@ class Stage:
 
     name: str
     says: str
-    """What is shown while it runs."""
+    """The progress text while it runs."""
     inputs: Callable[[Work], Iterable[object]]
     run: Callable[[Work, bool], None]
-    """Told whether the inputs are others."""
+    """Called with whether the inputs changed."""
     always: bool = False
-    """Whether it has something to do for scanned files though its inputs are as they were."""
+    """Whether it has work for scanned files even if its inputs did not change."""
 
 
 def run_stages(work: Work, tell: Callable[[str], None]) -> None:
-    """Runs the stages whose inputs are not those of last time."""
+    """Runs the stages whose inputs changed."""
     code = code_digest(*STAGE_ROOMS)
     for stage in STAGES:
         tell(stage.says)
@@ -131,7 +131,7 @@ def _link_libraries(work: Work, _: bool) -> None:
 
 
 def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
-    """Notes what a stage's run left as its inputs: which names it asks for is known only then."""
+    """Notes the inputs that a stage ended with, since it may add the names it looks up."""
     work.store.set_meta(stage, f"{code_digest(*STAGE_ROOMS)} {_digest(inputs)}")
 
 
@@ -165,7 +165,7 @@ def _helper_inputs(work: Work) -> Iterable[object]:
 
 
 def _follow_helpers(work: Work, _: bool) -> None:
-    """Keeps the registrations that Python files make through helpers of other files."""
+    """Stores registrations through helpers in other Python files."""
     work.store.db.execute("DELETE FROM python WHERE made=1")
     numbers: dict[str, int] = {}
     files: dict[str, list[PythonFact]] = {}

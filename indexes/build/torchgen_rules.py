@@ -14,7 +14,7 @@ KERNEL_RULES = (
     "torchgen/native_function_generation.py",
     "torchgen/api/autograd.py",
 )
-"""What decides which kernels there are and what is differentiated."""
+"""torchgen's files that decide about kernels and derivatives."""
 TABLE_RULES = (
     "torchgen/model.py",
     "torchgen/native_function_generation.py",
@@ -24,11 +24,11 @@ TABLE_RULES = (
     "tools/autograd/gen_inplace_or_view_type.py",
     "tools/autograd/gen_variable_type.py",
 )
-"""What decides what else torchgen registers, in the order in which they import each other."""
+"""Its files that decide about other registrations, in the order of imports."""
 
 
 def read_rules(source: Source, files: Sequence[str]) -> tuple[Rules, list[Problem]]:
-    """The rules of the version that ``source`` holds, as far as ``files`` say."""
+    """The rules of the version in ``source``, as far as ``files`` say."""
     lists, problems = read_lists(source, files)
     return Rules.of(lists), problems
 

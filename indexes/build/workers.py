@@ -1,4 +1,4 @@
-"""Processes that work for this one: an executor whose processes end with it, however it ends."""
+"""Worker processes: an executor whose processes end with this one, however it ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Literal
 from indexes.model.errors import Cancelled, SourceError
 
 in_worker = Event()
-"""Set in a process that works for another one."""
+"""Set in a worker process."""
 
 
 def start_workers(
@@ -25,13 +25,11 @@ def start_workers(
     *arguments: object,
     method: Literal["spawn", "fork"] = "spawn",
 ) -> ProcessPoolExecutor:
-    """An executor of ``count`` processes, each of which calls ``prepare`` first. They are fresh
-    ones, for which the main module of this program is loaded again, or forks of this process.
+    """An executor of ``count`` processes, each of which calls ``prepare`` first. They are spawned,
+    which loads the main module again, or forked.
 
-    Raises
-    ------
-    OSError
-        When no process can be started here; ``submit`` of the executor may raise it too.
+    Raises:
+        OSError: No process can be started; ``submit`` of the executor may raise it too.
     """
     try:
         with redirect_stderr(sys.__stderr__):  # Textual's has no descriptor to hand on
@@ -44,8 +42,8 @@ def start_workers(
 
 @contextmanager
 def working(pool: ProcessPoolExecutor, process: str) -> Iterator[ProcessPoolExecutor]:
-    """An executor that ends with the block. Raises SourceError when one of its processes dies,
-    killed or without memory; ``process`` is what to call it."""
+    """An executor that ends with the block. Raises SourceError if a process dies, killed or out of
+    memory; ``process``: its name for the message."""
     try:
         yield pool
     except BrokenProcessPool as error:
@@ -60,8 +58,7 @@ def working(pool: ProcessPoolExecutor, process: str) -> Iterator[ProcessPoolExec
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """While this process is forked ctrl+c waits: what Python calls around a fork would swallow it,
-    and the work would go on as if nobody had asked it to end."""
+    """Delays ctrl+c during forks, where Python would swallow it."""
     if not hasattr(signal, "pthread_sigmask"):  # nor is there a fork
         yield
         return
@@ -77,8 +74,8 @@ _cleaning_up = Lock()
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """In a worker: SIGTERM, or the end of the parent, raises Cancelled in what is done here, and
-    the process goes on until it has cleaned up. Elsewhere SIGTERM ends the worker at once."""
+    """In a worker: SIGTERM, or the end of the parent, raises Cancelled, so that the process can
+    clean up. Otherwise SIGTERM ends the worker at once."""
     with _cleaning_up:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
@@ -90,7 +87,7 @@ def stoppable() -> Iterator[None]:
 
 
 def _begin(prepare: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
-    """In a new process: ctrl+c and a closed terminal are for the process that started it."""
+    """In a new process: leaves ctrl+c and a closed terminal to the parent."""
     in_worker.set()
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
@@ -101,7 +98,7 @@ def _begin(prepare: Callable[..., object] | None, arguments: tuple[object, ...])
 
 
 def _end_with_parent() -> None:
-    """A worker would wait for work for ever when its parent was killed."""
+    """Ends a worker whose parent was killed, which would wait for ever."""
     parent = parent_process()
     assert parent is not None
     parent.join()

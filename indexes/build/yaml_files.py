@@ -1,4 +1,4 @@
-"""What the YAML files of a tree say, and what in them torchgen would refuse."""
+"""The contents of a tree's YAML files, and what torchgen would refuse in them."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ _DERIVATIVES = "derivatives.yaml"
 _DEPRECATED = "deprecated.yaml"
 _TAGS = "tags.yaml"
 OPERATOR_FILES = (_NATIVE, _DERIVATIVES, _DEPRECATED, _TAGS, *KERNEL_RULES)
-"""What the operators are made of."""
+"""The files that define operators."""
 
 _Fact = TypeVar("_Fact")
 _Facts = tuple[tuple[_Fact, ...], tuple[Problem, ...]]
 
 
 class YamlFiles(NamedTuple):
-    """The facts of all of them."""
+    """The facts of all YAML files."""
 
     functions: tuple[NativeFunction, ...]
-    """The declared overloads, each followed by those that torchgen generates from it."""
+    """The declared overloads, each followed by those generated from it."""
     entries: tuple[DerivativeEntry, ...] | None
     """None without a derivatives.yaml."""
     rules: Rules
     problems: tuple[Problem, ...]
-    """What could not be read, or what torchgen refuses. A problem of the whole tree is in line
-    0 and comes first."""
+    """What is unreadable or refused by torchgen. A problem of the whole tree has line 0 and comes
+    first."""
 
 
 def read_yaml_files(source: Source) -> YamlFiles:
-    """Reads them all. Raises SourceError when there is no operator at all: an empty index is no
-    answer."""
+    """Reads them all. Raises SourceError if there is no operator at all."""
     path = source.locate(_NATIVE)
     if path is None:
         raise SourceError(f"{source.root} has no native_functions.yaml")
@@ -68,7 +67,7 @@ def read_yaml_files(source: Source) -> YamlFiles:
 def _read(
     source: Source, name: str, reader: Callable[[bytes, str], _Facts[_Fact]]
 ) -> _Facts[_Fact]:
-    """What a file holds that a tree need not have."""
+    """The contents of a file that a tree need not have."""
     path = source.locate(name)
     return reader(source.read(path), path) if path else ((), ())
 
@@ -76,7 +75,7 @@ def _read(
 def _other_version(
     path: str, functions: Sequence[NativeFunction], problems: Sequence[Problem]
 ) -> tuple[Problem, ...]:
-    """One problem for the whole tree where most of its operators have problems."""
+    """One problem for the whole tree if most of its operators have problems."""
     lines = {problem.line for problem in problems}
     places = (function.location for function in functions)
     concerned = sum(not lines.isdisjoint(range(p.line, p.end_line + 1)) for p in places)

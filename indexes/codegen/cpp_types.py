@@ -110,8 +110,7 @@ def _list_of(elem: str, size: str, cpp_elem: str) -> str:
 
 
 def _precomputed(lines: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The replacements of ``dim -> int dim, int valid`` lines, and the additions of a last line
-    without arrow."""
+    """Replacements by ``dim -> int dim, int valid``, and additions by a line without arrow."""
     replaced: dict[str, list[str]] = {}
     added: list[str] = []
     for line in lines:

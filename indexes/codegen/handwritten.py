@@ -61,8 +61,7 @@ _FALLBACKS = (
 
 
 def handwritten_registrations() -> Iterator[Registration]:
-    """All of them. Keys not listed by operator (Conjugate, Autocast, batch rules ...) have only
-    their fallbacks."""
+    """All of them; for keys such as Conjugate and Autocast only the fallbacks."""
     for key, namespace, path, operators in _BY_HAND:
         for op in operators.split():
             name = op.replace(".", "_")

@@ -140,8 +140,7 @@ class _Maker:
         return _at(row.native, row.key, row.symbol, origin, row.rule, row.line)
 
     def _default_backend(self, function: NativeFunction) -> Iterator[Registration]:
-        """For every backend of the out overload, a structured group's functional and in-place
-        ones."""
+        """A structured group's functional and in-place overloads, per backend of the out one."""
         schema = parse_schema(function.schema)
         key = "CompositeExplicitAutogradNonFunctional"
         if not function.structured_delegate or key in self._keys[function.full_name]:

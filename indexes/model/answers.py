@@ -1,5 +1,5 @@
-"""The vocabulary of answers: what an operator leads to (chains of hops, routes to what computes,
-cards, what stands around it), and what names and places in source mean."""
+"""The vocabulary of answers: what an operator leads to (chains, routes, cards), and what names and
+places mean."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ class Hop:
     """One line: by which mechanism of PyTorch this follows."""
     confidence: Confidence
     device: str | None = None
-    """``CPU``, ``CUDA``, ``MPS`` ... when the hop is for one kind of device."""
+    """``CPU``, ``CUDA``, ``MPS`` ... for a hop on one kind of device."""
     keys: tuple[str, ...] = ()
     evidence: tuple[Location, ...] = ()
     guard: str = ""
     note: str = ""
     """The formula's text, the library, what a call can mean ..."""
     dtypes: tuple[DtypeDispatch, ...] = ()
-    """What a function switches over dtypes by, in the order of its text."""
+    """The dtype dispatches of a function, in source order."""
     choices: tuple[Choice, ...] = ()
-    """The conditions under which the step is taken, outermost first."""
+    """The conditions of the step, outermost first."""
     work: Work | None = None
-    """What it does on the way to computing; None for what stands beside the way."""
+    """What it does on the way to computing; None beside that way."""
     folded: Mapping[Work, int] = field(default_factory=dict)
-    """How many steps of each work are not listed below it."""
+    """The number of steps of each work not listed below it."""
     continues: str = ""
     """The command that shows what is not listed below it: ``torchnav op addmm``."""
     again: int | None = None
-    """The hop that shows what is below it, where it is not the first of its place."""
+    """The hop that has the steps below it, if it is not the first of its place."""
 
 
 RouteKind = Literal["loop", "launch", "library", "graph", "metal", "none"]
-"""How the function at the end of a route computes; ``none`` for an operator that computes
-nothing, as a view."""
+"""How the function at the end of a route computes; ``none`` for an operator that computes nothing,
+as a view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A place that a route, or a way up to an operator, passes."""
+    """A place on a route, or on a path up to an operator."""
 
     symbol: str
     location: Location
@@ -71,7 +71,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way from an operator to what computes it on a device."""
+    """A path from an operator to what computes it on a device."""
 
     device: str
     kind: RouteKind
@@ -79,26 +79,26 @@ class Route:
     """The function that computes."""
     location: Location
     via: tuple[Way, ...]
-    """What it passes from the operator on, the operator first."""
+    """The places passed, the operator first."""
     conditions: tuple[str, ...] = ()
-    """When it is taken, in words; nothing of what holds for dense tensors in any build."""
+    """When it is taken, in words, apart from what holds for dense tensors in any build."""
     confidence: Confidence = "exact"
     note: str = ""
-    """The vendor's function that it calls, the ``__global__`` function that is launched for it, or
-    why there is nothing that computes."""
+    """The library's function that it calls, the ``__global__`` function launched for it, or why
+    nothing computes."""
     hop: int | None = None
     """Its hop in the chain of the same answer."""
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The names of the way behind its operator, each once; the last is what computes."""
+        """The distinct names behind the operator; the last one computes."""
         names = [short_name(one.symbol) for one in self.via[1:]]
         end = short_name(self.symbol)
         return (*(name for name in dict.fromkeys(names) if name != end), end)
 
 
 def short_name(symbol: str) -> str:
-    """A function by its last name, or by that of its class where any class has one so named."""
+    """A function's last name, with its class if many classes have one so named."""
     scope, _, name = symbol.rpartition("::")
     owner = scope.rpartition("::")[2]
     if name in ("operator()", "apply"):
@@ -108,12 +108,12 @@ def short_name(symbol: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CardLine:
-    """A line of a card: what, where, and what opens there."""
+    """A line of a card, with a place and a command."""
 
     label: str
     """``CPU``, ``grad``, ``Python``, ``Inductor``, ``tests`` ..."""
     text: str
-    """Steps of a way stand between `` > ``; its end is what computes."""
+    """Steps of a path are separated by `` > ``; the last one computes."""
     location: Location | None = None
     note: str = ""
     opens: str = ""
@@ -124,7 +124,7 @@ class CardLine:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An operator in a few lines: what computes it on each device, and what stands around it."""
+    """A summary of an operator: what computes it on each device, and what relates to it."""
 
     schema: str
     kind: str
@@ -135,7 +135,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """What could not be linked, with the true reason."""
+    """Something that could not be linked, with the reason."""
 
     role: Role
     symbol: str
@@ -155,20 +155,19 @@ class Chain:
     hops: tuple[Hop, ...]
     unresolved: tuple[Unresolved, ...]
     problems: tuple[Problem, ...] = ()
-    """What torchgen refuses, or is not understood here, in the YAML that the operator rests on."""
+    """What torchgen refuses, or torchnav does not know, in the operator's YAML."""
 
 
 # ------------------------------------------------------------------ what stands around
 
 InductorStatus = Literal["lowered", "decomposed", "fallback", "none"]
-"""What Inductor does with an operator: its own lowering makes loops of it; a decomposition
-replaces it before that; it calls ATen's kernel; nothing is registered, so that it calls ATen's
-kernel too, and says so once."""
+"""Inductor's own lowering makes loops; a decomposition replaces the operator before; a fallback
+calls ATen's kernel; without a registration it also calls ATen's kernel, with a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A name, and where it is defined."""
+    """A name with its definition."""
 
     name: str
     location: Location
@@ -180,16 +179,16 @@ class Inductor:
 
     status: InductorStatus
     location: Location | None = None
-    """The lowering, the decomposition, or the line that asks for the fallback."""
+    """The lowering, the decomposition, or the line of the fallback."""
     table: str = ""
-    """In which table it is entered: ``torch._inductor.decomposition.decompositions``."""
+    """The table with its entry: ``torch._inductor.decomposition.decompositions``."""
     note: str = ""
-    """Under which condition, or through which other overload."""
+    """The condition, or the other overload through which it follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreAten:
-    """Whether an operator is of the core ATen set that export leaves in graphs."""
+    """Whether an operator is in the core ATen set that export leaves in graphs."""
 
     member: bool
     text: str
@@ -200,7 +199,7 @@ class CoreAten:
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """A decomposition, and the tables by name that hold it."""
+    """A decomposition, and the tables that contain it."""
 
     name: str
     location: Location
@@ -218,7 +217,7 @@ class AutocastPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Several places of a kind: how many, and the first."""
+    """Several places of a kind: their number, and the first."""
 
     count: int = 0
     location: Location | None = None
@@ -226,7 +225,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class TestCount:
-    """The tests that are named for an operator and call it, those made from OpInfos apart."""
+    """The tests named for an operator that call it, and separately those made from OpInfos."""
 
     files: int = 0
     tests: int = 0
@@ -235,7 +234,7 @@ class TestCount:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around an operator, best first in each."""
+    """What relates to an operator, best first in each list."""
 
     python: tuple[NamedPlace, ...]
     """Public functions, those of torch.nn.functional, then modules of torch.nn."""
@@ -264,18 +263,18 @@ class Hit:
     location: Location
     detail: str = ""
     op: str | None = None
-    """The overload to open a chain for, when there is one."""
+    """The overload whose chain to open, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """One thing that a line calls, passes on, launches or dispatches to."""
+    """Something that a line calls, passes on, launches or dispatches to."""
 
     kind: str
     """``call``, ``stub``, ``operator``, ``launch``, ``library``, ``loop``, ``unknown`` ..."""
     name: str
     location: Location | None
-    """Where it is defined or, for an operator, its entry."""
+    """Its definition or, for an operator, its entry."""
     rule: str
     confidence: Confidence
 
@@ -288,9 +287,9 @@ class ReachingPath:
     side: str
     """``kernel``, ``meta`` or ``backward``."""
     devices: tuple[str, ...]
-    """For which it does; empty where it does for every one."""
+    """Empty for all devices."""
     via: tuple[Way, ...]
-    """What stands between the operator and the place, from the operator down."""
+    """The places between the operator and the place, from the operator down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,19 +303,19 @@ class Place:
     location: Location
     detail: str = ""
     operators: tuple[str, ...] = ()
-    """Operators (overloads) that reach this place."""
+    """Overloads that reach this place."""
     rule: str = ""
     calls: tuple[Callee, ...] = ()
-    """What the very line calls."""
+    """The calls on the line itself."""
     ways: tuple[ReachingPath, ...] = ()
-    """How the operators reach it, the nearest first."""
+    """The paths of the operators, nearest first."""
 
 
 MatchKind = Literal[
     "operator", "grad_fn", "stub", "symbol", "python", "error", "variable", "key", "place", "none"
 ]
-"""An operator, a Node class, a dispatch stub, a C++ symbol, a Python name, a message of an error,
-a variable of public interest, a dispatch key, a line of a file, or nothing."""
+"""An operator, a Node class, a dispatch stub, a C++ symbol, a Python name, an error message, a
+public variable, a dispatch key, a line of a file, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,22 +323,21 @@ class NameMatch:
     """What a pasted name means in this index."""
 
     kind: MatchKind
-    """The world that it is of."""
+    """What kind of name it is."""
     text: str
     """The name as understood: ``add.Tensor``, ``AddmmBackward0``, ``at::native::add_kernel``."""
     overloads: tuple[str, ...] = ()
-    """Operators it leads to, best first; several for a bare ``add``."""
+    """Its operators, best first; several for a bare ``add``."""
     hits: tuple[Hit, ...] = ()
-    """Places it names, the definition first."""
+    """Its places, the definition first."""
     note: str = ""
     suggestions: tuple[str, ...] = ()
-    """Near names, when nothing matches."""
+    """Similar names, if nothing matches."""
     namesakes: tuple[Hit, ...] = ()
-    """C++ definitions with the same last part, which it does not mean: when nothing matches, or
-    what does is Python's."""
+    """C++ definitions with the same last part, if nothing or only a Python name matches."""
     confidence: Confidence | None = "exact"
-    """``by rule`` for a name that torchgen or Python's data model makes of an operator's,
-    ``ambiguous`` for several places; None when nothing matches."""
+    """``by rule`` for a name derived from an operator's by torchgen or Python's data model,
+    ``ambiguous`` for several places; None if nothing matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,14 +364,14 @@ class EngineFunction:
     calls: tuple[tuple[str, int], ...]
     """(callee, line) for callees that are engine functions too."""
     phases: tuple[str, ...]
-    """The phases of a backward pass that it belongs to, in their order; ``outside`` for what only
-    code outside of the engine calls."""
+    """The phases of a backward pass that it belongs to, in order; ``outside`` for functions called
+    only from outside the engine."""
     comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceKernelAnswer:
-    """Where a device kernel's name, as a profiler prints it, comes from."""
+    """The source of a device kernel's name from a profiler."""
 
     name: str
     launcher: Definition | None

@@ -1,4 +1,4 @@
-"""The vocabulary of the map: what lives in a folder of the tree, and the way of one call."""
+"""The vocabulary of the map: contents of folders, and the path of one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from indexes.model.vocabulary import Location, SourceInfo
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the tree itself says of a folder or a file, as written there."""
+    """The tree's own description of a folder or file."""
 
     text: str
     location: Location
@@ -24,13 +24,12 @@ class MapEntry:
     kind: Literal["folder", "file"]
     path: str
     counts: Mapping[str, int]
-    """How many of each thing the index has below it: ``files``, ``kernels`` ..., what there is
-    none of left out."""
+    """The numbers of things in it: ``files``, ``kernels`` ..., without zeros."""
     references: int
-    """How many calls lead into it from other files, and how many files include it."""
+    """The number of calls into it from other files, and of files that include it."""
     words: Words | None
     door: str
-    """Its file with most references from others; of a file itself."""
+    """Its file with most references from others; for a file itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,11 @@ class FolderMap:
     """Empty for the root of the tree."""
     counts: Mapping[str, int]
     words: tuple[Words, ...]
-    """What CONTRIBUTING.md, its README.md and its package say of it."""
+    """Its descriptions in CONTRIBUTING.md, its README.md and its package."""
     entries: tuple[MapEntry, ...]
-    """Folders first, those with more files first, then files, the most referenced first."""
+    """Folders first, largest first, then files, most referenced first."""
     doors: tuple[MapEntry, ...]
-    """The files below it, at any depth, that others refer to most."""
+    """The files in it, at any depth, with most references from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +59,17 @@ class CallStep:
 
     @property
     def folder(self) -> str:
-        """The folder of its file; empty where the tree shows no line."""
+        """The folder of its file; empty if the tree shows no line."""
         return self.location.path.rpartition("/")[0] if self.location else ""
 
 
 @dataclass(frozen=True, slots=True)
 class CallMap:
-    """The way of one call through the folders of the tree."""
+    """The path of one call through the folders of the tree."""
 
     source: SourceInfo
     op: str
     device: str
     steps: tuple[CallStep, ...]
     unknown: str = ""
-    """What of the way cannot be told from this tree; empty when all is."""
+    """What this tree cannot tell about the path; may be empty."""

@@ -1,5 +1,4 @@
-"""The vocabulary of dispatch tables: an operator's slots, each with the reason why it holds
-what it holds."""
+"""The vocabulary of dispatch tables: an operator's slots, each with its reason."""
 
 from __future__ import annotations
 
@@ -12,23 +11,23 @@ from indexes.model.vocabulary import Confidence, Location, SourceInfo
 
 @dataclass(frozen=True, slots=True)
 class DispatchSlot:
-    """What an operator runs for one runtime dispatch key, or registers under an alias key."""
+    """What an operator runs for a runtime dispatch key, or registers under an alias key."""
 
     key: str
     kernel: str
-    """Empty when there is none."""
+    """Empty if there is none."""
     kind: str
     """Why it won, in the dispatcher's own words: ``kernel``, ``math kernel`` ..."""
     origin: str
-    """What registers it: a file of the tree, or a generator of torchgen and what it makes."""
+    """A file of the tree, or a generator of torchgen and its output."""
     rule: str
     confidence: Confidence
     fallthrough: bool = False
     """The call passes on to the next key."""
     registration: Location | None = None
-    """The line that registers it or makes torchgen do so."""
+    """The line that registers it or makes torchgen register it."""
     definition: Location | None = None
-    """Where its kernel is defined, as far as that is written out."""
+    """Where its kernel is defined, if known."""
     evidence: tuple[Location, ...] = ()
     guard: str = ""
 
@@ -42,22 +41,21 @@ class DispatchTable:
     slots: tuple[DispatchSlot, ...]
     """One for each runtime key, in order of priority, lowest first."""
     registrations: tuple[DispatchSlot, ...]
-    """All that is registered for the operator, alias keys too."""
+    """All registrations for the operator, including alias keys."""
     precedence: Location | None = None
-    """Where this tree's dispatcher decides between them."""
+    """The source of precedence in this tree's dispatcher."""
 
     unseen: str = ""
-    """What may be registered too, in source that is not at hand, with the command that adds it."""
+    """What unavailable source may register too, with the command that adds it."""
 
     def groups(self) -> list[tuple[DispatchSlot, ...]]:
-        """The slots that hold something; neighbours that run the same for the same reason
-        stand together."""
+        """The occupied slots, with equal neighbours grouped."""
         filled = [slot for slot in self.slots if slot.kind != "missing"]
         return [tuple(group) for _, group in groupby(filled, key=_same)]
 
     def by_interest(self) -> tuple[list[Slots], list[Slots]]:
-        """The groups of the keys that people ask for first and of kernels made for one key, those
-        keys last in each; then all other groups, the first to be asked on top."""
+        """The groups with keys of most interest and kernels for a single key, those keys last in
+        each; then all others, highest priority first."""
         groups = self.groups()[::-1]
         main = sorted((one for one in groups if _rank(one) <= len(_FIRST)), key=_rank)
         rest = [one for one in groups if one not in main]
@@ -79,7 +77,7 @@ def _rank(slots: Slots) -> int:
 
 
 def _interest(slot: DispatchSlot) -> int:
-    """Small for the keys that people ask for most."""
+    """Sort key: smaller for the keys of most interest."""
     if slot.key in _FIRST:
         return _FIRST.index(slot.key)
     return len(_FIRST) + (not slot.key.startswith("Autograd"))
@@ -87,54 +85,55 @@ def _interest(slot: DispatchSlot) -> int:
 
 @dataclass(frozen=True, slots=True)
 class KeyCause:
-    """What puts a key into a set that the dispatcher chooses from, or takes it out."""
+    """What adds a key to a set of the dispatcher, or removes it."""
 
     key: str
-    """A functionality, ``AutogradFunctionality``; of a tensor's backend the runtime key."""
+    """A functionality, ``AutogradFunctionality``; for a tensor's backend the runtime key."""
     change: Literal["tensor", "included", "excluded", "not excluded", "not included"]
-    """In the tensor's own set, in the thread's set of included or excluded keys, or out of it."""
+    """The set that it is added to or removed from: the tensor's, or the thread's included or
+    excluded keys."""
     words: str
     location: Location | None = None
-    """The line that does so; None where the tree does not hold the file."""
+    """The line that does it; None if the tree lacks the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """A key that a call meets."""
+    """A key on a call's path."""
 
     key: str
     call: int
-    """1 for the call itself, 2 where a kernel calls the operator again, with all keys anew."""
+    """1 for the call itself, 2 if a kernel calls the operator again with all keys."""
     action: Literal["runs", "falls through", "excluded", "raises"]
     cause: KeyCause | None
-    """Why the key is in the set, or excluded from it."""
+    """Why the key is in the set, or excluded."""
     slot: DispatchSlot | None = None
-    """What the operator's table holds for the key; None where it is excluded."""
+    """The operator's slot for the key; None if excluded."""
     then: str = ""
-    """How its kernel goes on."""
+    """How its kernel continues."""
     then_location: Location | None = None
     """The line that says so."""
     certain: bool = True
-    """False where what follows rests on source that is not in the tree."""
+    """False if the continuation depends on source that is not in the tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchPath:
-    """The keys that a call of an operator passes while a switch is on."""
+    """The keys that a call passes while a switch is on."""
 
     switch: str
     meaning: str
-    """What is on, as Python writes it."""
+    """The switch, in Python."""
     changes: tuple[KeyCause, ...]
-    """What the switch does to the key sets; none for one that leaves them alone."""
+    """What the switch does to the key sets; may be empty."""
     steps: tuple[PathStep, ...]
     end: str
-    """Why the last step is the last."""
+    """Why the path ends."""
     note: str = ""
-    """What the switch does besides, and why keys are as without it."""
+    """What else the switch does, and why keys do not change."""
     note_location: Location | None = None
     unknown: str = ""
-    """Why the path cannot be told from this tree; empty when it is told."""
+    """Why this tree cannot tell the path; empty if it can."""
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -144,19 +143,19 @@ class SwitchPath:
 
 @dataclass(frozen=True, slots=True)
 class SwitchPaths:
-    """The paths of one operator side by side."""
+    """Several paths of one operator."""
 
     source: SourceInfo
     op: str
     backend: str
-    """``CPU``: where its tensors are."""
+    """``CPU``: the tensors' device."""
     paths: tuple[SwitchPath, ...]
     priority: tuple[str, ...] = ()
-    """Every runtime key of the tree, that of the highest priority first."""
+    """Every runtime key of the tree, highest priority first."""
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The keys of all paths, that of the highest priority first."""
+        """The keys of all paths, highest priority first."""
         return tuple(dict.fromkeys(key for key in self.priority if key in self._met))
 
     @property
@@ -174,7 +173,7 @@ class KeyUse:
 
     what: KeyUseKind
     """A guard or setter of the thread's included or excluded set, a tensor's own set, a named set
-    of keys, a function that returns it, a question whether it is in a set, anything else."""
+    of keys, a function that returns it, a membership test, anything else."""
     text: str
     location: Location
     function: str
@@ -191,31 +190,31 @@ class KeyRegistration:
 
 @dataclass(frozen=True, slots=True)
 class KeyCard:
-    """A dispatch key: what it is for, who sets it, what is registered for it."""
+    """A dispatch key: its purpose, its users, its registrations."""
 
     source: SourceInfo
     name: str
     kind: KeyKind
     location: Location
     meaning: str
-    """What a synonym is resolved from, or the functionality and backend of a key per backend."""
+    """The key that a synonym stands for, or the functionality and backend of a key per backend."""
     comment: str
-    """Its comment in DispatchKey.h, as written; empty where it has none."""
+    """Its comment in DispatchKey.h; may be empty."""
     comment_location: Location | None
     notes: tuple[Location, ...]
-    """Where the notes stand that the comment names: ``Note [Functionalization Pass In Core]``."""
+    """The places of notes in the comment: ``Note [Functionalization Pass In Core]``."""
     rank: int
-    """1 for the key that runs first; 0 for an alias."""
+    """1 for the highest priority; 0 for an alias."""
     keys: tuple[str, ...]
-    """The runtime keys that an alias or a functionality stands for, first to run first."""
+    """The runtime keys of an alias or functionality, highest priority first."""
     fallback: DispatchSlot | None
     uses: tuple[KeyUse, ...]
     registrations: tuple[KeyRegistration, ...]
     unseen: str = ""
-    """What may be registered too, in source that is not at hand, with the command that adds it."""
+    """What unavailable source may register too, with the command that adds it."""
 
     def origins(self) -> dict[str, int]:
-        """How many kernels each file or generator registers, the most first."""
+        """The number of kernels by each file or generator, most first."""
         found: dict[str, int] = {}
         for one in self.registrations:
             found[one.slot.origin] = found.get(one.slot.origin, 0) + 1

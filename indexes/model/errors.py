@@ -1,5 +1,4 @@
-"""What reaches a user besides answers: errors, one clear line each with the exit code of the
-contract, and how far a build is."""
+"""Errors, one clear line each with the contract's exit code, and the progress of a build."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from indexes.model.bounds import MESSAGE_CHARACTERS
 
 
 def brief(text: str) -> str:
-    """A text that may quote others, without the middle of one that nobody would read."""
+    """A text, shortened in the middle if it quotes too much."""
     half = MESSAGE_CHARACTERS // 2
     return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
@@ -31,11 +30,11 @@ class TorchnavError(Exception):
 
 
 class NotFound(TorchnavError):
-    """The question was understood and the answer is: nothing by that name."""
+    """A valid question with the answer: nothing of that name."""
 
 
 class UsageError(TorchnavError):
-    """The question itself is wrong."""
+    """An invalid question."""
 
     exit_code = 2
 
@@ -51,7 +50,7 @@ class OtherIndex(SourceError):
 
 
 class DamagedIndex(SourceError):
-    """An index file that our own code could not have written. It is removed, or made anew."""
+    """An index file that our code could not have written. It is removed, or rebuilt."""
 
 
 class Cancelled(TorchnavError):
@@ -62,7 +61,7 @@ class Cancelled(TorchnavError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a build is. ``total`` 0 means not known."""
+    """The progress of a build; ``total`` 0 for unknown."""
 
     stage: str
     done: int
@@ -79,9 +78,9 @@ class Report:
     removed: int = 0
     cold: bool = False
     damaged: str = ""
-    """What was wrong with the index that was there, which was made anew."""
+    """What was wrong with the old index, which was rebuilt."""
     stale: str = ""
-    """Why the index could not be brought up to date, when it was usable all the same."""
+    """Why a usable index could not be brought up to date."""
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -1,5 +1,5 @@
-"""The vocabulary of files: their paths, relative to the tree or with the name of an extension
-before them, and what is read of each, in C++ and in Python."""
+"""The vocabulary of files: paths, relative to the tree or with the name of an extension before
+them, and facts of C++ and Python files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 MARK = "@"
-"""What paths in extensions begin with, ``@xpu/src/ATen/native/xpu/Activation.cpp``, and no path of
-a tree. ``PATH:LINE`` stays what it is."""
+"""Begins paths in extensions, ``@xpu/src/ATen/native/xpu/Activation.cpp``, and no path of a tree.
+``PATH:LINE`` works as usual."""
 
 
 def in_extension(path: str) -> bool:
@@ -18,12 +18,12 @@ def in_extension(path: str) -> bool:
 
 
 def root_of(path: str) -> str:
-    """The name of the extension that a path is in; empty for one of the tree's own."""
+    """The name of a path's extension; empty for the tree's own."""
     return path.partition("/")[0][len(MARK) :] if in_extension(path) else ""
 
 
 def inside(path: str) -> str:
-    """A path as it is within its extension, or within the tree."""
+    """A path within its extension, or within the tree."""
     return path.partition("/")[2] if in_extension(path) else path
 
 
@@ -53,7 +53,7 @@ def placed(path: str, tree: str, roots: Iterable[Root]) -> tuple[str, str]:
 
 
 def written(full: str, roots: Iterable[Root]) -> str | None:
-    """How a file of a root is written; None for a file of none. The innermost root counts."""
+    """The path of a root's file as written; None for other files. The innermost root counts."""
     held = [one for one in roots if full.startswith(f"{one.top}/")]
     if not held:
         return None
@@ -81,15 +81,15 @@ class Include(NamedTuple):
     name: str
     """``ATen/core/Tensor.h``."""
     quoted: bool
-    """Written with quotes, so that it is looked for beside the file first."""
+    """With quotes, so that it is looked for beside the file first."""
 
 
 PACK = "..."
 """Stands for any number of arguments: ``args...``."""
 EMPTY_LIST = "{}"
-"""What an argument is that is a list of nothing: ``IntArrayRef{}``."""
+"""An argument that is an empty list: ``IntArrayRef{}``."""
 GIVEN_SEPARATOR = ","
-"""Stands between what the arguments of a call are."""
+"""Separates the arguments in ``Call.given``."""
 
 
 class Call(NamedTuple):
@@ -99,37 +99,37 @@ class Call(NamedTuple):
     qualifier: str
     line: int
     kind: str
-    """``call``, ``member``, ``launch`` or, of what is passed on by name, ``name``."""
+    """``call``, ``member``, ``launch`` or, if only passed on, ``name``."""
     template: str
     arguments: str = PACK
-    """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
+    """Their marks (``cxx.marks``) separated by spaces, ``dim=i`` with a name from a comment."""
     receiver: str = ""
-    """The mark of what a member is called on; of a launch, that it is through a pointer; of a call,
-    that a ``switch`` picks by what it returns."""
+    """The mark of a member call's object; for a launch, that it is through a pointer; for a call,
+    that a ``switch`` uses its result."""
     branch: int = 0
     """The innermost ``Branch`` of the body around it; 0 for none."""
     given: str = ""
-    """What its arguments are, with commas between: a literal, a name, or nothing."""
+    """Its arguments separated by commas, if literals or names, else empty."""
 
 
 class Branch(NamedTuple):
-    """A part of a body that runs, or is compiled, only under a condition; or what a function
-    answers in one, which decides the branches of others."""
+    """A part of a body under a condition; or a value that a function returns in one, which decides
+    branches of others."""
 
     number: int
-    """From 1, in the order in which a body's calls need them."""
+    """From 1, in the order of use by the body's calls."""
     parent: int
     """The branch around it; 0 for none."""
     text: str
-    """``if (x.is_cuda())``, ``switch (kind) case K::one``, of ``?:`` and ``#if`` the condition, of
-    an answer what stands behind ``return``."""
+    """``if (x.is_cuda())``, ``switch (kind) case K::one``, the condition of ``?:`` and ``#if``, or
+    the returned value."""
     arm: str
     """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves), ``#if`` or
     ``returns``."""
     line: int
     """Of the condition."""
     means: str = ""
-    """The condition with what the body's names stand for; empty where it has none of them."""
+    """The condition with the body's own names replaced; empty if it has none."""
 
 
 # --------------------------------------------------- around operators, in Python
@@ -145,13 +145,13 @@ PythonKind = (
 
 
 class PythonFact(NamedTuple):
-    """One row read from one file; the file's path is kept by whoever stores the row."""
+    """A row read from a Python file, stored with the file's path."""
 
     kind: PythonKind
     target: str
-    """What it is for, as written but in one spelling: an overload ``aten::add.Tensor``
-    (``aten::relu.default`` for a default overload), all overloads of a name ``aten::add``,
-    a Python path ``torch.add`` or ``torch.Tensor.add_``, or empty."""
+    """What it is for, in normal form: an overload ``aten::add.Tensor`` (``aten::relu.default`` for
+    a default overload), all overloads of a name ``aten::add``, a Python path ``torch.add`` or
+    ``torch.Tensor.add_``, or empty."""
     symbol: str
     """What stands there: ``torch._refs.abs``, ``TestTorch.test_add``, ``op_db`` entry's name."""
     line: int
@@ -169,41 +169,40 @@ RemarkKind = (
 
 
 class RemarkFact(NamedTuple):
-    """What a file says of itself or of a name."""
+    """A remark of a file about itself or a name."""
 
     kind: RemarkKind
     name: str
-    """Of a function or class with documented ``arguments``; what a ``role`` or a ``file link``
-    leads to; the comment that leaves a file ``untyped``; of the function of an ``internal call``.
-    In C++ the names of all ``macros`` that a file uses, and the ``words`` that its literals end
-    with; what it throws; of a ``deprecated macro``;
-    the condition of a ``bare check`` or an ``assert``; the words of a ``todo``; the digest of a
-    ``body``; the enumeration whose values a list has in an ``order``. In Python all ``names`` that
-    a file defines, and the ``bases`` of its classes."""
+    """A function or class with documented ``arguments``; the target of a ``role`` or ``file link``;
+    the comment that makes a file ``untyped``; the function of an ``internal call``. In C++ the
+    names of all ``macros`` that a file uses, and the last ``words`` of its literals; what it
+    throws; a ``deprecated macro``; the condition of a ``bare check`` or an ``assert``; the words of
+    a ``todo``; the digest of a ``body``; the enumeration of an ``order``. In Python all ``names``
+    that a file defines, and the ``bases`` of its classes."""
     line: int
-    """0 for what is said of the whole file."""
+    """0 for the whole file."""
     detail: str = ""
-    """Of ``arguments`` the JSON of ``ArgumentDocs``; of a role its own name; of an untyped file
-    how many lines and functions it has; of a deprecated macro what to use instead; the values of
-    an order."""
+    """For ``arguments`` the JSON of ``ArgumentDocs``; for a role its own name; for an untyped file
+    the numbers of lines and functions; for a deprecated macro its replacement; the values of an
+    order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentDocs:
-    """What a docstring says of arguments, held against the signature."""
+    """A docstring's arguments compared with the signature."""
 
     parameters: tuple[str, ...]
-    """Those that a caller may give."""
+    """Those that a caller may pass."""
     said: tuple[str, ...]
-    """Those that the docstring documents."""
+    """Those documented."""
     lines: dict[str, int]
-    """The line on which each of these is documented."""
+    """The line of each documented one."""
     wrong: tuple[str, str] | None
-    """What it says wrong, and why that is wrong; None where nothing is."""
+    """A wrong statement and why it is wrong, or None."""
 
 
 def pack(**pairs: str | int) -> str:
-    """The ``detail`` of a fact; pairs with an empty value or 0 are left out."""
+    """The ``detail`` of a fact, without pairs whose value is empty or 0."""
     return "; ".join(
         f"{key}={str(value).replace(';', ',')}" for key, value in pairs.items() if value
     )
@@ -216,7 +215,7 @@ def unpack(detail: str) -> dict[str, str]:
 
 
 SKIPPED = "binding:none"
-"""The target of every row that says which operators get no binding."""
+"""The target of rows for operators without binding."""
 _SAME_AS = (
     ("torch._C._VariableFunctions.", "torch."),
     ("torch._VF.", "torch."),
@@ -225,7 +224,7 @@ _SAME_AS = (
     ("torch._tensor.Tensor.", "torch.Tensor."),
     ("torch.functional.", "torch."),
 )
-"""Modules under which the same generated bindings are found, and their usual name."""
+"""Modules with the same generated bindings, and their usual name."""
 
 
 def canonical(dotted: str) -> str:
@@ -246,5 +245,5 @@ def module_name(path: str) -> str:
 
 
 def is_text(path: str) -> bool:
-    """Whether a path can be written as UTF-8: no index and no answer can hold another."""
+    """Whether a path can be encoded as UTF-8, as indexes and answers require."""
     return path.isascii() or not any("\ud800" <= one <= "\udfff" for one in path)

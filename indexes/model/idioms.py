@@ -1,10 +1,8 @@
-"""The macros that PyTorch gives a meaning, one row for each family, and how the arguments of a
-use are told apart.
+"""PyTorch's macro families, one row each, and the arguments of their uses.
 
-Whoever meets a macro asks this table: readers, codegen, linking, the store, queries. It says
-what the ``#define`` alone does not tell: which argument is the stub, the function, the key.
-A macro that only saves typing (``OP_DECOMPOSE``, ``VMAP_SUPPORT``) needs no row: it is expanded
-by the tree's own ``#define``.
+Readers, codegen, linking, the store and queries all use this table. It says what the ``#define``
+alone does not: which argument is the stub, the function, the key. A macro that only saves typing
+(``OP_DECOMPOSE``, ``VMAP_SUPPORT``) needs no row: it is expanded by the tree's own ``#define``.
 
 A new idiom is one row here, and a use of it in ``tests/tree`` with a mark beside it.
 """
@@ -22,13 +20,13 @@ _Begin = Literal["declared", "defined", "registered", "impl_func", "meta_func", 
 _Inside = Literal["bindings", "dtypes", "cases", "scalar types", "function", "operator"]
 Meaning = Literal[_Begin, _Inside, "opens", "closes"]
 STUB_LINES = frozenset(("declared", "defined", "registered"))
-"""What a stub can be on a line."""
+"""The roles of a line about a stub."""
 STRUCTURED = frozenset(("impl_func", "meta_func"))
-"""The functions of structured kernels: definitions of these kinds."""
+"""Kinds of definitions of structured kernels' functions."""
 INTERPRETED = STUB_LINES | STRUCTURED | {"library"}
-"""What stands at namespace scope and means more than its ``#define`` tells."""
+"""Meanings at namespace scope that the ``#define`` does not show."""
 LIBRARY_METHODS = frozenset(("impl", "impl_UNBOXED", "def", "fallback"))
-"""The methods of ``torch::Library`` that register something (torch/library.h)."""
+"""The registering methods of ``torch::Library`` (torch/library.h)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +34,22 @@ class Idiom:
     """A family of macros."""
 
     names: str
-    """The regular expression of a whole name."""
+    """The regular expression for whole names."""
     means: Meaning
-    """What a stub is where it is used (``declared``, ``defined``, ``registered``), what it begins
-    (``impl_func``, ``meta_func`` or a ``library`` block), what it chooses by (``dtypes``) or
-    lists (``cases``, ``scalar types``), what its argument names (``function``, ``operator``), or
-    that it ``opens`` or ``closes`` a namespace."""
+    """What a use does with a stub (``declared``, ``defined``, ``registered``), what it begins
+    (``impl_func``, ``meta_func`` or a ``library`` block), chooses by (``dtypes``) or lists
+    (``cases``, ``scalar types``), what its argument names (``function``, ``operator``), or that it
+    ``opens`` or ``closes`` a namespace."""
     defined_in: str
     """PyTorch's file with the ``#define``."""
     arguments: str = "..."
-    """What its arguments are, as in the ``#define``; ``...`` stands for any number of others."""
+    """The roles of its arguments, as in the ``#define``; ``...`` for any number of others."""
     device: str = ""
-    """The device of a registration; ``\\1`` is what the first group of ``names`` caught, and
-    without any it follows from how the file is compiled."""
+    r"""The device of a registration; ``\1`` for the first group of ``names``; empty if it depends
+    on how the file is compiled."""
 
     def argument(self, role: str, given: Sequence[str]) -> str:
-        """The argument of a use that has a role; empty where there is none."""
+        """The argument with a role; empty if there is none."""
         roles = self.arguments.split()
         if role not in roles:
             return ""
@@ -108,7 +106,7 @@ IDIOMS = (
     Idiom("TORCH_SELECTIVE_(?:NAME|SCHEMA)", "operator", _LIBRARY, "operator"),
     Idiom("ATEN_FN2?", "operator", "aten/src/ATen/templates/Operators.h", "operator overload"),
 )
-"""The first row that fits a name is meant."""
+"""The first row that matches a name counts."""
 
 
 _PATTERNS = [(regex(row.names), row) for row in IDIOMS]
@@ -116,40 +114,39 @@ _PATTERNS = [(regex(row.names), row) for row in IDIOMS]
 
 @cache
 def names_of(*meanings: Meaning) -> str:
-    """A regular expression of all names with one of these meanings, as a group of no number."""
+    """A regular expression for all names with one of these meanings, as a non-capturing group."""
     return f"(?:{'|'.join(row.names for row in IDIOMS if row.means in meanings)})"
 
 
 @lru_cache(16384)
 def idiom_of(macro: str) -> Idiom | None:
-    """The row that a macro belongs to."""
     return next((row for pattern, row in _PATTERNS if pattern.fullmatch(macro)), None)
 
 
 def meaning_of(macro: str) -> Meaning | None:
-    """What a macro means; None for one that is no idiom."""
+    """What a macro means; None if it is no idiom."""
     row = idiom_of(macro)
     return row.means if row else None
 
 
 def is_interpreted(macro: str) -> bool:
-    """Whether uses of a macro at namespace scope are read as they stand, not expanded."""
+    """Whether uses of a macro at namespace scope are read as they are, not expanded."""
     return meaning_of(macro) in INTERPRETED
 
 
 def stub_of(macro: str, arguments: str) -> str:
-    """The stub that a line is about, as written (``cpublas::gemm_stub``); empty for none."""
+    """The stub of a line, as written (``cpublas::gemm_stub``); empty if none."""
     row = idiom_of(macro)
     return row.argument("stub", arguments.split(",")) if row else ""
 
 
 class LibraryBlock(NamedTuple):
-    """What stands in the parentheses of a block of registrations."""
+    """The arguments of a registration block's macro."""
 
     namespace: str
     key: str
     library: str
-    """The variable that is the library: ``m``."""
+    """The library's variable: ``m``."""
 
 
 @lru_cache(4096)
@@ -164,17 +161,17 @@ def library_block(arguments: str) -> LibraryBlock:
 LOOPS = frozenset(
     "parallel_for parallel_reduce for_each serial_for_each foreach_reduced_elt".split()
 )
-"""How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
+"""Loops over elements on the CPU: at::parallel_for and methods of TensorIterator."""
 
 ELEMENT_LOOPS = frozenset(("cpu_kernel", "cpu_kernel_vec"))
-"""What a CPU kernel gives a function of single elements to (native/cpu/Loops.h)."""
+"""Loops of CPU kernels over a function of single elements (native/cpu/Loops.h)."""
 
 
 # ---------------------------------------------------------------------- arguments
 
 
 def close(text: str, opened: int, pair: str = "()") -> int:
-    """Offset of the bracket that closes the one at ``opened``; -1 when none does."""
+    """Offset of the bracket that closes the one at ``opened``; -1 if there is none."""
     depth, at = 0, opened
     while (closed := text.find(pair[1], at)) >= 0:
         depth += text.count(pair[0], at, closed) - 1
@@ -189,8 +186,8 @@ _SIGN = regex(r'"(?:\\.|[^"\\])*"?|->|[()\[\]{}<>,]')
 
 
 def split_outside(text: str, *, angles: bool = False) -> list[str]:
-    """The parts between the commas that stand in no brackets and no string; ``angles`` says whether
-    those of templates are brackets, which they are not for the preprocessor."""
+    """The parts between commas outside brackets and strings; ``angles``: whether ``<>`` are
+    brackets, which they are not for the preprocessor."""
     parts, start, depth, angle = [], 0, 0, 0
     for found in _SIGN.finditer(text):
         sign = found[0]
@@ -205,8 +202,8 @@ def split_outside(text: str, *, angles: bool = False) -> list[str]:
 
 
 def first_argument(text: str, start: int) -> str:
-    """What stands from ``start`` to the comma or bracket that ends an argument; empty where none
-    does."""
+    """The text from ``start`` to the comma or bracket that ends an argument; empty if there is
+    none."""
     depth = 0
     for found in _SIGN.finditer(text, start):
         sign = found[0]
@@ -242,4 +239,5 @@ VENDOR_NAMESPACES = {
     "sparse_gemm": "",
     "xnnpack": "",
 }
-"""The libraries of namespaces, whose functions return no tensors; empty for PyTorch's own."""
+"""The library of each vendor's namespace, whose functions return no tensors; empty for PyTorch's
+own."""

@@ -1,7 +1,7 @@
-"""The vocabulary of impact: what is reached when something in the tree changes.
+"""The vocabulary of impact: what a change of the tree reaches.
 
-A step is reached from its parent, so the way from the change to an operator is the chain
-of parents. Nothing here does I/O.
+A step is reached from its parent, so the path from the change to an operator is the chain of
+parents.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ StepKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that is reached, and by which line of the source."""
+    """Something reached, with the line of source that leads to it."""
 
     id: int
     parent: int | None
-    """The step that it is reached from; None for what changes."""
+    """The step before; None for what changes."""
     kind: StepKind
     symbol: str
     location: Location | None
     rule: str
-    """By which mechanism its parent reaches it."""
+    """How its parent reaches it."""
     evidence: Location | None
-    """The line that makes it so."""
+    """The line that shows it."""
     confidence: Confidence
-    """Of this one step: see ``way_confidence`` for the whole way."""
+    """Of this step; ``way_confidence`` is that of the whole path."""
     candidates: int = 1
-    """How many definitions the name could mean on that line."""
+    """The number of definitions that the name could mean on that line."""
     way_confidence: Confidence = "exact"
-    """The weakest confidence on the way from the change to here."""
+    """The weakest confidence on the path."""
     dispatches: int = 0
-    """How many times the way passes through the dispatcher: 0 for an operator's own code."""
+    """The number of dispatcher calls on the path: 0 for an operator's own code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedOperator:
-    """An overload that is reached, through the best of the ways."""
+    """An overload that is reached, by its best path."""
 
     name: str
     aspects: tuple[str, ...]
@@ -61,19 +61,18 @@ class ReachedOperator:
     step: int
     location: Location | None
     confidence: Confidence
-    """The weakest on the way."""
+    """The weakest on the path."""
     dispatches: int
     keys: tuple[str, ...] = ()
-    """The dispatch keys, or the layouts and devices, with which alone it is reached: ``SparseCsr``;
-    empty where it is reached with all that it runs with."""
+    """The only dispatch keys, or layouts and devices, with which it is reached: ``SparseCsr``;
+    empty for all that it runs with."""
     composite: bool = False
-    """Whether it has no kernel of its own for these keys: it is reached only if it is called with
-    tensors of them."""
+    """Whether it has no kernel of its own for these keys, so that it depends on its tensors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedApi:
-    """A Python name through which a reached operator is called."""
+    """A Python name that calls a reached operator."""
 
     name: str
     location: Location | None
@@ -92,18 +91,17 @@ class TestCommand:
     operators: tuple[str, ...]
     confidence: Confidence
     tests: int
-    """How many test functions of the tree the command selects, before they are instantiated
-    for devices and dtypes."""
+    """The number of selected test functions, before instantiation for devices and dtypes."""
     tier: Tier = "ci"
-    """The few commands to run ``now``; the rest is for CI."""
+    """``now`` for the few to run now; the rest is for CI."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Operators that are reached and not listed."""
+    """Operators that are reached but not listed."""
 
     what: str
-    """Which these are, and why they are not listed."""
+    """Which, and why they are not listed."""
     count: int
     how: str
     """How to see them."""
@@ -111,7 +109,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What is reached, best known first."""
+    """What is reached, surest first."""
 
     source: SourceInfo
     steps: tuple[Step, ...]
@@ -119,7 +117,7 @@ class Impact:
     apis: tuple[ReachedApi, ...] = ()
     tests: tuple[TestCommand, ...] = ()
     unresolved: tuple[str, ...] = ()
-    """What could not be followed, with the reason, a line each."""
+    """What could not be followed, with reasons, a line each."""
     folded: tuple[Folded, ...] = ()
 
     def way(self, step: int) -> tuple[Step, ...]:
@@ -134,7 +132,7 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One definition, entry or file that differs between two states of the tree."""
+    """A definition, entry or file that differs between two states of the tree."""
 
     kind: str
     """``function``, ``macro``, ``operator entry``, ``derivative entry``, ``python``, ``test``,
@@ -142,13 +140,13 @@ class Changed:
     name: str
     what: Literal["added", "changed", "removed"]
     location: Location
-    """In the new state; in the old one for what was removed."""
+    """In the new state; for a removed one in the old."""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A command of the tree's own guides, for what no test covers: documentation."""
+    """A command from the tree's guides for what no test covers: documentation."""
 
     purpose: str
     """``docs``, ``lint`` ..."""
@@ -163,14 +161,14 @@ class Affected:
     """What a change of the tree affects."""
 
     base: str
-    """The state that it is compared with: a commit."""
+    """The commit that it is compared with."""
     target: str
     """``the working tree``, ``the staged changes`` or a commit."""
     changes: tuple[Changed, ...]
     quiet: tuple[str, ...]
-    """Files that differ in white space and comments alone."""
+    """Files that differ only in white space and comments."""
     impact: Impact
     files: int
-    """Files that differ."""
+    """The number of files that differ."""
     checks: tuple[Check, ...] = ()
-    """Of changed documentation: how it is made and checked."""
+    """Commands for building and checking changed documentation."""

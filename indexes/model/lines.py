@@ -1,4 +1,4 @@
-"""On which line of a text something stands, and lines of files as people name them."""
+"""Lines of a text by offset, and lines of files as users write them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from functools import partial
 from indexes.model.regex import regex
 
 LINE = r"\d{1,18}"
-"""The number of a line in a pattern: as many digits as SQLite takes."""
+"""The pattern of a line number, with no more digits than SQLite accepts."""
 _PLACE = regex(rf"((?:[A-Za-z]:)?[^:]+):({LINE})(?::\d+)?:?")
 
 
 def placed(text: str) -> tuple[str, int] | None:
-    """The file and the line of ``path:line``, with a column or a colon behind or without."""
+    """The file and line of ``path:line``, with or without a column or colon behind."""
     found = _PLACE.fullmatch(text)
     return (found[1], int(found[2])) if found else None
 
 
 class LineCount:
-    """The lines of places that are asked for nearly in their order: counted from the last one."""
+    """Line numbers of offsets that nearly ascend, counted from the last one."""
 
     def __init__(self, text: str | bytes, first: int = 1) -> None:
         self._at, self._line = 0, first
@@ -28,7 +28,6 @@ class LineCount:
             self._ends = partial(text.count, b"\n")
 
     def __call__(self, at: int) -> int:
-        """The line of an offset."""
         if at >= self._at:
             self._line += self._ends(self._at, at)
         else:

@@ -1,4 +1,4 @@
-"""Python names, as answers: where Python defines what a name means, and what is known of it."""
+"""Python names as answers: where they are defined, and what is known about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from indexes.model.vocabulary import Confidence, Location
 
 PythonNameKind = Literal["module", "class", "function", "method", "property", "attribute", "bound"]
-"""``bound``: a class or function that C++ gives to Python."""
+"""``bound``: a class or function bound in C++."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,32 +16,32 @@ class PythonPlace:
     """A place that a Python name leads to."""
 
     kind: str
-    """A ``PythonNameKind``; ``assigned`` for the line that gives the name to what another made."""
+    """A ``PythonNameKind``; ``assigned`` for the line that names what something else made."""
     name: str
     location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class PythonAnswer:
-    """What a Python name means."""
+    """The meaning of a Python name."""
 
     kind: PythonNameKind
     name: str
-    """The public name that was meant: ``torch.nn.functional.linear`` for ``F.linear``."""
+    """The full public name: ``torch.nn.functional.linear`` for ``F.linear``."""
     defined: str
     """Where it is defined: ``torch.nn.modules.linear.Linear``."""
     places: tuple[PythonPlace, ...]
-    """The definition first, if there is a line of it here."""
+    """The definition first, if it has a line here."""
     operators: tuple[str, ...] = ()
     """The overloads whose generated binding it is."""
     others: tuple[PythonPlace, ...] = ()
-    """What else a name without its module can mean."""
+    """Further meanings of a name without module."""
     confidence: Confidence = "exact"
     note: str = ""
 
     @property
     def location(self) -> Location | None:
-        """The line of the definition; None of what C++ binds and no line here declares."""
+        """The line of the definition; None for a C++ binding without a declaration here."""
         return self.places[0].location if self.places else None
 
 
@@ -71,9 +71,9 @@ class PythonCard:
     calls: tuple[PythonCall, ...] = ()
     """In the order of their lines."""
     untold: int = 0
-    """Calls on values whose class is not known."""
+    """Calls on values of unknown class."""
     members: tuple[PythonPlace, ...] = ()
-    """Of a class: its own public methods and properties."""
+    """The own public methods and properties of a class."""
     tests: tuple[Location, ...] = ()
     """Tests that are named after it."""
     documents: tuple[Location, ...] = ()

@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions compiled on first use.
 
-An answer passes through modules with some 150 of them and uses a dozen.
+An answer loads modules with about 150 of them and uses a dozen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _METHODS = ("match", "search", "finditer", "findall", "sub", "split", "fullmatch
 
 
 class _Regex:
-    """A ``re.Pattern``, but for the time at which it is made."""
+    """A ``re.Pattern`` compiled on first use."""
 
     def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
         self.pattern = pattern

@@ -1,7 +1,7 @@
 """Operator schemas: ``add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``.
 
-Reads both spellings: the one of native_functions.yaml and the one the dispatcher
-prints (``aten::add.Tensor(...)``, lists with spaces). Pure text work, no I/O.
+Reads both spellings: of native_functions.yaml and of the dispatcher (``aten::add.Tensor(...)``,
+lists with spaces).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from indexes.model.regex import regex
 
 
 class SchemaKind(Enum):
-    """What an overload does to its arguments; the same five kinds as torchgen."""
+    """What an overload does to its arguments; torchgen's five kinds."""
 
     FUNCTIONAL = "functional"
     INPLACE = "inplace"
@@ -58,7 +58,7 @@ class Argument(_Typed):
     annotation: str | None = None
     kwarg_only: bool = False
     is_out: bool = False
-    """Keyword-only and written to: what torchgen takes for an out argument."""
+    """Keyword-only and written to: torchgen's out argument."""
 
     def __str__(self) -> str:
         default = "" if self.default is None else f"={self.default}"
@@ -78,7 +78,7 @@ class Return(_Typed):
 
 
 Signature = tuple[str, tuple[tuple[str, str, bool], ...], tuple[str, ...]]
-"""What the functional, in-place, out and mutable variants of one operator share."""
+"""What the functional, in-place, out and mutable variants of one operator have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +92,22 @@ class Schema:
     """In schema order, out arguments last."""
     returns: tuple[Return, ...]
     namespace: str = ""
-    """``aten``; empty when the text has none, as in native_functions.yaml."""
+    """``aten``; empty if the text has none, as in native_functions.yaml."""
 
     @property
     def full_name(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     def in_cpp(self, member: bool = False, out_last: bool = False) -> list[Argument]:
-        """The arguments in the order of the C++ function, where outputs come first but in
-        ``_outf``; of a method all but ``self``."""
+        """The arguments in the order of the C++ function: outputs first except in ``_outf``,
+        without ``self`` for a method."""
         outs = [one for one in self.arguments if one.is_out]
         plain = [a for a in self.arguments if not a.is_out and not (member and a.name == "self")]
         return [*plain, *outs] if out_last else [*outs, *plain]
 
     @property
     def _inner(self) -> str:
-        """``iand`` of ``__iand__``; empty for any other name."""
+        """``iand`` for ``__iand__``; empty for any other name."""
         found = _DUNDER.match(self.name) if self.name.startswith("__") else None
         return found[1] if found else ""
 
@@ -125,7 +125,7 @@ class Schema:
 
     @property
     def base(self) -> str:
-        """The name its variants share: ``add`` for ``add_``, ``and`` for ``__iand__``."""
+        """The name its variants have in common: ``add`` for ``add_``, ``and`` for ``__iand__``."""
         if self.dunder:
             return self._inner[1:] if self.inplace else self._inner
         return self.name.removesuffix("_").removesuffix("_functional")
@@ -136,7 +136,7 @@ class Schema:
 
     @property
     def kind(self) -> SchemaKind:
-        """In-place wins over the rest; scratch is an out overload with scratch tensors."""
+        """In-place takes precedence; scratch is an out overload with scratch tensors."""
         if self.inplace:
             return SchemaKind.INPLACE
         outs = self.out_arguments
@@ -158,8 +158,8 @@ class Schema:
     def signature(self) -> Signature:
         """Equal for variants of one operator, as torchgen's ``FunctionSchema.signature``.
 
-        Overload, annotations, defaults, out arguments and TensorOptions are left
-        out; arguments that are written to but not returned become returns.
+        Without overload, annotations, defaults, out arguments and TensorOptions; arguments that are
+        written to but not returned become returns.
         """
         dropped = _tensor_options(self.arguments)
         arguments = tuple(
@@ -210,7 +210,7 @@ _DUNDER = regex(r"__([^_]+)__$")
 _AUGMENTED = frozenset(
     ["add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"]
 )
-"""The in-place operators of Python (PEP 203) that have an ``__i...__`` method."""
+"""Python's in-place operators (PEP 203) with an ``__i...__`` method."""
 _NESTS = frozenset("[]()\"'")
 _PART = regex(r"""(?:[^,\[\]()"']+|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+""")
 _ANNOTATED = regex(r"(\w[\w.]*)\(([^)]*)\)(.*)")
@@ -234,8 +234,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _arguments(body: str, is_varied: bool) -> tuple[Argument, ...]:
-    """The arguments; ``...``, which stands for any others, where a schema of the dispatcher's has
-    it."""
+    """The arguments; ``...`` for any others, if a schema of the dispatcher has it."""
     if not body.strip():
         return ()
     arguments: list[Argument] = []
@@ -284,7 +283,6 @@ def _return(text: str) -> Return:
 
 
 def _tensor_options(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The four keyword arguments that make up a TensorOptions, if they are there in a row."""
     wanted = (*_OPTIONS, ("pin_memory", "bool"))
     keywords = [a for a in arguments if a.kwarg_only and not a.is_out]
     for start in range(len(keywords) - len(wanted) + 1):
@@ -300,7 +298,7 @@ def tensor_options(schema: Schema) -> tuple[Argument, ...]:
 
 
 def written_first(arguments: tuple[Argument, ...]) -> list[Argument]:
-    """Arguments that are written to: ``self``, then out, then the positional ones."""
+    """Arguments that are written to: ``self``, then out, then positional ones."""
     return sorted(
         (a for a in arguments if a.mutable),
         key=lambda a: (a.name != "self" or a.is_out, not a.is_out),

@@ -1,8 +1,8 @@
 """The vocabulary of torchnav: what readers find in source and what queries answer.
 
-Every entity is a frozen dataclass and says where it stands. Paths are relative to
-the root of the source tree, with forward slashes; lines count from 1; an
-``end_line`` of 0 means "not known". Nothing here does I/O.
+Every entity is a frozen dataclass with its place. Paths are relative to the root of the source
+tree, with forward slashes; lines count from 1; an ``end_line`` of 0 means "not known". Nothing here
+does I/O.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 SCHEMA_VERSION = 1
 
 Confidence = Literal["exact", "by rule", "ambiguous"]
-"""``exact``: the source says so. ``by rule``: follows from codegen or macro rules,
-which ``rule`` names. ``ambiguous``: one of several candidates, all of them given."""
+"""``exact``: the source says so. ``by rule``: follows from codegen or macro rules, which ``rule``
+names. ``ambiguous``: one of several candidates, all of them given."""
 
 Role = Literal[
     "python",
@@ -44,8 +44,8 @@ Role = Literal[
 ]
 
 Work = Literal["computes", "chooses", "dispatches", "checks", "allocates", "moves", "helps"]
-"""What a step does: ``computes`` is a loop over elements, a launch, a vendor's function; the
-others lead to it, or stand beside the way."""
+"""What a step does: ``computes`` is a loop over elements, a launch, a library call; the others lead
+to it, or are aside."""
 
 KernelKind = Literal[
     "plain", "structured", "macro", "ufunc", "composite", "generated", "python", "missing"
@@ -64,7 +64,6 @@ class Location(NamedTuple):
         return f"{self.path}:{self.line}" if self.line else self.path
 
     def covers(self, line: int) -> bool:
-        """Whether a line of the file is one of its lines."""
         return self.line <= line <= max(self.line, self.end_line)
 
 
@@ -83,7 +82,7 @@ class Problem:
         return f"{self.path}:{self.line}" if self.line else self.path
 
     def concerns(self, place: Location) -> bool:
-        """Whether it is in the lines of a place."""
+        """Whether it is on the lines of a place."""
         return self.path == place.path and place.line <= self.line <= place.end_line
 
 
@@ -91,7 +90,7 @@ class Problem:
 
 
 RUNTIME_KEY = "ExecuTorch"
-"""Stands for the dispatch key of a kernel that ExecuTorch's runtime calls, and no dispatcher."""
+"""Stands for the dispatch key of an ExecuTorch kernel, which has no dispatcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class Kernel:
     symbol: str
     line: int
     path: str = ""
-    """The file of the line, where it is not that of the operator."""
+    """The file of the line, if not the operator's."""
 
 
 FLAGS = frozenset(
@@ -112,7 +111,7 @@ FLAGS = frozenset(
         *("use_c10_dispatcher", "supports_named_tensor", "requires_tensor", "named_guard"),
     ]
 )
-"""Fields of native_functions.yaml that no kernel hangs on; the last four are of versions before
+"""Fields of native_functions.yaml without effect on kernels; the last four are of versions before
 1.9: how a kernel was boxed, and what its wrapper checked."""
 
 
@@ -121,8 +120,8 @@ class NativeFunction:
     """An operator's overload: an entry of native_functions.yaml, or what ``m.def`` defines."""
 
     name: str
-    """Operator name as in the schema: ``add``, ``add_``; with its namespace where that is not
-    aten: ``quantized::add``."""
+    """The operator's name in the schema: ``add``, ``add_``; with a namespace other than aten:
+    ``quantized::add``."""
     overload: str
     """``Tensor`` in ``add.Tensor``; empty for the default overload."""
     schema: str
@@ -131,7 +130,7 @@ class NativeFunction:
     field_lines: Mapping[str, int]
     """Line of each YAML field: ``func``, ``dispatch``, ``structured_delegate`` ..."""
     dispatch: tuple[Kernel, ...] | None
-    """None when the entry has no ``dispatch:``; empty for ``dispatch: {}``."""
+    """None without ``dispatch:``; empty for ``dispatch: {}``."""
     variants: tuple[str, ...] = ("function",)
     structured: bool = False
     structured_delegate: str | None = None
@@ -145,22 +144,22 @@ class NativeFunction:
     flags: Mapping[str, str] = field(default_factory=dict)
     """Every other field as written: ``device_check``, ``manual_cpp_binding`` ..."""
     defined_by: str = ""
-    """What defines an operator that has no entry: ``m.def in TORCH_LIBRARY(quantized)``."""
+    """What defines an operator without entry: ``m.def in TORCH_LIBRARY(quantized)``."""
 
     @property
     def space(self) -> str:
-        """What its name begins with for its namespace: ``quantized::``; empty for aten."""
+        """The namespace prefix of its name: ``quantized::``; empty for aten."""
         return "".join(self.name.rpartition("::")[:2])
 
     @property
     def not_understood(self) -> tuple[str, ...]:
-        """Fields that are unknown, or not of the form that they must have. What the operator's
-        kernels are may hang on them."""
+        """Fields that are unknown or have the wrong form. The operator's kernels may depend on
+        them."""
         return tuple(name for name in self.flags if name not in FLAGS)
 
     @property
     def doubt(self) -> str:
-        """What may be wrong in every answer about the operator's kernels; empty for nothing."""
+        """What may be wrong in answers about the operator's kernels; empty for nothing."""
         fields = [f"{name!r} at line {self.field_lines[name]}" for name in self.not_understood]
         text = f"its entry has fields unknown to torchnav: {', '.join(fields)}"
         return f"{text}; kernels may be missing" if fields else ""
@@ -176,7 +175,7 @@ class Formula:
     """One line of a derivatives.yaml entry: ``self: grad * other``."""
 
     inputs: tuple[str, ...]
-    """The inputs it is for; several for ``self, other: f(grad)``."""
+    """Its inputs; several for ``self, other: f(grad)``."""
     text: str
     location: Location
     kind: Literal["gradient", "forward", "non_differentiable"] = "gradient"
@@ -185,17 +184,17 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class FormulaSet:
-    """The formulas of one autograd dispatch key, and the Node class made from them."""
+    """The formulas of one autograd dispatch key, and their Node class."""
 
     key: str
     """``Default`` or e.g. ``AutogradNestedTensor``."""
     grad_fn: str | None
-    """``MulBackward0``; None when nothing is differentiable."""
+    """``MulBackward0``; None if nothing is differentiable."""
     formulas: tuple[Formula, ...]
     location: Location
 
     def makes(self, node: str) -> bool:
-        """Whether a Node class is made from it. A view's makes that of its copy too:
+        """Whether it makes a Node class; a view's also makes that of its copy:
         ``ViewBackward0_copy``."""
         return self.grad_fn == node.removesuffix("_copy")
 
@@ -232,7 +231,7 @@ DefinitionKind = Literal[
 
 
 TEMPLATE = "template"
-"""What a reader notes of a function template; no kernel registered by name can be one."""
+"""A reader's note for a function template, which cannot be a kernel registered by name."""
 
 
 class Definition(NamedTuple):
@@ -247,9 +246,9 @@ class Definition(NamedTuple):
     parameters: str = ""
     """Text between the parentheses, on one line."""
     guard: str = ""
-    """The ``#if`` conditions it stands under, include guards left out."""
+    """The ``#if`` conditions around it, without include guards."""
     macro: str = ""
-    """The macro whose use at ``location`` makes it, when it is not written out."""
+    """The macro whose use at ``location`` makes it, if any."""
     macro_location: Location | None = None
     """Where that macro is defined."""
     cuda_global: bool = False
@@ -257,12 +256,12 @@ class Definition(NamedTuple):
     template: bool = False
     """A function template."""
     returns: str = ""
-    """The mark (``cxx.marks``) of what a function returns."""
+    """The mark (``cxx.marks``) of a function's result."""
     virtual: bool = False
-    """A method that is written as virtual, or as overriding one."""
+    """A method declared virtual or overriding."""
     bound: str = ""
-    """The values that its template takes, by name, in their places: ``,N`` of ``template <typename
-    T, int N>``; behind a ``;`` those of its class."""
+    """The values of its template's parameters, by name and position: ``,N`` for ``template
+    <typename T, int N>``; behind a ``;`` those of its class."""
 
     @property
     def qualified(self) -> str:
@@ -274,22 +273,21 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """Which source an answer was read from."""
+    """The source of an answer."""
 
     kind: SourceKind
     root: str
-    """Absolute path of the tree; never part of the JSON contract's ``source``."""
+    """Absolute path of the tree; not in the JSON contract's ``source``."""
     version: str
     commit: str | None
     dirty: bool
     missing: tuple[str, ...] = ()
-    """What this source does not hold, each with the command that adds it."""
+    """What this source lacks, each with the command that adds it."""
     roots: tuple[tuple[str, str], ...] = ()
-    """Name and folder of each extension that is indexed with it."""
+    """Name and folder of each extension indexed with it."""
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """Their names."""
         return tuple(name for name, _ in self.roots)
 
 
@@ -301,19 +299,19 @@ class OperatorSummary:
     schema: str
     location: Location
     keys: tuple[str, ...]
-    """Dispatch keys it has a kernel for, delegates followed."""
+    """Dispatch keys with a kernel of it, including its delegate's."""
     tags: tuple[str, ...]
     python_module: str | None
     has_derivative: bool
     kind: str
     """``structured``, ``delegate``, ``composite``, ``plain``, ``autogen``, ``no kernel``, or
-    ``unknown`` for an entry with a field that is not understood."""
+    ``unknown`` for an entry with an unknown field."""
     files: tuple[str, ...] = ()
     """Paths of its kernels' files."""
     devices: tuple[str, ...] = ()
-    """Devices on which it runs, by kernels of its own or by the operators that it calls."""
+    """Devices on which it runs, by its own kernels or by operators that it calls."""
     differentiable: bool = False
-    """Whether it has a derivative, its own or through the operators that it calls."""
+    """Whether it has a derivative, its own or through operators that it calls."""
     called: bool = False
     """Whether operators call it in their own code."""
 
@@ -325,20 +323,20 @@ class OperatorSummary:
 
 @dataclass(frozen=True, slots=True)
 class DtypeDispatch:
-    """A use of a macro that switches over dtypes, such as ``AT_DISPATCH_FLOATING_TYPES``."""
+    """A use of a dtype dispatch macro, such as ``AT_DISPATCH_FLOATING_TYPES``."""
 
     macro: str
     location: Location
     dtypes: tuple[str, ...]
     """Enumerators of ScalarType, in the order of the cases: ``Double, Float``."""
     type_name: str = ""
-    """What the body calls the type: ``scalar_t``, ``index_t``."""
+    """The body's name for the type: ``scalar_t``, ``index_t``."""
     tag: str = ""
     """The name in the error for other dtypes: ``"mul_cpu" not implemented for 'Half'``."""
     guard: str = ""
-    """The ``#if`` of this expansion, when the macro is defined in several ways."""
+    """The ``#if`` of this expansion, if the macro has several definitions."""
     unread: tuple[str, ...] = ()
-    """Cases that are no enumerator: a template's parameter."""
+    """Cases that are no enumerators: template parameters."""
 
 
 class Choice(NamedTuple):
@@ -347,11 +345,11 @@ class Choice(NamedTuple):
     text: str
     """``if (use_mkldnn)``, ``switch (backend) case Backend::cudnn``."""
     arm: str
-    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns; behind an
-    ``if`` of which every branch does, so that nothing reaches it, ``text`` is ``true``."""
+    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns; ``text`` is
+    ``true`` if every branch of an ``if`` returns, so that this is unreachable."""
     location: Location
     means: str = ""
-    """The text with what the body's names stand for; empty where it has none of them."""
+    """The text with the body's own names replaced; empty if it has none."""
 
 
 class KernelRow(NamedTuple):
@@ -366,9 +364,9 @@ class KernelRow(NamedTuple):
     rule: str
     reason: str = ""
     registered: Location | None = None
-    """The line that registers it, where that is not of the operator's entry."""
+    """The registering line, if not in the operator's entry."""
     calls: str = ""
-    """The operator that a Python kernel is known to call."""
+    """The operator that a Python kernel calls, if known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Answers as plain JSON values, by the contract (``docs/json.md``, ``schema_version`` 1).
 
-The one place where an answer becomes a dictionary: keys come in a fixed order, every
-key is always there, and the absolute path of a tree never appears.
+The one place where an answer becomes a dictionary: keys have a fixed order, every key is always
+present, and the absolute path of a tree never appears.
 """
 
 from __future__ import annotations
@@ -57,17 +57,18 @@ SHAPES: dict[type, str] = {}
 
 
 def shape(cls: type, keys: str) -> None:
-    """Says which keys the objects of a class have.
+    """Defines the JSON keys of a class.
 
-    A word is a key, and the attribute of that name; ``key=a.b`` takes it from another one, or
-    from one further in, and is null where that is not there. ``path``, ``line`` and ``end_line``
-    are those of the ``location`` where a class has one. ``key?`` is null where it is empty, as
-    an ``end_line`` that is not known is always."""
+    A word is a key and the attribute of that name; ``key=a.b`` takes another attribute, possibly
+    nested, and is null if that is absent. ``path``, ``line`` and ``end_line`` are those of
+    ``location`` if the class has one. ``key?`` is null if empty, as an unknown ``end_line`` always
+    is.
+    """
     SHAPES[cls] = keys
 
 
 def to_json(value: Any) -> Json:
-    """An answer, or a part of one, as plain values. Raises KeyError for a class without keys."""
+    """An answer or part of one as plain values. Raises KeyError for a class without keys."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
@@ -78,7 +79,7 @@ def to_json(value: Any) -> Json:
 
 
 def to_object(value: Any, keys: str, /, **others: Any) -> Object:
-    """An object with these keys, written as for ``shape``; ``others`` replace some, or follow."""
+    """An object with these keys, as for ``shape``; ``others`` replace some, or follow."""
     replaced = {name: to_json(other) for name, other in others.items()}
     found = {
         one.name: replaced[one.name] if one.name in replaced else one.of(value)
@@ -112,7 +113,7 @@ def _key(word: str, is_placed: bool) -> _Key:
 
 
 def envelope(source: SourceInfo, /, **answer: Any) -> Object:
-    """An answer with the version of the contract and the source that it was read from."""
+    """An answer with the version of the contract and its source."""
     return {
         "schema_version": SCHEMA_VERSION,
         "source": to_json(source),
@@ -121,7 +122,7 @@ def envelope(source: SourceInfo, /, **answer: Any) -> Object:
 
 
 def dumps(value: Any) -> str:
-    """An answer as one line of ASCII: nothing in it can act on a terminal."""
+    """An answer as one line of ASCII, which cannot affect a terminal."""
     return json.dumps(to_json(value), allow_nan=False)
 
 
@@ -174,8 +175,8 @@ def chain_json(
     card: Card | None = None,
     match: NameMatch | None = None,
 ) -> Object:
-    """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean, and
-    ``match`` what it is; ``problems`` are there for an operator that has some."""
+    """The answer of ``torchnav op``. ``overloads``: all that the name can mean; ``match``: what it
+    is; ``problems`` is present for an operator with some."""
     return envelope(
         chain.source,
         **({"match": match} if match else {}),
@@ -191,7 +192,7 @@ def chain_json(
 
 
 def _with_hop(route: Route, chain: Chain) -> Route:
-    """A route with the hop of its end, where the chain shows that."""
+    """A route with the hop of its end, if the chain shows it."""
     for hop in chain.hops:
         if hop.location == route.location and hop.device in (None, route.device):
             return replace(route, hop=hop.id)
@@ -206,7 +207,7 @@ def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:
 def derivative_row_json(entry: DerivativeEntry, functions: Iterable[Definition] = ()) -> Object:
     """A row of ``torchnav export derivatives``: the formulas of the default key.
 
-    ``functions`` are the functions of the tree that its formulas call.
+    ``functions``: the tree's functions that its formulas call.
     """
     default = next(iter(entry.sets), None)
     formulas: Object = {}
@@ -255,7 +256,7 @@ def engine_function_json(function: EngineFunction) -> Object:
 
 
 def error_json(error: TorchnavError) -> Object:
-    """What stands on stdout in place of an answer; the words are on stderr too."""
+    """What replaces an answer on stdout; the message is also on stderr."""
     return {
         "schema_version": SCHEMA_VERSION,
         "error": {
@@ -272,7 +273,6 @@ shape(PythonCall, "name line definition=location operators times")
 
 
 def python_json(card: PythonCard) -> Object:
-    """What is known of a Python name."""
     answer = card.answer
     return {
         "name": answer.name,

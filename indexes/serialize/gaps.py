@@ -13,8 +13,8 @@ shape(
 
 
 def gaps_json(answer: GapList, more: int = 0) -> Object:
-    """The counts of every kind that was asked for, the gaps in order of usefulness, and how many
-    ``more`` there are."""
+    """The counts of every kind asked for, the gaps by usefulness, and the number of further
+    ones."""
     counts = [
         to_object(one, "kind difficulty title count possible lacks", **_counted(one))
         for one in answer.counts
@@ -24,7 +24,7 @@ def gaps_json(answer: GapList, more: int = 0) -> Object:
 
 
 def _counted(one: KindCount | KeyCount) -> dict[str, int | None]:
-    """Both counts; null where this source cannot tell."""
+    """Both counts; null if this source cannot tell."""
     return {
         "count": None if one.lacks else one.count,
         "possible": None if one.lacks else one.possible,

@@ -1,1 +1,1 @@
-"""Where source comes from: checkout, clone, commit, wheel; its files and its git."""
+"""Where source comes from: checkout, clone, commit, wheel; access to its files and git."""

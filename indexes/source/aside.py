@@ -1,7 +1,7 @@
-"""Files that are written aside and then take their place whole, and what killed writers left.
+"""Writes files aside and renames them into place, and removes what killed writers left.
 
-A writer holds a lock on a file beside the one that it writes. The system lets go of it however
-the writer ends, so whoever gets the lock knows that nobody writes any more.
+A writer holds a lock beside its file. The system releases it however the writer ends, so whoever
+gets the lock knows that nobody writes any more.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ except ImportError:  # Windows: there age alone tells
 ENDING = ".building"
 _LOCK = ".lock"
 _CUT_OFF = 24 * 3600.0
-"""Seconds after which a file is left over where locks tell nothing."""
+"""Age in seconds of an abandoned file, where locks are unavailable."""
 
 
 @contextlib.contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """An empty file beside ``path`` to be written and renamed; what is not renamed is removed.
+    """A temporary file beside ``path``, to be written and renamed; otherwise it is removed.
 
     Raises:
-        OSError: It can't be made.
+        OSError: It cannot be created.
     """
     handle, name = tempfile.mkstemp(ENDING, f"{path.name}.", path.parent)
     os.close(handle)
@@ -46,11 +46,11 @@ def written_aside(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def written_over(path: Path) -> Iterator[Path]:
-    """What to write in place of ``path``, which stays as it was if that fails. What is no regular
-    file, such as a pipe, is written to as it is.
+    """A temporary file that replaces ``path`` on success. What is not a regular file, such as a
+    pipe, is written directly.
 
     Raises:
-        OSError: It can't be made, or take its place.
+        OSError: It cannot be created, or renamed.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -69,7 +69,7 @@ def _umask() -> int:
 
 
 def left_over(path: Path) -> bool:
-    """Whether a file that was written aside is one that nobody writes any more."""
+    """Whether a temporary file has no writer any more."""
     lock = f"{path}{_LOCK}"
     return _is_old(path) if not os.path.exists(lock) else _is_free(lock)
 
@@ -101,8 +101,7 @@ def _is_free(lock: str) -> bool:
 
 
 def _new_lock(name: str) -> int | None:
-    """A lock for the file of that name, which nobody sees before it is held; None where there are
-    no locks."""
+    """A lock file for a name, locked before anyone sees it; None without locks."""
     if fcntl is None:
         return None
     handle, made = tempfile.mkstemp("", f"{os.path.basename(name)}{_LOCK}", os.path.dirname(name))

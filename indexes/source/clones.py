@@ -1,4 +1,4 @@
-"""The clones of PyTorch that ``torchnav clone`` has made, by the record that it leaves in each."""
+"""The clones made by ``torchnav clone``, by the record in each."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from indexes.source.files import CLONE_RECORD, layout_of, listed, read_file
 
 @dataclass(frozen=True, slots=True)
 class CloneRecord:
-    """A finished clone in the cache: what ``torchnav clone`` left there."""
+    """The record of a finished clone."""
 
     root: Path
     commit: str
     ref: str
-    """As it was asked for: a tag, a branch, a commit."""
+    """As requested: a tag, a branch, a commit."""
     finished: float
     """Seconds since the epoch."""
 
 
 def clones(cache: Path) -> tuple[CloneRecord, ...]:
-    """The finished clones in the cache, in no order; a half-made one is not among them."""
+    """The finished clones in the cache, in no order."""
     paths = listed(cache, f"clones/*/.git/{CLONE_RECORD}")
     records = (read_clone_record(path.parent.parent) for path in paths)
     return tuple(record for record in records if record)
 
 
 def clone_of(commit: str, cache: Path) -> CloneRecord | None:
-    """A clone at this commit of PyTorch; None where there is none."""
+    """A clone at this commit of PyTorch; None if there is none."""
     return next((one for one in clones(cache) if one.commit == commit), None)
 
 
 def read_clone_record(root: Path) -> CloneRecord | None:
-    """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
+    """The record in ``root``; None for an unfinished clone."""
     try:
         data = json.loads(read_file(root / ".git" / CLONE_RECORD))
         record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))

@@ -1,10 +1,9 @@
-"""The one door to files: what a tree, a cache, a configuration or a trace holds is opened here.
+"""Opens files: every file of a tree, a cache, a configuration or a trace is opened here.
 
-Only regular files are opened, and without waiting: a FIFO or a device in the place of a file
-is an error and never hangs or feeds us for ever. Nothing larger than ``MAX_BYTES`` is taken
-into memory, and a ``Folder`` gives nothing that lies outside it.
+Only regular files are opened, without waiting: a FIFO or device is an error and never blocks.
+Nothing larger than ``MAX_BYTES`` is read into memory, and a ``Folder`` gives nothing outside it.
 
-At the end: what is where in a checkout of PyTorch, and in an installed wheel.
+At the end: the layouts of a checkout and of an installed wheel.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # not every s
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:
-    """What is in a folder of ours by a pattern; nothing where the folder can't be looked into."""
+    """The entries of a folder of torchnav's own that match a pattern; none if it cannot be read."""
     return [folder / name for name in glob(pattern, root_dir=folder)]
 
 
 def modified(path: Path) -> float:
-    """When a file was last written; 0 for one that was removed since it was listed."""
+    """When a file was last written; 0 if it is gone."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -49,10 +48,10 @@ def open_file(path: str | os.PathLike[str], limit: int | None = MAX_BYTES) -> Bi
     """Opens a regular file for reading.
 
     Parameters:
-        limit: The most bytes that it may have; None for a file that is streamed.
+        limit: Its maximum size in bytes; None for a file that is streamed.
 
     Raises:
-        OSError: It can't be opened, is no regular file, or is too large.
+        OSError: It cannot be opened, is not a regular file, or is too large.
     """
     try:
         handle = os.open(path, _FLAGS)
@@ -83,12 +82,12 @@ def read_file(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
 
 
 def read_files(paths: Iterable[str | os.PathLike[str]]) -> list[bytes]:
-    """The bytes of several regular files, in their order. Raises OSError as ``open_file`` does."""
+    """The bytes of several regular files, in order. Raises OSError as ``open_file`` does."""
     return [read_file(path) for path in paths]
 
 
 def read_text(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> str:
-    """The text of a regular file, whatever bytes are in it. Raises OSError."""
+    """The text of a regular file with any bytes. Raises OSError."""
     return read_file(path, limit).decode("utf-8", "replace")
 
 
@@ -97,13 +96,13 @@ def _too_large(path: str | os.PathLike[str], limit: int) -> OSError:
 
 
 def sync_file(path: str | os.PathLike[str]) -> None:
-    """Has the machine write a file of ours to its disk; OSError where it cannot."""
+    """Flushes a file of torchnav's own to disk. Raises OSError."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
 
 def content_hash(data: bytes, algorithm: str = "sha1") -> bytes:
-    """git's name for a content, so that contents of a commit are known without being read."""
+    """git's hash of a content, so that contents of a commit are known without reading them."""
     blob = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     blob.update(data)
     return blob.digest()
@@ -114,7 +113,7 @@ _IN_WHEEL = ("torch", "torchgen", "functorch")
 
 
 class Folder:
-    """A source tree of which files are read, and nothing outside it."""
+    """A source tree; gives files in it and nothing outside."""
 
     def __init__(self, top: str, kind: SourceKind = "checkout") -> None:
         self._top = os.path.realpath(top)
@@ -122,10 +121,10 @@ class Folder:
         self._inside: dict[str, bool] = {"": True}
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file, by its path relative to the tree.
+        """The bytes of a file, by its path relative to the tree.
 
-        Raises SourceError for a path that leads out of the tree, by ``..``, from the
-        root or through a link, and for a file that can't be read.
+        Raises SourceError for a path out of the tree, by ``..``, from the root or through a link,
+        and for a file that cannot be read.
         """
         full = self._full(path)
         try:
@@ -134,8 +133,7 @@ class Folder:
             raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
 
     def names(self, folder: str) -> list[str]:
-        """What is in a folder of the tree, or at its top, in order. Raises SourceError as
-        ``read`` does."""
+        """The sorted names in a folder of the tree. Raises SourceError as ``read`` does."""
         full = self._full(folder) if folder else self._top
         try:
             found = sorted(os.listdir(full))
@@ -177,7 +175,7 @@ YAML: dict[Layout, str] = {
     "checkout": "aten/src/ATen/native/native_functions.yaml",
     "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
 }
-"""The file that makes a folder a tree, in each layout."""
+"""The file by which a tree is recognised, in each layout."""
 
 LOGICAL = {
     "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
@@ -203,13 +201,13 @@ IN_WHEEL = (
     ("torch/csrc", "torch/include/torch/csrc"),
     ("torch/headeronly", "torch/include/torch/headeronly"),
 )
-"""Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts."""
+"""Where the wheel keeps paths of a checkout; the first that matches counts."""
 CLONE_RECORD = "torchnav-clone.json"
 """In the git folder of a finished clone."""
 
 
 def moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
-    """A path of one layout as it is in another."""
+    """A path of one layout in another."""
     for old, new in moves:
         if path == old or path.startswith(f"{old}/"):
             return new + path[len(old) :]
@@ -217,7 +215,7 @@ def moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
 
 
 def layout_of(root: str) -> Layout | None:
-    """The layout of the tree whose top is ``root``; None where there is no tree."""
+    """The layout of the tree at ``root``; None if there is no tree."""
     for layout, path in YAML.items():
         if os.path.isfile(f"{root}/{path}"):
             return layout
@@ -225,7 +223,7 @@ def layout_of(root: str) -> Layout | None:
 
 
 def current_folder() -> str:
-    """Absolute; the root of the file system where it was removed under us."""
+    """The absolute path; the root of the file system if the folder was removed."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -233,7 +231,7 @@ def current_folder() -> str:
 
 
 def tree_around(path: str) -> tuple[str, Layout] | None:
-    """The tree that an absolute path is in: its top and layout."""
+    """The tree around an absolute path: its top and layout."""
     while True:
         if layout := layout_of(path):
             return path, layout

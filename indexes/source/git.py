@@ -1,10 +1,10 @@
-"""The one door to git: what a repository says, without running anything that it names.
+"""Access to git: reads a repository without running anything that it names.
 
-The commit is read from git's own files, since most answers need nothing else of git. Where
-git is started, it is started here, by GitPython, for commands that only read. A checkout's
-configuration can name programs (filters, hooks, a pager, an editor, a monitor of its files),
-and so can the environment: none of them runs. Nothing is fetched and nothing is written, not
-even the index that ``git status`` would refresh. ``Clone`` alone may fetch and write.
+The commit is read from git's own files, since most answers need nothing else. Where git is started,
+it is started here, by GitPython, for read-only commands. A checkout's configuration and the
+environment can name programs (filters, hooks, a pager, an editor, a file monitor): none of them
+runs. Nothing is fetched or written, not even the index that ``git status`` would refresh. Only
+``Clone`` may fetch and write.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("torchnav.git")
 _HEX = frozenset("0123456789abcdef")
 _HASH_LENGTHS = (40, 64)
-"""Of SHA-1 and of SHA-256."""
+"""For SHA-1 and SHA-256."""
 _GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
 _URL = regex(r"^\s*url\s*=\s*(.+?)\s*$", MULTILINE)
 _NO_GIT = 127
@@ -68,16 +68,16 @@ _KEPT = {
 }
 _KEPT_ONLINE = ("GIT_ASKPASS", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
 _FILES = ("core.excludesfile", "diff.orderfile", "mailmap.file")
-"""Keys of files that git reads in commands of ours. What ``blame.ignoreRevsFile`` names can't be
-left out: git ends after the time that ``blame`` is given."""
+"""Configuration keys of files that git reads, except ``blame.ignoreRevsFile``: git times out
+then."""
 _OF_THE_TREE = (".gitattributes", ".gitignore", ".mailmap")
 _FILTER = regex(r"filter\..*\.(?:clean|smudge|process|required)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class GitResult:
-    """What a run of git gave. ``status`` is 127 where git can't be started, and below 0 where it
-    was ended because it took too long."""
+    """A git command's result. ``status``: 127 if git cannot be started, negative after a
+    timeout."""
 
     status: int
     output: bytes
@@ -85,7 +85,6 @@ class GitResult:
 
     @property
     def text(self) -> str:
-        """The output as text."""
         return self.output.decode("utf-8", "replace")
 
     @property
@@ -99,18 +98,18 @@ class GitResult:
 
 @dataclass(frozen=True)
 class Repository:
-    """The repository of a work tree, for reading."""
+    """The repository of a work tree, read-only."""
 
     work_tree: str
     path: str
-    """The git folder: holds HEAD and the index."""
+    """The git folder, with HEAD and the index."""
     common: str
-    """Holds refs, config and objects; another folder than ``path`` in a linked work tree."""
+    """The folder of refs, config and objects; differs from ``path`` in a linked work tree."""
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def at(cls, root: Path | str) -> Repository | None:
-        """The repository of the work tree whose top is ``root``; None where there is none."""
+        """The repository of the work tree at ``root``; None if there is none."""
         top = str(root)
         path = f"{top}/.git"
         if os.path.isfile(path):  # a linked work tree or a submodule
@@ -133,7 +132,7 @@ class Repository:
 
     @property
     def commit(self) -> str | None:
-        """The full hash of HEAD, or None before the first commit or if it can't be read."""
+        """The full hash of HEAD; None before the first commit or if unreadable."""
         head = _text(f"{self.path}/HEAD").strip()
         if _hash(head):
             return head
@@ -153,12 +152,12 @@ class Repository:
 
     @property
     def cuts(self) -> int:
-        """How many commits have parents that are not here; 0 where the history is whole."""
+        """The number of commits with missing parents; 0 for a whole history."""
         return len(_text(f"{self.common}/shallow").split())
 
     @property
     def github_name(self) -> str | None:
-        """``owner/name`` of ``origin`` where that is on GitHub."""
+        """``owner/name`` of ``origin`` if on GitHub."""
         config = _text(f"{self.common}/config")
         section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
         found = _URL.search(section)
@@ -174,12 +173,12 @@ class Repository:
         feed: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> GitResult:
-        """Runs a git command that only reads.
+        """Runs a read-only git command.
 
         Parameters:
-            timeout: Seconds after which git is ended.
-            feed: A file that is git's input.
-            variables: Set in git's environment.
+            timeout: In seconds.
+            feed: A file for git's input.
+            variables: Added to git's environment.
         """
         if self._configured.status:  # its filters are not known
             return self._configured
@@ -188,8 +187,8 @@ class Repository:
 
     @cached_property
     def _command(self) -> list[str]:
-        """The beginning of each command, with every filter of the configuration switched off.
-        Raises SourceError where one can't be."""
+        """The start of each command, with every filter disabled. Raises SourceError if that
+        fails."""
         settings = {**_SETTINGS, **_OFFLINE}
         return _command(self.work_tree, _harmless(self.work_tree, settings, self._configured))
 
@@ -198,13 +197,13 @@ class Repository:
         return _configured(self.work_tree)
 
     def check_readable(self) -> None:
-        """Raises SourceError where git refuses to read, as it does what belongs to another user."""
+        """Raises SourceError if git refuses to read the repository, as it does another user's."""
         asked = self.run("rev-parse", "--git-dir")
         if asked.status:
             raise SourceError(f"git cannot read {self.work_tree}: {asked.reason}")
 
     def commit_of(self, revision: str) -> str | None:
-        """The full hash of what a tag, a branch or a part of a hash names; None when nothing is."""
+        """The full hash of a tag, branch or partial hash; None if unknown."""
         if not revision or revision.startswith("-") or "\0" in revision:
             return None
         wanted = f"{revision}^{{commit}}"
@@ -214,8 +213,7 @@ class Repository:
     def files_of(self, commit: str, paths: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
         """Path, size and blob of every regular file of a commit under ``paths``.
 
-        Raises SourceError when git can't list them. The size of a blob that this clone does
-        not hold is 0.
+        Raises SourceError if git cannot list them. The size of a blob missing from this clone is 0.
         """
         command = ("ls-tree", "-r", "-z", "--full-tree")
         listing = self.run(*command, "--long", commit, "--", *paths)
@@ -231,7 +229,7 @@ class Repository:
                 yield path.decode("utf-8", "replace"), number, bytes.fromhex(blob.decode())
 
     def blob(self, name: bytes) -> bytes:
-        """The content of a blob. Raises OSError when this clone does not hold it."""
+        """The content of a blob. Raises OSError if this clone lacks it."""
         with self._one_at_a_time:
             content = self._read_blob(name)
         if content is None:
@@ -254,12 +252,12 @@ class Repository:
 
     @cached_property
     def _blobs(self) -> Git.AutoInterrupt:
-        """One process that gives contents; it ends with this object."""
+        """One process for contents; it ends with this object."""
         return _start([*self._command, "cat-file", "--batch"], _READING)
 
 
 class Clone:
-    """A repository that torchnav makes: it may fetch, with the user's own ways to log in."""
+    """A repository that torchnav makes: it may fetch, with the user's credentials."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         self._folder = str(folder)
@@ -268,8 +266,8 @@ class Clone:
 
     @cached_property
     def _command(self) -> list[str]:
-        """The beginning of each command: what is checked out passes no filter, the user's own
-        neither. Raises SourceError where one can't be switched off."""
+        """The start of each command: nothing is checked out through a filter, including the user's.
+        Raises SourceError if one cannot be disabled."""
         settings = _harmless(self._folder, self._settings, _configured(self._folder))
         return _command(self._folder, settings)
 
@@ -278,7 +276,7 @@ class Clone:
         return _run([*self._command, *arguments], self._online, kept=_KEPT_ONLINE)
 
     def start(self, *arguments: str) -> Git.AutoInterrupt:
-        """Begins a git command that tells its progress on ``stderr``."""
+        """Starts a git command that reports progress on ``stderr``."""
         return _start([*self._command, *arguments], self._online, kept=_KEPT_ONLINE)
 
 
@@ -289,8 +287,8 @@ def git_version() -> str | None:
 
 
 def watched(root: str) -> list[str]:
-    """The files under ``.git`` that the commit, edits and the end of the history depend on,
-    beside the work tree; ``.git`` itself where it is no folder."""
+    """The files under ``.git`` that the commit, edits and depth of history depend on; ``.git``
+    itself if it is not a folder."""
     repository = Repository.at(root)
     pointer = [] if os.path.isdir(f"{root}/.git") else [f"{root}/.git"]
     if repository is None:
@@ -304,15 +302,14 @@ def watched(root: str) -> list[str]:
 
 
 def _configured(folder: str) -> GitResult:
-    """The configuration, each key with its value; git reads the files that it includes."""
+    """The configuration as keys and values, with included files."""
     plain = _command(folder, {**_SETTINGS, **_OFFLINE})
     return _run([*plain, "config", "--null", "--list"], _READING, _CONFIG_TIMEOUT)
 
 
 def _harmless(folder: str, settings: dict[str, str], configured: GitResult) -> dict[str, str]:
-    """Settings that also switch off every filter of the configuration, which attributes of a
-    checkout could name, and files of it that git would wait for. Raises SourceError where a
-    filter can't be."""
+    """Settings that also disable every configured filter, which attributes could name, and files
+    that git would wait for. Raises SourceError if a filter cannot be disabled."""
     values = dict(entry.partition("\n")[::2] for entry in configured.text.split("\0"))
     filters = {key for key in values if _FILTER.match(key)}
     if any("=" in key for key in filters):  # git would take it for the end of the name
@@ -377,8 +374,7 @@ def _start(
 
 
 def _without_variables(kept: tuple[str, ...]) -> list[str]:
-    """The beginning of a command that runs without git's variables: GitPython can set some, but
-    not take them away."""
+    """The start of a command without git's variables, which GitPython can set but not remove."""
     unwanted = (
         name
         for name in os.environ

@@ -1,7 +1,7 @@
 """Which files differ between two states of a work tree. Nothing is written to the repository.
 
-git would compare contents by the filters that attributes name, which are programs. So it is
-asked which files have another size or time than its index has noted, and they are hashed here.
+git would compare contents through the filters that attributes name, which are programs. So it is
+asked which files differ in size or time from its index, and those are hashed here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from indexes.source.git import Repository
 WORKING = "the working tree"
 STAGED = "the staged changes"
 MANY_FILES = 5000
-"""More than these differ only where git's index does not belong to the tree."""
+"""With more, git's index does not belong to the tree."""
 _SUBMODULE = "160000"
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules")
 _UNREADABLE = "it can't be read"
@@ -29,24 +29,24 @@ _UNREADABLE = "it can't be read"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that differs. A path is empty on the side where the file is not."""
+    """A changed file. A path is empty on the side without the file."""
 
     old_path: str
     new_path: str
     old: bytes | None
-    """None when it is not there, or when this clone does not hold it."""
+    """None if absent, or missing from this clone."""
     new: bytes | None
     unreadable: str = ""
 
     @property
     def path(self) -> str:
-        """Where it is now, or was."""
+        """Its present path, or its former one."""
         return self.new_path or self.old_path
 
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """All files that differ."""
+    """All changed files."""
 
     base: str
     target: str
@@ -59,24 +59,24 @@ class _State:
 
     path: str
     mode: str = ""
-    """As git writes it; empty for a file that is not there."""
+    """In git's spelling; empty for an absent file."""
     blob: str = ""
-    """git's name of the content; empty where there is none or it can't be read."""
+    """git's hash of the content; empty for none or an unreadable one."""
 
 
 _Aside = dict[str, str]
-"""Variables by which git uses another index and other objects."""
+"""Variables that make git use another index and object folder."""
 _Difference = tuple[_State, _State]
-"""Before and after; the paths differ if the file was renamed."""
+"""Before and after; the paths differ for a renamed file."""
 
 
 def changes(
     root: Path, since: str | None = None, until: str | None = None, staged: bool = False
 ) -> TreeChange:
-    """The files that differ from ``since`` (HEAD), up to ``until``: a commit, the staged state,
-    or the working tree with its untracked files. ``A..B`` in ``since`` names both.
+    """The files that differ between ``since`` (HEAD) and ``until``: a commit, the staged state, or
+    the working tree with untracked files. ``A..B`` in ``since`` names both.
 
-    Raises SourceError without git or ``.git``, NotFound for a revision that is not here.
+    Raises SourceError without git or ``.git``, NotFound for an unknown revision.
     """
     repository = Repository.at(root)
     if repository is None:
@@ -102,10 +102,9 @@ def is_edited(
     hash_of: Callable[[str], bytes],
     counts: Callable[[str], bool] = lambda _: True,
 ) -> bool | None:
-    """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
-    when git can't say: there is none, or it refuses a repository that another user owns.
-    ``hash_of`` gives the content hash of a file, which may be known without reading it.
-    """
+    """Whether tracked files in ``folders`` differ from HEAD, those that ``counts``. None if
+    unknown: there is no git, or it refuses another user's repository. ``hash_of`` gives the content
+    hash of a file, which may be cached."""
     top = repository.work_tree
     paths = ["--", *(path for path in folders if os.path.exists(f"{top}/{path}"))]
     try:
@@ -129,7 +128,7 @@ def _commit(repository: Repository, revision: str) -> str:
 
 
 class _WorkTree:
-    """The files of a work tree, beside what git's index has noted of them."""
+    """The files of a work tree, compared with git's index."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -137,7 +136,7 @@ class _WorkTree:
         self._algorithm = "sha1" if len(repository.commit or "") <= 40 else "sha256"
 
     def changes(self, base: str) -> tuple[FileChange, ...]:
-        """What differs from a commit, untracked files included."""
+        """What differs from a commit, including untracked files."""
         edited = list(self.edited())
         with tempfile.TemporaryDirectory(prefix="torchnav-") as folder:
             aside = self._aside(Path(folder), edited[:MANY_FILES]) if edited else None
@@ -158,7 +157,7 @@ class _WorkTree:
         counts: Callable[[str], bool] = lambda _: True,
         hash_of: Callable[[str], bytes] = lambda _: b"",
     ) -> Iterator[_State]:
-        """The tracked files that are not as the index has them, as they are now."""
+        """The tracked files that differ from the index, as they are now."""
         for noted, now in _differences(self._repository, "diff-files", *paths):
             if not counts(now.path):
                 continue
@@ -181,7 +180,7 @@ class _WorkTree:
         return content_hash(content, self._algorithm).hex()
 
     def _content(self, state: _State) -> bytes | None:
-        """What a file or a link holds; None where that can't be told."""
+        """The content of a file or link; None if unreadable."""
         try:
             if state.mode.startswith("12"):
                 return os.fsencode(os.readlink(f"{self._repository.work_tree}/{state.path}"))
@@ -190,8 +189,8 @@ class _WorkTree:
             return None
 
     def _aside(self, folder: Path, edited: Sequence[_State]) -> _Aside:
-        """Writes an index and objects that hold the work tree, for git to find what was renamed;
-        the variables by which git uses them."""
+        """Writes an index and objects of the work tree, for finding renames; returns their
+        variables."""
         index, feed = folder / "index", folder / "feed"
         index.write_bytes(read_file(f"{self._repository.path}/index"))
         none = "0" * len(self._name(b""))
@@ -253,7 +252,7 @@ def _files(
     found: Sequence[_Difference],
     now: Mapping[str, bytes | None] = MappingProxyType({}),
 ) -> tuple[FileChange, ...]:
-    """The files with their contents; ``now`` has those that are in the work tree alone."""
+    """The files with their contents; ``now``: those only in the work tree."""
     files = (_file(repository, *difference, now) for difference in found)
     return tuple(file for file in files if file.old != file.new or file.unreadable == _UNREADABLE)
 

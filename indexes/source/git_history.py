@@ -1,7 +1,8 @@
-"""What git knows of a place in the tree: who wrote its lines, and which pull requests changed it.
+"""git's history of a place in the tree: authors of lines, and pull requests that changed it.
 
-A clone whose history is cut off attributes old lines to the commit at the cut. Such
-answers are never given as facts: they are marked, and the command that deepens is named."""
+A shallow clone attributes old lines to the commit at the cut. Such answers are marked, with the
+command that deepens the history.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from indexes.source.git import GitResult, Repository
 from indexes.source.source import Source
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
-"""Mass reformattings, which PyTorch's own blame passes over."""
+"""Mass reformattings, which PyTorch's own blame skips."""
 TIMEOUT = 30.0
 """Seconds for one question; ``git log -L`` over 60,000 commits can take long."""
 
@@ -33,12 +34,12 @@ class Change:
     """The full hash."""
     author: str
     date: str
-    """``2024-05-31``, when it was written."""
+    """``2024-05-31``, when it was authored."""
     subject: str
     pull_request: int | None
-    """Its number on GitHub, from the message."""
+    """Its GitHub number, from the message."""
     at_cut: bool = False
-    """No older commit is here: it may only have brought in what others wrote before."""
+    """No older commit is present: others may have written what it brings in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Changes:
 
     changes: tuple[Change, ...]
     followed: str
-    """The question that was asked of git: ``git log -L 10,20:path``."""
+    """The git command: ``git log -L 10,20:path``."""
     note: str = ""
     """What is missing, and the command that adds it."""
 
@@ -58,19 +59,19 @@ class BlamedLine:
 
     line: int
     change: Change | None
-    """None for a line that is not committed yet."""
+    """None for an uncommitted line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Who wrote a range of lines."""
+    """The authors of a range of lines."""
 
     lines: tuple[BlamedLine, ...]
     note: str = ""
 
 
 class History:
-    """The history of one tree, as far as it is there."""
+    """The history of one tree, as far as present."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -78,7 +79,7 @@ class History:
 
     @property
     def missing(self) -> str:
-        """What the history lacks with the command that adds it; empty when it is whole."""
+        """What the history lacks, with the command that adds it; empty if whole."""
         if self._git is None:
             where = "the torch wheel has" if self._source.kind == "wheel" else "no .git here:"
             return f"{where} no history: torchnav clone --history"
@@ -95,7 +96,7 @@ class History:
         return f"git -C {_quoted(self._source.root)} fetch --unshallow"
 
     def changes(self, path: str, line: int = 0, end_line: int = 0, limit: int = 5) -> Changes:
-        """The last commits that changed lines of a file, or the file when ``line`` is 0."""
+        """The last commits that changed lines of a file, or the file for ``line`` 0."""
         if self._git is None:
             return Changes((), "", self.missing)
         if line:
@@ -114,8 +115,8 @@ class History:
         return Changes(changes, asked, self._note(any(c.at_cut for c in changes)))
 
     def bringing(self, word: str, path: str, limit: int = 2) -> Changes:
-        """The first commits that changed how often a file has a word: those that brought it in,
-        the oldest first. One at a cut of the history is not given: it brought in everything."""
+        """The first commits that changed a word's number of occurrences in a file, oldest first,
+        without one at a cut of the history."""
         if self._git is None:
             return Changes((), "", self.missing)
         asked = ("log", f"-S{word}", _FORMAT, *_PLAIN, "--", path)
@@ -128,8 +129,7 @@ class History:
         return Changes(known[:limit], shown, self._note(len(known) < len(changes)))
 
     def files(self, change: Change) -> tuple[tuple[str, int | None, int | None], ...]:
-        """The files of a commit with the lines that it added and removed; None for those of a
-        binary file. Empty where git does not know them."""
+        """The files of a commit with numbers of added and removed lines; None for binary files."""
         if self._git is None:
             return ()
         asked = ("show", "--numstat", "--format=", *_PLAIN, "--no-renames", change.commit)
@@ -138,7 +138,7 @@ class History:
         return tuple((path, _count(added), _count(removed)) for added, removed, path in rows)
 
     def paths(self, changes: Sequence[Change]) -> dict[str, tuple[str, ...]]:
-        """The files that each of several commits touched, by its hash."""
+        """The files of each of several commits, by hash."""
         if self._git is None or not changes:
             return {}
         asked = ("show", "--name-only", "--format=%x00%H", *_PLAIN, "--no-renames")
@@ -147,8 +147,8 @@ class History:
         return {commit: tuple(path for path in files if path) for commit, *files in rows}
 
     def patches(self, path: str, limit: int) -> tuple[tuple[Change, str], ...]:
-        """The last commits that changed a file, newest first, each with its diff without lines of
-        context. One at a cut of the history is left out: its diff is the whole file."""
+        """The last commits that changed a file, newest first, with diffs without context. One at a
+        cut of the history is left out."""
         if self._git is None:
             return ()
         asked = ("log", f"-n{limit}", f"{_FORMAT}%x02", "-p", "-U0", *_PLAIN, "--", path)
@@ -163,8 +163,7 @@ class History:
         return self.missing or "its first commit brings in whole files: older changes are not here"
 
     def _committed_lines(self, path: str, line: int, end_line: int) -> tuple[int, int]:
-        """Where lines of a file stand in HEAD, which is what ``git log -L`` counts in; 0 when
-        they are all new."""
+        """The position of lines in HEAD, which ``git log -L`` uses; 0 if all are new."""
         assert self._git is not None
         committed = self._git.run("cat-file", "blob", f"HEAD:{path}", timeout=TIMEOUT)
         now = self._source.read(path).decode("utf-8", "replace")
@@ -179,8 +178,8 @@ class History:
         return (min(same) + 1, max(same) + 1) if same else (0, 0)
 
     def blame(self, path: str, line: int = 1, end_line: int = 0) -> Blame:
-        """The commits that wrote lines of a file as it now stands; to the end without
-        ``end_line``. Passes over the commits that the tree asks to ignore."""
+        """The commits that wrote lines of a file as it is now; to the end without ``end_line``.
+        Skips the commits that the tree asks to ignore."""
         if self._git is None:
             return Blame((), self.missing)
         ignored = self._source.root / IGNORED_REVISIONS
@@ -196,7 +195,7 @@ class History:
         return Blame(lines, self._note(any(one.change and one.change.at_cut for one in lines)))
 
     def _knows(self, ignored: Path) -> bool:
-        """Whether git takes the list: it refuses one that holds anything but hashes."""
+        """Whether git accepts the list: it refuses one with anything but hashes."""
         try:
             lines = read_text(ignored).splitlines()
         except OSError:
@@ -205,8 +204,7 @@ class History:
         return all(re.fullmatch(r"[0-9a-f]{40}", word) for word in words if word)
 
     def _failed(self, found: GitResult, asked: str) -> str:
-        """Why git had no answer to what was asked, in one line. Run by hand, git fetches what it
-        needs for it."""
+        """Why git had no answer, in one line. Run by hand, git fetches what it needs."""
         if _lacks_contents(found):
             git = f"git -C {_quoted(self._source.root)}"
             return (
@@ -217,7 +215,7 @@ class History:
 
 
 def _lacks_contents(found: GitResult) -> bool:
-    """Whether a partial clone lacks what git needed: commits are there, and no old files."""
+    """Whether a partial clone lacks the old contents that git needed."""
     return bool(re.search("promisor remote|missing blob|unable to read", found.error))
 
 
@@ -228,8 +226,8 @@ _RESOLVED = regex(r"^Pull Request resolved: \S*?/pull/(\d+)", re.MULTILINE)
 
 
 def pull_request(subject: str, body: str = "") -> int | None:
-    """The number of the pull request that a commit message names: ``... (#12345)``, or the
-    ``Pull Request resolved:`` line of PyTorch's merge bot."""
+    """The pull request in a commit message: ``... (#12345)``, or the merge bot's ``Pull Request
+    resolved:``."""
     found = _NUMBER.search(subject) or _RESOLVED.search(body)
     return int(found[1]) if found else None
 

@@ -1,4 +1,4 @@
-"""Pages of files on GitHub, at the commit that a tree is of."""
+"""URLs of files on GitHub, at the tree's commit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from indexes.source.git import Repository
 
 
 def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
-    """The page of ``path`` at the tree's commit on GitHub; None when the commit is not known.
+    """The URL of ``path`` at the tree's commit on GitHub; None if the commit is unknown.
 
-    Lines of edited files may differ there: ``info.dirty`` says so.
+    Lines of edited files may differ: see ``info.dirty``.
     """
     lines = f"#L{line}" if line else ""
     if line and end_line > line:
@@ -39,7 +39,7 @@ def _github_name(root: str) -> str | None:
 
 
 def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
-    """The same of a file of an extension, whose repository may begin above it."""
+    """The same for a file of an extension, whose repository may begin above it."""
     full = file_of(info, path)
     for folder in full.parents:
         if repository := Repository.at(folder):
@@ -51,5 +51,5 @@ def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
 
 
 def file_of(info: SourceInfo, path: str) -> Path:
-    """Where a file of the tree, or of an extension, is on the disk."""
+    """The file on disk for a path in the tree or an extension."""
     return Path(*placed(path, info.root, (Root(*one) for one in info.roots)))

@@ -1,7 +1,7 @@
-"""Roots: the folders of extensions that are indexed beside a tree of PyTorch.
+"""Roots: folders of extensions that are indexed beside a tree of PyTorch.
 
 A path in a root begins with its name: ``@xpu/src/ATen/native/xpu/Activation.cpp``. Operator
-libraries inside the tree, ``third_party/torch-xpu-ops``, are found here too; their files keep the
+libraries in the tree, ``third_party/torch-xpu-ops``, are found here too; their files keep the
 tree's paths.
 """
 
@@ -19,18 +19,18 @@ _UNFIT = regex(r"[^\w.+-]+")
 
 
 NamedFolder = tuple[str, str]
-"""A folder and the name to give it, empty for that of the folder."""
+"""A folder and its name, empty for the folder's own."""
 
 
 def named_roots(folders: Iterable[NamedFolder], tree: str = "") -> Roots:
-    """The roots that a person named. A folder named twice is one root.
+    """The roots that a user named, each folder once.
 
     Parameters:
         folders: Each folder with its name.
         tree: The top of the tree, which is no root.
 
     Raises:
-        SourceError: In one line, for what is no folder that can be read, or is the tree.
+        SourceError: For a folder that cannot be read, or is the tree.
     """
     found: list[Root] = []
     for folder, name in folders:
@@ -53,7 +53,7 @@ def _check(folder: str, top: str, tree: str) -> None:
 
 
 def _free(name: str, taken: Sequence[Root]) -> str:
-    """A name that can stand in a path and is no other root's."""
+    """A name that is valid in a path and not another root's."""
     plain = _UNFIT.sub("-", name).strip("-") or "root"
     names = {one.name for one in taken}
     numbered = (f"{plain}-{number}" for number in range(2, len(names) + 3))
@@ -66,24 +66,24 @@ _VENDORED = "third_party"
 _SOURCES = (".cpp", ".cc", ".cu", ".mm", ".sycl")
 _ASIDE = frozenset(("test", "tests", "docs", "doc", "examples", "benchmark", "benchmarks", "cmake"))
 _MOST_FOLDERS = 60
-"""Folders of a library that are looked into."""
+"""Most folders of a library that are examined."""
 _FEW = 2
-"""Files of a folder that are read to see whether a library is for PyTorch, and then at most."""
+"""Sampled files per folder, and at most."""
 _MANY = 20
 _HEAD = 64 << 10
 _FOR_PYTORCH = regex(rb"#\s*include\s*[<\"](?:ATen|torch)/")
 _REGISTERS = regex(
     rb"\b(?:TORCH_LIBRARY_IMPL\s*\(\s*aten\b|REGISTER_\w+_DISPATCH\s*\(|TORCH_IMPL_FUNC\s*\()"
 )
-"""What registers kernels for PyTorch's operators."""
+"""Calls that register kernels for PyTorch's operators."""
 
 
 def operator_libraries(top: str, known: Iterable[str]) -> list[str]:
-    """The folders below ``third_party`` that hold kernels of PyTorch's operators.
+    """The folders under ``third_party`` with kernels of PyTorch's operators.
 
-    Told by what their files include and register: a sample of each library is read. Those of
-    which a part is ``known`` to be walked already are left out; so are libraries of operators of
-    their own, some of which are as large as PyTorch.
+    Recognised by includes and registrations in a sample of files. Libraries of which a part is
+    ``known`` are left out, as are libraries of their own operators, some of which are as large as
+    PyTorch.
     """
     folder = f"{top}/{_VENDORED}"
     taken = {path.split("/")[1] for path in known if path.startswith(f"{_VENDORED}/")}
@@ -99,7 +99,7 @@ def operator_libraries(top: str, known: Iterable[str]) -> list[str]:
 
 
 def _holds(library: str) -> bool:
-    """Whether a sampled file is written for PyTorch, and one registers something there."""
+    """Whether sampled files include PyTorch, and one registers something."""
     pending, for_pytorch = [library], False
     for folder in pending:
         folders, files = _listed(folder)

@@ -1,7 +1,7 @@
-"""What a tree looked like when its index was last brought up to date.
+"""The state of a tree when its index was last brought up to date.
 
-One stat of each path tells whether that still holds, with no listing of folders, no git and no
-database. The file stands beside the index; without it nothing is lost but time.
+One stat of each path tells whether that still holds, without listing folders, git or the database.
+The file is beside the index; without it only time is lost.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from indexes.source.source import Source
 
 Stat = list[int]
-"""Time of the last write, size, inode, and time of the last change of a path."""
+"""Modification time, size, inode, and change time of a path."""
 
 RACY_NS = 2_000_000_000
-"""A file written so shortly before it was read may have been written again with the same time."""
+"""A file written this shortly before it was read may have been written again with the same time."""
 _ABSENT = [0, 0, 0, 0]
 _RACY = [-1, -1, -1, -1]
-"""What no path is like: it is looked at again."""
+"""Matches no path, so that it is examined again."""
 
 
 def snapshot_file(index: str) -> str:
-    """Where the snapshot is kept for an index file."""
+    """The snapshot's file for an index file."""
     return f"{index}.snapshot"
 
 
 @dataclass(frozen=True)
 class TreeSnapshot:
-    """A tree and its index as they were."""
+    """The state of a tree and its index."""
 
     code: str
     """The digest of the code that made the index."""
     edited: bool | None
-    """Whether git called indexed files edited; None when it could not say."""
+    """Whether git called indexed files edited; None if unknown."""
     top: str
     """The folder of the tree."""
     index: Stat
@@ -51,14 +51,13 @@ class TreeSnapshot:
     files: dict[str, Stat]
     """The indexed files, by their paths in the tree."""
     watched: dict[str, Stat]
-    """What else may change an answer, by absolute paths: folders, files of git's, files that are
-    absent or too large."""
+    """Absolute paths of what else can change an answer: folders, git's files, absent files."""
     roots: list[list[str]] = field(default_factory=list)
     """Name and folder of each extension."""
 
     @classmethod
     def load(cls, index: str) -> TreeSnapshot | None:
-        """What was kept for an index; None where there is nothing usable."""
+        """The snapshot of an index; None without a usable one."""
         try:
             text = read_file(snapshot_file(index)).decode("utf-8", "surrogateescape")
             made = cls(**json.loads(text))
@@ -67,7 +66,7 @@ class TreeSnapshot:
         return made if isinstance(made.files, dict) and isinstance(made.watched, dict) else None  # type: ignore[redundant-expr]
 
     def save(self, index: str) -> None:
-        """Keeps it for an index, whole or not at all; a cache that is only read costs time."""
+        """Writes it whole or not at all; a read-only cache only costs time."""
         from indexes.source.aside import written_aside
 
         place = Path(snapshot_file(index))
@@ -78,7 +77,7 @@ class TreeSnapshot:
             aside.replace(place)
 
     def is_of(self, index: str, code: str) -> bool:
-        """Whether the index file is still the one that this was taken of, made by this code."""
+        """Whether the index file is still the same, made by this code."""
         return self.code == code and _stat(index) == self.index
 
     @cached_property
@@ -89,21 +88,21 @@ class TreeSnapshot:
         return {path: _stat("/".join(place)) for path, place in {**own, **beside}.items()}
 
     def changed_paths(self) -> frozenset[str]:
-        """The indexed files that are not as they were, by their paths in the tree."""
+        """The changed indexed files, by path in the tree."""
         return frozenset(path for path, stat in self._now.items() if stat != self.files[path])
 
     @cached_property
     def files_alone(self) -> bool:
-        """Whether nothing but indexed files may have changed: no folder, nothing of git's."""
+        """Whether only indexed files can have changed: no folder, nothing of git's."""
         return all(_stat(path) == stat for path, stat in self.watched.items())
 
     @property
     def unchanged(self) -> bool:
-        """Whether all is as it was."""
+        """Whether nothing changed."""
         return not self.changed_paths() and self.files_alone
 
     def again(self, index: str, code: str, edited: bool | None, started_ns: int) -> TreeSnapshot:
-        """The same tree once its changed files are indexed, as they were before they were read."""
+        """The same tree after its changed files are indexed, with stats from before reading."""
         files = {path: _unless_racy(stat, started_ns) for path, stat in self._now.items()}
         what = (code, edited, self.top, _stat(index), files, self.watched)
         return TreeSnapshot(*what, self.roots)
@@ -118,8 +117,8 @@ def take(
     started_ns: int,
     hash_of: Callable[[str], bytes],
 ) -> TreeSnapshot:
-    """A tree as it is now. ``files`` are those that are indexed, ``beside`` the other paths of
-    the tree, ``started_ns`` is when they were begun to be read."""
+    """The present state of a tree. ``files``: the indexed ones, ``beside``: other paths of the
+    tree, ``started_ns``: when reading began."""
     full = source.full_path
     seen = {path: _unless_racy(_stat(full(path)), started_ns) for path in files}
     others = [*map(full, beside), *source.watched()]

@@ -1,4 +1,4 @@
-"""Where source comes from: a checkout, a clone made by torchnav, or the installed wheel."""
+"""Sources: a checkout, a clone made by torchnav, or the installed wheel."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """One tree of PyTorch source. Opening it reads nothing but where it is."""
+    """One tree of PyTorch source. Opening it only locates it."""
 
     fixed = False
     """Whether it never changes, as a commit."""
     revision = ""
-    """The commit, of a source that is one."""
+    """The commit, for a source that is one."""
 
     def __init__(self, top: str, kind: SourceKind, roots: Roots = ()) -> None:
         self.top = top
@@ -64,16 +64,16 @@ class Source:
         cache: Path | None = None,
         extensions: Iterable[NamedFolder] = (),
     ) -> Source:
-        """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
-        current folder is in, the best of the clones, or else the installed torch.
+        """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one around the current
+        folder, the best of the clones, or else the installed torch.
 
         Parameters:
             tree: A folder of the tree, or one in it.
-            cache: The folder of the clones; the platform's where it is not given.
-            beside: The folders of extensions, each with the name to give it or an empty one.
+            cache: The folder of the clones; the platform's by default.
+            beside: The folders of extensions, each with its name or an empty one.
 
         Raises:
-            SourceError: In one line, when there is none, or a named one is not one.
+            SourceError: There is none, or a named one is invalid.
         """
         found = cls._found(tree, cache)
         if not is_text(found.top):
@@ -142,7 +142,7 @@ class Source:
 
     @property
     def key(self) -> str:
-        """The name of its index among those of other trees."""
+        """The name of its index."""
         return index_key(self.top, self.kind, self.roots)
 
     @property
@@ -175,8 +175,7 @@ class Source:
 
     @cached_property
     def edited(self) -> bool | None:
-        """Whether tracked files that are indexed differ from the commit; None when git can't
-        say."""
+        """Whether indexed tracked files differ from the commit; None if unknown."""
         return self._differs(self.hash)
 
     def _differs(self, hash_of: Callable[[str], bytes], paths: Sequence[str] = ()) -> bool | None:
@@ -192,24 +191,24 @@ class Source:
         )
 
     def hash(self, path: str) -> bytes:
-        """The hash of a file's content; empty where it cannot be read."""
+        """The hash of a file's content; empty if it cannot be read."""
         try:
             return content_hash(self.read(path))
         except SourceError:
             return b""
 
     def know_edited(self, edited: bool | None) -> None:
-        """Takes over what is known of ``edited``, so that git is not asked."""
+        """Sets ``edited``, so that git is not asked."""
         self.edited = edited
         self.__dict__.pop("info", None)
 
     def edited_now(self, hash_of: Callable[[str], bytes]) -> bool | None:
-        """``edited``, whatever it was before; ``hash_of`` gives the content hash of a file."""
+        """``edited``, computed anew; ``hash_of`` gives the content hash of a file."""
         self.know_edited(self._differs(hash_of))
         return self.edited
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
-        """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
+        """``edited``, given its value ``before`` and that only ``paths`` changed since."""
         if before is None:
             return self.edited
         now = self._differs(self.hash, paths)
@@ -218,7 +217,7 @@ class Source:
         return self.edited
 
     def watched(self) -> list[str]:
-        """The files, besides the indexed ones, that ``info`` depends on; absolute."""
+        """The absolute paths of further files that ``info`` depends on."""
         if self.kind == "wheel":
             return [f"{self.top}/torch/version.py"]
         return [
@@ -250,7 +249,7 @@ class Source:
         return tuple(lacks)
 
     def files(self, extensions: list[str] | None = None) -> Iterator[SourceFile]:
-        """The files to index, in no order that means anything; ``extensions`` as for ``walk``."""
+        """The files to index, in no order; ``extensions`` as for ``walk``."""
         from indexes.source.walk import walk, walk_root
 
         extensions = [] if extensions is None else extensions
@@ -260,17 +259,17 @@ class Source:
             yield from walk_root(root, tops, extensions)
 
     def file(self, path: str) -> SourceFile | None:
-        """One of ``files`` as it is now; None where it is gone, or no file to index any more."""
+        """One of ``files`` as it is now; None if it is no file to index any more."""
         from indexes.source.walk import kind_of, single_file
 
         return single_file(self.full_path(path), path, kind_of(path, self.layout))
 
     def full_path(self, path: str) -> str:
-        """Where a file of the tree, or of an extension, is on the disk."""
+        """The path on disk of a file of the tree or an extension."""
         return "/".join(placed(path, self.top, self.roots))
 
     def path_in(self, full: str) -> str | None:
-        """How a file of an extension is written; None for any other."""
+        """The path of an extension's file as written in answers; None for any other."""
         return written(full, self.roots)
 
     def read(self, path: str) -> bytes:
@@ -280,48 +279,47 @@ class Source:
             path: Relative to the tree, or ``@NAME/...`` in an extension, with forward slashes.
 
         Raises:
-            SourceError: The path leads out of the tree, by ``..``, from the root or through a
-                link; or the file can't be read, is no regular one or is larger than 64 MB.
+            SourceError: The path leads out of the tree, by ``..``, from the root or through a link;
+            or the file
+            cannot be read, is not regular or is larger than 64 MB.
         """
         top, inner = placed(path, self.top, self.roots)
         return (self._folder if inner is path else folder_at(top)).read(inner)
 
     def content(self, path: str) -> bytes:
-        """The bytes of one file; empty where it is not there or can't be read."""
+        """The bytes of one file; empty if it is absent or unreadable."""
         try:
             return self.read(path)
         except SourceError:
             return b""
 
     def text(self, path: str) -> str:
-        """The text of one file, whatever bytes are in it; empty as ``content`` is."""
+        """The text of one file; empty as ``content`` is."""
         return self.content(path).decode("utf-8", "replace")
 
     def listed(self, folder: str) -> list[str]:
-        """The names of the files and folders in a folder of the tree, or at its top (an empty
-        path), in order; none where there is no such folder."""
+        """The sorted names in a folder of the tree (empty path: its top); none without one."""
         try:
             return self._folder.names(folder)
         except SourceError:
             return []
 
     def locate(self, logical: str) -> str | None:
-        """The path in this tree of what a checkout calls ``logical``.
+        """The path in this tree of a checkout's ``logical`` path.
 
-        ``logical`` is a path as in a checkout, or a short name such as
-        ``native_functions.yaml``, ``TensorImpl.h``, ``autograd/templates``. None when
-        this tree does not hold it.
+        ``logical`` is a path as in a checkout, or a short name such as ``native_functions.yaml``,
+        ``TensorImpl.h``, ``autograd/templates``. None if this tree lacks it.
         """
         path = self.path_of(logical)
         return path if self.holds(path) else None
 
     def path_of(self, logical: str) -> str:
-        """As ``locate``, whether the tree holds it or not."""
+        """As ``locate``, whether or not the tree has it."""
         path = LOGICAL.get(logical, logical)
         return moved(path, IN_WHEEL) if self.kind == "wheel" else path
 
     def holds(self, path: str) -> bool:
-        """Whether the tree, or an extension, has a file or a folder of that path."""
+        """Whether the tree or an extension has a file or folder of that path."""
         full = self.full_path(path)
         return os.path.isfile(full) or os.path.isdir(full)
 
@@ -338,8 +336,8 @@ _UNSHALLOW = "git fetch --unshallow, in the checkout"
 
 
 def cache_folder() -> Path:
-    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder.
-    Raises SourceError for a user without a home folder."""
+    """The folder of indexes and clones: ``TORCHNAV_CACHE``, or the platform's cache folder. Raises
+    SourceError for a user without a home folder."""
     if named := os.environ.get("TORCHNAV_CACHE"):
         return Path(os.path.expanduser(named))
     try:
@@ -349,8 +347,7 @@ def cache_folder() -> Path:
 
 
 def config_path() -> Path:
-    """Where the config file is looked for; on all systems where Linux has it. A user without a
-    home folder has none."""
+    """The config file's path, on all systems as on Linux; None without a home folder."""
     try:
         return Unix("torchnav").user_config_path / "config.toml"
     except RuntimeError:
@@ -358,7 +355,7 @@ def config_path() -> Path:
 
 
 def index_key(root: str, kind: str, roots: Roots = ()) -> str:
-    """The name of a tree's index, with its extensions, among those of others."""
+    """The name of a tree's index, with its extensions."""
     key = f"{kind}-{_digest(root, 6)}"
     listed = "\n".join(f"{one.name}\t{one.top}" for one in sorted(roots))
     return f"{key}-{_digest(listed, 4)}" if roots else key
@@ -370,10 +367,9 @@ def _digest(text: str, size: int) -> str:
 
 @cache
 def folder_at(top: str) -> Folder:
-    """The folder of an extension, of which files are read."""
+    """The folder of an extension."""
     return Folder(top)
 
 
 def index_file(key: str, cache: str) -> str:
-    """Where the index of that name is kept."""
     return os.path.join(cache, "indexes", f"{key}.db")

@@ -1,4 +1,4 @@
-"""The installed torch, that of one Python for every command, found without importing it."""
+"""The installed torch, of one Python for every command, found without importing it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TorchInstall:
     """A torch package on the path of a Python."""
 
     root: Path
-    """The folder that holds the ``torch`` package."""
+    """The folder with the ``torch`` package."""
     version: str
     """As ``torch.__version__``: ``2.7.0+cpu``."""
     commit: str | None
@@ -34,7 +34,7 @@ class TorchInstall:
 
     @property
     def tag(self) -> str | None:
-        """The release tag of its version, ``v2.7.0``; None for a nightly or a local build."""
+        """The release tag of its version, ``v2.7.0``; None for a nightly or local build."""
         public = self.version.partition("+")[0]
         return f"v{public}" if _RELEASE.fullmatch(public) else None
 
@@ -48,13 +48,13 @@ class TargetPython:
 
     path: str
     reason: str
-    """Why this one: ``--python``, ``config.toml``, ``VIRTUAL_ENV``, ``CONDA_PREFIX``, ``PATH``,
-    or ``torchnav's own``."""
+    """What chose it: ``--python``, ``config.toml``, ``VIRTUAL_ENV``, ``CONDA_PREFIX``, ``PATH``, or
+    ``torchnav's own``."""
     torch: TorchInstall | None
 
 
 def choose_python(name: str, reason: str) -> None:
-    """Say which Python is meant; an empty name leaves it to the environment.
+    """Sets the Python; an empty name leaves it to the environment.
 
     Raises:
         UsageError: There is no such program.
@@ -65,8 +65,8 @@ def choose_python(name: str, reason: str) -> None:
 
 
 def target_python() -> TargetPython:
-    """The Python that was chosen; else the first with torch of that of ``VIRTUAL_ENV``, of
-    ``CONDA_PREFIX``, on the ``PATH``, and our own."""
+    """The chosen Python; else the first with torch: of the environment, ``PATH``, torchnav's
+    own."""
     for path, reason in _chosen.items():
         return TargetPython(path, reason, _torch_of(path))
     for path, reason in _active():
@@ -81,7 +81,7 @@ def installed_torch() -> TorchInstall | None:
 
 
 _chosen: dict[str, str] = {}
-"""The Python that the command line or the config file names, and which of them; or nothing."""
+"""The Python named by the command line or config file, and which of them; or empty."""
 
 
 def _program(name: str) -> str:
@@ -104,7 +104,7 @@ def _active() -> Iterator[tuple[str, str]]:
 
 
 def _torch_of(python: str) -> TorchInstall | None:
-    """The torch of a Python; asked of it where it is not the one that runs us."""
+    """The torch of a Python, which is asked unless it is the running one."""
     own = os.path.dirname(os.path.abspath(sys.executable))
     if python == os.path.abspath(sys.executable) or os.path.dirname(python) == own:
         return _own_torch()
@@ -114,7 +114,7 @@ def _torch_of(python: str) -> TorchInstall | None:
 
 @cache
 def _torch_folder(python: str) -> str:
-    """The folder from which a Python would import torch; empty when it has none or cannot run."""
+    """The folder from which a Python would import torch; empty if it has none or cannot run."""
     try:
         done = subprocess.run(
             [python, "-c", _WHERE],

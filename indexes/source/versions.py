@@ -1,7 +1,6 @@
-"""A version of the source by its name: a commit, a tag or a branch, a folder, or ``wheel``.
+"""A version of the source by name: a commit, a tag or a branch, a folder, or ``wheel``.
 
-A commit is a source like a checkout, read from git's objects: the work tree stays as it is,
-and only files that are indexed are read.
+A commit is read from git's objects: the work tree stays as it is, and only files to index are read.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from indexes.source.walk import SourceFile, folders, listed, singles
 
 WHEEL = "wheel"
 _BESIDE = ("version.txt", "tools/autograd", "test/forward_backward_compatibility")
-"""What is read of a commit besides the folders that are indexed."""
+"""What is read of a commit besides the indexed folders."""
 _SUBMODULES = "submodules such as flash-attention, which no commit holds: compare a folder instead"
 
 
 class CommitSource(Source):
-    """One commit of a repository. Opening it reads nothing but what the commit is called."""
+    """One commit of a repository. Opening it only resolves its name."""
 
     fixed = True
 
@@ -52,7 +51,7 @@ class CommitSource(Source):
 
     @cached_property
     def info(self) -> SourceInfo:
-        """The commit, its version and what is not in it."""
+        """The commit, its version and what it lacks."""
         lacks = (_SUBMODULES,)
         return SourceInfo(self.kind, self.top, self._version(), self.commit, False, lacks)
 
@@ -87,10 +86,10 @@ class CommitSource(Source):
 
 
 def open_version(name: str, around: Source | None) -> Source:
-    """The source that ``name`` means: ``wheel``, a revision of the repository of ``around``,
-    or a folder. A name that begins with ``.``, ``/`` or ``~`` is a folder.
+    """The source that ``name`` means: ``wheel``, a revision of the repository of ``around``, or a
+    folder. A name that begins with ``.``, ``/`` or ``~`` is a folder.
 
-    Raises SourceError with one line that says what there is to do.
+    Raises SourceError with one line that says what to do.
     """
     if name == WHEEL:
         return _wheel()

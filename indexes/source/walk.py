@@ -1,4 +1,4 @@
-"""Which files of a tree are indexed, found with as few system calls as a walk can cost."""
+"""Finds the files of a tree to index, with few system calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from indexes.source.roots import operator_libraries
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
 
 MAX_BYTES = 1_000_000
-"""Larger sources are tables of numbers, and cost more than all the rest to read."""
+"""Larger sources are tables of numbers, and would be the most expensive to read."""
 
 _CPP: dict[str, FileKind] = dict.fromkeys(
     ("cpp", "cc", "c", "h", "hpp", "cuh", "cu", "hip", "mm", "metal", "m"), "cpp"
@@ -29,12 +29,12 @@ _TEMPLATES: dict[str, FileKind] = dict.fromkeys((*_CPP, "in", "ini"), "other")
 
 _SKIPPED = frozenset({".git", "__pycache__", "build", "node_modules", "third_party"})
 _SKIPPED_BESIDE = _SKIPPED | {"third-party", "dist", "venv", "site-packages"}
-"""What of an extension is made, installed or copied there."""
+"""Folders of an extension that are generated, installed or copied."""
 _BESIDE: dict[str, FileKind] = {**_CPP, **_PYTHON, **_YAML}
 _TESTS = frozenset({"test", "tests"})
 _VENDORED = "third_party"
 MOST_FILES = 30_000
-"""Files of a root: PyTorch has 9,000."""
+"""Most files of a root: PyTorch has 9,000."""
 
 
 class SourceFile(NamedTuple):
@@ -45,22 +45,22 @@ class SourceFile(NamedTuple):
     size: int
     """Bytes."""
     blob: bytes = b""
-    """git's name of the content, where that is known without reading it."""
+    """git's hash of the content, if known without reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A folder to walk: which extensions it gives, and what below it is left out."""
+    """A folder to walk: the extensions of its files, and what is skipped below it."""
 
     start: str
     kinds: Mapping[str, FileKind]
     skip: frozenset[str] = frozenset()
-    """Paths relative to the tree, besides the names that are skipped everywhere."""
+    """Paths relative to the tree, besides the names skipped everywhere."""
     tests: bool = False
     """Only ``test_*.py``, as kind ``test``."""
 
     def kind(self, path: str) -> FileKind | None:
-        """The kind of a file in it, by its path; None for one that is left out."""
+        """The kind of a file in it, by its path; None if skipped."""
         folder, _, name = path.rpartition("/")
         kind = self.kinds.get(_ending(name))
         if kind is None or not _SKIPPED.isdisjoint(folder[len(self.start) :].split("/")):
@@ -119,12 +119,11 @@ _SINGLE: dict[Layout, tuple[str, ...]] = {
 
 
 def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator[SourceFile]:
-    """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++,
-    no name that is no text.
+    """Every file of the tree at ``root`` to index: no links, no C++ over 1 MB, no undecodable name.
 
-    A folder that is absent or cannot be read gives nothing; the caller knows from
-    the kinds that come out whether a layer is missing. ``beside`` gets the other paths whose
-    change may change what is indexed: folders, files too large, files that are absent.
+    A folder that is absent or unreadable gives nothing; the kinds that come out show whether a
+    layer is missing. ``beside`` gets the other paths whose change can change what is indexed:
+    folders, too large and absent files.
     """
     beside = [] if beside is None else beside
     for part in _PARTS[layout]:
@@ -140,7 +139,7 @@ def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator
 
 
 def _walk_libraries(root: str, beside: list[str]) -> Iterator[SourceFile]:
-    """The operator libraries inside a checkout, which come and go with its submodules."""
+    """The operator libraries in a checkout, which come and go with its submodules."""
     beside.append(_VENDORED)
     with contextlib.suppress(OSError), os.scandir(f"{root}/{_VENDORED}") as found:
         beside += sorted(f"{_VENDORED}/{one.name}" for one in found if one.is_dir())
@@ -149,8 +148,8 @@ def _walk_libraries(root: str, beside: list[str]) -> Iterator[SourceFile]:
 
 
 def walk_root(root: Root, others: Iterable[str], beside: list[str]) -> Iterator[SourceFile]:
-    """Every file of an extension that is indexed, ``others`` being the tops of what is indexed
-    besides. Raises SourceError for a folder with more files than any extension has."""
+    """Every file of an extension to index; ``others``: the tops of what else is indexed. Raises
+    SourceError for a folder with more files than any extension has."""
     skip = _SKIPPED_BESIDE.union(os.path.relpath(top, root.top) for top in others)
     files = _below(root.top, "", extension_file_kind, skip, beside, root.prefix)
     for count, file in enumerate(files, 1):
@@ -170,13 +169,13 @@ def _below(
     beside: list[str],
     prefix: str = "",
 ) -> Iterator[SourceFile]:
-    """Every file below a folder that is indexed.
+    """Every file below a folder to index.
 
     Parameters:
-        kind_of_file: The kind of a file by its path; None for one that is left out.
-        skip: Folders that are left out, by their names or by their paths.
+        kind_of_file: The kind of a file by its path; None if skipped.
+        skip: Skipped folders, by name or path.
         beside: As for ``walk``.
-        prefix: Of paths in an extension, in which hidden folders are left out too.
+        prefix: Of paths in an extension, in which hidden folders are skipped too.
     """
     pending = [start]
     while pending:
@@ -196,7 +195,7 @@ def _below(
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder; nothing where it cannot be read."""
+    """The entries of a folder; none if it cannot be read."""
     try:
         with os.scandir(folder) as found:
             return [entry for entry in found if is_text(entry.name)]
@@ -205,8 +204,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def extension_file_kind(path: str) -> FileKind | None:
-    """The kind of a file of an extension, by its name. Of Python tests only those that run are
-    indexed, as of PyTorch's own."""
+    """The kind of an extension's file, by name. Only Python tests are indexed."""
     folder, _, name = inside(path).rpartition("/")
     kind = _BESIDE.get(_ending(name))
     if kind == "python" and not _TESTS.isdisjoint(folder.split("/")):
@@ -215,7 +213,7 @@ def extension_file_kind(path: str) -> FileKind | None:
 
 
 def single_file(full: str, path: str, kind: FileKind | None) -> SourceFile | None:
-    """One file as ``walk`` gives it, from where it is; None where it is no file to index."""
+    """One file as ``walk`` gives it; None if it is no file to index."""
     try:
         found = os.lstat(full)
     except OSError:
@@ -228,14 +226,12 @@ def single_file(full: str, path: str, kind: FileKind | None) -> SourceFile | Non
 
 
 def _is_too_large(path: str, kind: FileKind, size: int) -> bool:
-    """Whether a file is left out: C++ of PyTorch's that large is tables, and of an extension
-    anything."""
+    """Whether a file is skipped: large C++, and any large file of an extension."""
     return size > MAX_BYTES and (kind == "cpp" or in_extension(path))
 
 
 def kind_of(path: str, layout: Layout) -> FileKind | None:
-    """The kind that ``walk`` gives a file of that path, going by its name alone; None for
-    one that it leaves out."""
+    """The kind that ``walk`` gives a file of that path, by name alone; None if skipped."""
     if path in _SINGLE[layout]:
         return "other"
     if in_extension(path):
@@ -246,12 +242,12 @@ def kind_of(path: str, layout: Layout) -> FileKind | None:
 
 
 def _library_kind(path: str) -> FileKind | None:
-    """The kind of a file of an operator library inside the tree."""
+    """The kind of a file of an operator library in the tree."""
     return _BESIDE.get(_ending(path)) if path.startswith(f"{_VENDORED}/") else None
 
 
 def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
-    """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
+    """Those of ``files`` (path, bytes, blob) that ``walk`` would give."""
     for path, size, blob in files:
         kind = kind_of(path, layout)
         if kind and is_text(path) and not _is_too_large(path, kind, size):

@@ -1,1 +1,1 @@
-"""The index file: one SQLite schema, and what is read from it."""
+"""The index file: one SQLite schema, and its queries."""

@@ -1,4 +1,4 @@
-"""Definitions and what stands in their bodies, from the index file: calls, branches, edges."""
+"""Definitions and their bodies in the index file: calls, branches, edges."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ALL = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
 
 
 class Definitions:
-    """What is defined where; answers are kept while it lives."""
+    """What is defined where, with caches."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -44,7 +44,6 @@ class Definitions:
         self.by_id = lru_cache(_MOST_ANSWERS)(self._by_id)
 
     def named(self, name: str) -> Sequence[Known]:
-        """Every definition of a name, in the order of their numbers."""
         if self._all_by_name is not None:
             return self._all_by_name.get(name, ())
         return self._of_name(name)
@@ -53,35 +52,32 @@ class Definitions:
         return self.definitions("d.name=?", name)
 
     def read_all(self) -> None:
-        """Reads every definition at once, where nearly all of them will be asked for."""
+        """Reads every definition at once, if nearly all of them will be needed."""
         self._all_by_name, self._of_files = defaultdict(list), defaultdict(list)
         for one in load_known(self.store.rows(f"{_ALL} ORDER BY d.id")):
             self._all_by_name[one.definition.name].append(one)
             self._of_files[one.id >> FILE_BITS].append(one)
 
     def definitions_of(self, file: int) -> Sequence[Known]:
-        """The definitions of a file, by its number, in the order of theirs."""
+        """The definitions of a file, by its number, in order."""
         if self._all_by_name is not None:
             return self._of_files.get(file, ())
         return self.definitions("d.id BETWEEN ? AND ?", *numbers_of(file))
 
     def definitions(self, where: str, *given: object) -> list[Known]:
-        """The definitions ``d`` in files ``f`` of which a condition holds, by their numbers."""
+        """The definitions ``d`` in files ``f`` that satisfy an SQL condition, in order."""
         return load_known(self.store.query(f"{_ALL} WHERE {where} ORDER BY d.id", given))
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
-        """The methods of that name which a class defines."""
         place = (name, owner.qualified, owner.location.path)
         return self.definitions("d.name=? AND d.scope=? AND f.path=?", *place)
 
     def is_type(self, name: str) -> bool:
-        """Whether a class or an alias of a type bears this name."""
         if any(one.definition.kind in ("class", "enum") for one in self.named(name)):
             return True
         return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
 
     def nominated(self, scope: str) -> Sequence[str]:
-        """The namespaces that headers nominate in one, ``using namespace``, outside of bodies."""
         return self._nominations.get(scope, ())
 
     @cached_property
@@ -100,7 +96,6 @@ class Definitions:
         return next(iter(self.definitions("d.id=?", number)), None)
 
     def known(self, wanted: Definition) -> Known | None:
-        """The definition with its number."""
         return next((one for one in self.named(wanted.name) if one.definition == wanted), None)
 
     # ----------------------------------------------------------------------- by place
@@ -110,14 +105,14 @@ class Definitions:
         return self.definitions("f.path=?", path)
 
     def definitions_at(self, path: str, line: int) -> list[Known]:
-        """The definitions over a line, innermost first."""
+        """The definitions around a line, innermost first."""
         where = "f.path=? AND d.line<=? AND d.end_line>=? AND d.kind!='macro_use'"
         found = self.definitions(where, path, line, line)
         places = ((one, one.definition.location) for one in found)
         return [one for one, at in sorted(places, key=lambda p: p[1].end_line - p[1].line)]
 
     def definitions_named(self, names: Sequence[str], most: int) -> list[Known]:
-        """The first definitions with some names, by their place."""
+        """The first definitions with some names, by place."""
         sql = (
             f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.kind!='macro_use'"
             f" AND d.name IN ({','.join('?' * len(names))})"
@@ -126,12 +121,12 @@ class Definitions:
         return load_known(self.store.query(sql, (*names, most)))
 
     def made_by(self, macro: Definition) -> list[Known]:
-        """What the uses of a macro define."""
+        """The definitions made by a macro's uses."""
         where = macro.location
         return self.definitions("d.macro_path=? AND d.macro_line=?", where.path, where.line)
 
     def methods(self, owner: Definition) -> list[Known]:
-        """The functions of a class, those written outside of it too."""
+        """The methods of a class, also those defined outside it."""
         return self.definitions("d.scope=? AND d.kind='function'", owner.qualified)
 
 
@@ -142,8 +137,7 @@ _IS_CALL = (
     f" OR c.kind='{PASSED}' AND c.name IN (SELECT stub FROM uses WHERE stub=c.name)"
     f" OR c.kind='member' AND c.name IN ({','.join(map(repr, sorted(LOOPS)))}))"
 )
-"""Of ``calls c``: a name that is passed on counts where it is a stub's, a member where it runs a
-loop over elements."""
+"""SQL for ``calls c``: a passed name counts if it is a stub's, a member if it runs a loop."""
 _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
     "c.arguments,c.receiver,c.branch,c.given"
@@ -152,7 +146,7 @@ _USE_KIND = "macro_use"
 
 
 class Bodies(Definitions):
-    """What bodies use, and what that means."""
+    """The uses in bodies, and their meanings."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -162,11 +156,10 @@ class Bodies(Definitions):
         self.branches = lru_cache(1024)(self._branches)
 
     def _calls(self, known: Known) -> Sequence[Call]:
-        """What the body of a definition uses, in order."""
         return tuple(_spelled_once(self._sites(known, f" AND {_IS_CALL}")))
 
     def _all_sites(self, known: Known) -> Sequence[Call]:
-        """Each place of a body that calls, launches or passes on something, in order."""
+        """Each call, launch or passed name in a body, in order."""
         return tuple(self._sites(known, ""))
 
     def _sites(self, known: Known, where: str) -> Iterator[Call]:
@@ -187,7 +180,7 @@ class Bodies(Definitions):
         return len(self.store.query(sql, (definition,)))
 
     def _branches(self, definition: int) -> Sequence[Branch]:
-        """The branches of a body in which something is called: that of number n is at n-1."""
+        """The branches of a body with calls; number n is at n-1."""
         columns = ",".join(Branch._fields)
         sql = f"SELECT {columns} FROM branches WHERE definition=? ORDER BY number"
         known, found = self.by_id(definition), list[Branch]()
@@ -200,7 +193,6 @@ class Bodies(Definitions):
         return tuple(found)
 
     def conditions(self, edge: Edge) -> tuple[Choice, ...]:
-        """What decides whether the step along an edge is taken, outermost first."""
         caller, number = self.by_id(edge.caller), edge.branch
         found: list[Choice] = []
         while caller and number:
@@ -211,7 +203,7 @@ class Bodies(Definitions):
         return tuple(reversed(found))
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
-        """The definitions of a file whose bodies use something, with what they use."""
+        """The definitions of a file whose bodies use something, with the uses."""
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
         rows = self.store.rows(f"{sql} ORDER BY c.definition,c.number", numbers_of(file))
@@ -238,7 +230,7 @@ class Bodies(Definitions):
         return bodies
 
     def _written_bodies(self, made: Definition) -> Sequence[int]:
-        """The body written behind the macro use that begins a definition."""
+        """The body behind the macro use that begins a definition."""
         uses = f"SELECT d.id FROM {DEFINITION_FROM} WHERE f.path=? AND d.kind=? AND d.line=?"
         return self.store.column(uses, (made.location.path, _USE_KIND, made.location.line))
 
@@ -249,13 +241,12 @@ class Bodies(Definitions):
         return tuple(Edge(*row) for row in self.store.query(sql, (caller,)))
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
-        """The edges that lead to a definition, an overload, a stub or a library."""
         path = f"(SELECT path FROM files WHERE id=caller>>{FILE_BITS})"
         sql = f"SELECT {EDGE} FROM edges WHERE target=? ORDER BY {path},caller,number"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
     def files_using(self, target: int) -> int:
-        """How many files have a function from which an edge leads to a definition."""
+        """The number of files with an edge to a definition."""
         sql = f"SELECT count(DISTINCT caller>>{FILE_BITS}) FROM edges WHERE target=? AND caller>=0"
         return sum(self.store.column(sql, (target,)))
 
@@ -277,7 +268,7 @@ class Bodies(Definitions):
         return list(found.values())
 
     def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
-        """The functions that use a macro of which ``wanted`` holds, by file and line."""
+        """The functions that use a macro which ``wanted`` accepts, by file and line."""
         names = filter(wanted, self.store.column("SELECT DISTINCT name FROM calls"))
         called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
         return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
@@ -289,13 +280,13 @@ class Bodies(Definitions):
 
 
 def _spelling(call: Call) -> tuple[object, ...]:
-    """What tells calls apart: of operators the place too, because of their arguments."""
+    """What distinguishes calls: for operators also the place, because of their arguments."""
     each = call.kind == "member" or call.qualifier == "at"
     return call.name, call.qualifier, call.kind, call.template, call.line if each else 0
 
 
 def _behind(calls: Sequence[Call], first: int) -> Sequence[Call]:
-    """Calls of a body whose branches are counted from behind those of another."""
+    """Calls of a body whose branches are numbered after those of another."""
     if not first:
         return calls
     return [call._replace(branch=call.branch and call.branch + first) for call in calls]

@@ -1,5 +1,5 @@
-"""Whether an index file is one that our own code could have written: whole, with our tables, and
-with values that our readers take."""
+"""Checks that an index file is one that our code could have written: complete, with valid
+values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from indexes.store.tables import DOCUMENTS, load, numbers
 
 
 def check_index(database: str | Path, named: str | Path) -> None:
-    """Raises DamagedIndex for what our own code could not have written, OtherIndex for what
-    another version of it wrote. ``named`` is how the user knows the file."""
+    """Raises DamagedIndex for a file that our code could not have written, OtherIndex for another
+    version's. ``named``: the file's name for the user."""
     try:
         with contextlib.closing(Store(database)) as store:
             store.db.executescript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")
@@ -40,7 +40,7 @@ _TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "BLOB": "'blob'", "": "'inte
 
 
 def _check_values(store: Store) -> None:
-    """Raises ValueError, TypeError or KeyError for values that our readers do not make."""
+    """Raises ValueError, TypeError or KeyError for values that our readers do not produce."""
     for table in store.tables():
         columns = store.query(f"SELECT name,type FROM pragma_table_info('{table}')")
         wrong = " OR ".join(f"typeof({n}) NOT IN ({_TYPES[t]},'null')" for n, t in columns)

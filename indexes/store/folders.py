@@ -1,4 +1,4 @@
-"""How many of each thing the index has in each file."""
+"""Counts of each kind of thing in each file of the index."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ORDER = (
     "public Python names",
     "tests",
 )
-"""All that is counted, in the order in which it is told."""
+"""The kinds, in the order of answers."""
 _CALLED = (
     f"SELECT f.path,count(*) FROM edges e JOIN files f ON f.id=(e.target>>{FILE_BITS})"
     f" WHERE typeof(e.target)='integer' AND (e.caller>>{FILE_BITS})!=(e.target>>{FILE_BITS})"
@@ -64,7 +64,7 @@ _CALLED = (
 
 
 def counts_by_file(store: Store) -> dict[str, Counter[str]]:
-    """The counts of every indexed file, by its path."""
+    """The counts of every indexed file, by path."""
     found = {path: Counter(files=1) for path in store.column("SELECT path FROM files")}
     for what, sql in _BY_FILE.items():
         for path, count in store.query(sql):
@@ -73,5 +73,5 @@ def counts_by_file(store: Store) -> dict[str, Counter[str]]:
 
 
 def calls_into(store: Store) -> Mapping[str, int]:
-    """How many calls lead into each file from others."""
+    """The number of calls into each file from others."""
     return dict(store.query(_CALLED))

@@ -1,7 +1,7 @@
 """The index file: one SQLite database for one tree.
 
-An index is built aside and renamed into place; a refresh is one transaction. Either way
-a crash leaves a whole index behind. Rows of a file go with the file.
+An index is built aside and renamed into place; a refresh is one transaction. Either way a crash
+leaves a complete index behind. Rows of a file go with the file.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).parents[1]
 
 LAYOUT_ROOMS = ("model", "store")
-"""The code that decides what the tables hold."""
+"""The code that decides the contents of the tables."""
 SCAN_ROOMS = ("model", "readers", "codegen", "build")
-"""The code that decides which rows the bytes of one file give."""
+"""The code that decides the rows of one file's bytes."""
 STAGE_ROOMS = ("model", "readers", "codegen", "linking", "build")
 """The code that decides what follows from the facts of all files."""
 MADE = "macros"
-"""The stage that expands uses of macros."""
+"""The stage that expands macro uses."""
 
 
 @cache
 def code_digest(*rooms: str) -> str:
-    """The digest of the source of rooms of ``indexes``, in hexadecimal."""
+    """The hexadecimal digest of the source of rooms of ``indexes``."""
     digest = hashlib.blake2b(digest_size=8)
     for room in rooms:
         paths = sorted((_PACKAGE / room).rglob("*.py"))
@@ -67,12 +67,12 @@ def index_version() -> str:
 _PATIENCE = 60.0
 """Seconds to wait for another process that writes to the same index."""
 _UNHEARD = 0.2
-"""Seconds of these that SQLite waits at once: meanwhile nobody hears ctrl+c."""
+"""Seconds that SQLite waits at a time, during which ctrl+c is not handled."""
 _T = TypeVar("_T")
 
 
 def patiently(act: Callable[[], _T]) -> _T:
-    """Does what another process may hold up, and waits for that one."""
+    """Retries an action that another process may block."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -90,7 +90,7 @@ def _connect(path: Path, reads_only: bool = False) -> sqlite3.Connection:
 
 
 def _is_refused(error: Exception) -> bool:
-    """Whether it was the system, another process or the question; the file may be whole."""
+    """Whether the system, another process or the query is to blame; the file may be intact."""
     is_damage = type(error) in (sqlite3.DatabaseError, UnicodeDecodeError)
     return not is_damage and not str(error).startswith("no such")
 
@@ -99,10 +99,11 @@ class Store:
     """One index file. Raises SourceError, in one line, for a file that is no index.
 
     Parameters:
-        create: Make the tables, in a file that is empty.
-        reads_only: It will never be written to. A file that is held open for long needs this:
-            SQLite finds a journal by the name of its database. Once another file has that name,
-            the journal is of that one, and may not be rolled back into this one.
+        create: Create the tables, in an empty file.
+        reads_only: Never written to. A file that stays open needs this: SQLite finds a journal by
+        the name
+        of its database, and once another file has that name, that file's journal must not be rolled
+        back into this one.
     """
 
     def __init__(self, path: str | Path, create: bool = False, reads_only: bool = False) -> None:
@@ -121,7 +122,7 @@ class Store:
         self.db.create_function("macro_meaning", 1, meaning_of, deterministic=True)
 
     def schema(self) -> set[tuple[str, str, str]]:
-        """Type, name and text of everything that the file defines."""
+        """Type, name and SQL of everything that the file defines."""
         return set(self.query("SELECT type,name,coalesce(sql,'') FROM sqlite_master"))
 
     def tables(self) -> list[str]:
@@ -132,8 +133,7 @@ class Store:
         return [name for (name,) in rows]
 
     def _patiently(self, act: Callable[[], _T]) -> _T:
-        """The same as ``patiently``. A file that is only read waits for the journal too that stands
-        beside its name."""
+        """As ``patiently``. A read-only file also waits for a journal beside its name."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -145,12 +145,12 @@ class Store:
             time.sleep(_UNHEARD)
 
     def _roll_back(self) -> None:
-        """Undoes a refresh that was killed, in the file that bears the name now."""
+        """Rolls back a killed refresh in the file that now has the name."""
         with contextlib.closing(_connect(Path(self.path))) as named:
             patiently(lambda: named.execute("SELECT 1 FROM meta").fetchone())
 
     def begin(self) -> None:
-        """Begins a transaction, in which only readers are waited for."""
+        """Begins a transaction that waits only for readers."""
         patiently(lambda: self.db.execute("BEGIN IMMEDIATE"))
         self.db.execute(f"PRAGMA busy_timeout={1000 * _PATIENCE:.0f}")
 
@@ -159,12 +159,10 @@ class Store:
         self.db.executescript(PRAGMAS)
 
     def close(self) -> None:
-        """Closes the file."""
         self.db.close()
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a query; SourceError when it can't be read, DamagedIndex when it is damaged,
-        and then it is removed."""
+        """All rows of a query. Raises SourceError; DamagedIndex, which also removes the file."""
         try:
             return self._patiently(lambda: self.db.execute(sql, parameters).fetchall())
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -175,7 +173,7 @@ class Store:
             raise UsageError("a number is larger than any line's") from error
 
     def refusal(self, error: Exception, what: str = "read") -> SourceError:
-        """What to raise for an error of SQLite's; a damaged file is removed."""
+        """The exception for an error of SQLite's; a damaged file is removed."""
         if _is_refused(error):
             return SourceError(f"cannot {what} the index {self.path}: {error}")
         if self._identity == _identity(self.path):  # so that the next command makes it anew
@@ -184,7 +182,7 @@ class Store:
         return DamagedIndex(f"damaged index {self.path} ({error}): ask again to make it anew")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
-        """The rows of a query one by one, for what need not be held; SourceError as above."""
+        """The rows of a query one by one. Raises as ``query``."""
         try:
             found = self._patiently(lambda: self.db.execute(sql, parameters))
             for row in found:  # noqa: UP028 that would close the cursor, an error where ctrl+c
@@ -197,24 +195,24 @@ class Store:
         return [value for (value,) in self.query(sql, parameters)]
 
     def set_meta(self, key: str, value: str) -> None:
-        """Keeps one word about the index."""
+        """Stores a value about the index."""
         sql = "INSERT OR REPLACE INTO meta VALUES(?,?)"
         self._patiently(lambda: self.db.execute(sql, (key, value)))
 
     def meta(self, key: str) -> str | None:
-        """The word kept by ``set_meta``."""
+        """The value stored by ``set_meta``."""
         sql = "SELECT value FROM meta WHERE key=?"
         row = self._patiently(lambda: self.db.execute(sql, (key,)).fetchone())
         return None if row is None else str(*row)
 
     def create_indexes(self) -> None:
-        """Makes the indexes of the tables, those that are not there yet."""
+        """Creates the missing indexes of the tables."""
         for statement in INDEXES.split(";"):  # executescript would end the transaction
             self.db.execute(statement)
 
     def empty(self, *tables: str) -> None:
-        """Removes all rows of tables, and their indexes, until ``create_indexes``: to fill a
-        table without them takes a third of the time."""
+        """Removes all rows of tables, and their indexes until ``create_indexes``, which makes
+        filling them three times as fast."""
         for table in tables:
             self.db.execute(f"DELETE FROM {table}")
             of_table = "SELECT name FROM sqlite_master WHERE type='index' AND tbl_name=?"
@@ -235,12 +233,11 @@ class Store:
                 self.db.executemany(sql, map(_whole_characters, rest))
 
     def add_file(self, number: int, path: str, kind: str, digest: bytes) -> None:
-        """Keeps a file that is not there yet."""
+        """Adds a file."""
         self.db.execute("INSERT INTO files VALUES(?,?,?,?)", (number, path, kind, digest))
 
     def drop_rows(self, file: int) -> None:
-        """Removes what was read from a file; its edges stay until they are compared with those
-        that take their place."""
+        """Removes what was read from a file; its edges stay to be compared with the new ones."""
         given = numbers_of(file)
         self._drop_bodies(given)
         self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
@@ -252,7 +249,7 @@ class Store:
             self.db.execute(f"DELETE FROM {table} WHERE definition BETWEEN ? AND ?", numbers)
 
     def drop_edges(self, file: int) -> None:
-        """Removes what the bodies of a file lead to, and what it registers on stubs."""
+        """Removes the edges of a file's bodies, and its registrations on stubs."""
         self.db.execute("DELETE FROM edges WHERE caller BETWEEN ? AND ?", numbers_of(file))
         self.db.execute("DELETE FROM registrations WHERE file=?", (file,))
 
@@ -269,7 +266,6 @@ class Store:
                 self.set_problems(MADE, (), path)
 
     def drop_all_made(self) -> None:
-        """Removes what macros make in all files."""
         made = first_number(0, made=1)
         self.db.execute("DELETE FROM definitions WHERE id&?", (made,))
         for table in ("calls", "branches"):
@@ -279,7 +275,7 @@ class Store:
         self.set_problems(MADE, ())
 
     def drop_file(self, path: str) -> None:
-        """Removes a file, what was read from it and what is said of it."""
+        """Removes a file with everything about it."""
         self.db.execute("DELETE FROM problems WHERE path=?", (path,))
         for number in self.column("SELECT id FROM files WHERE path=?", (path,)):
             self.drop_rows(number)
@@ -292,7 +288,7 @@ class Store:
             self.insert(table, listed)
 
     def set_problems(self, stage: str, problems: Iterable[Problem], path: str = "") -> None:
-        """Keeps what a stage could not read, in one file or, without ``path``, anywhere."""
+        """Stores what a stage could not read, in one file or, without ``path``, anywhere."""
         which = "stage=?" + " AND path=?" * bool(path)
         given = (stage, path) if path else (stage,)
         self.db.execute(f"DELETE FROM problems WHERE {which}", given)
@@ -306,7 +302,7 @@ class Store:
         return tuple(Problem(*row) for row in rows)
 
     def names_of(self, file: int) -> list[str]:
-        """The names of what a file defines, stubs too."""
+        """The names of what a file defines, including stubs."""
         defined = "SELECT DISTINCT name FROM definitions WHERE id BETWEEN ? AND ?"
         stubs = "SELECT DISTINCT stub FROM uses WHERE file=? AND stub NOT NULL"
         return self.column(defined, numbers_of(file)) + self.column(stubs, (file,))
@@ -318,12 +314,12 @@ class Store:
         return self.column(sql, (dumps(list(names)),))
 
     def files_with_edges_into(self, file: int) -> list[int]:
-        """The files of which a body leads to a definition of a file."""
+        """The files with an edge to a definition of a file."""
         sql = f"SELECT DISTINCT caller>>{FILE_BITS} FROM edges WHERE target BETWEEN ? AND ?"
         return self.column(f"{sql} AND caller>=0", numbers_of(file))
 
     def formulas_into(self, file: int) -> list[int]:
-        """The callers that stand for formulas which lead to a definition of a file."""
+        """The callers of formulas with an edge to a definition of a file."""
         sql = "SELECT DISTINCT caller FROM edges WHERE target BETWEEN ? AND ? AND caller<0"
         return self.column(sql, numbers_of(file))
 
@@ -345,11 +341,11 @@ class Store:
 
 
 def put_in_place(made: Path, index: str) -> None:
-    """Renames a new file over an index, while nobody writes to that one; if the machine stops,
-    the whole of one of them is there.
+    """Renames a new file over an index, while nobody writes to that one; a crash leaves one of them
+    complete.
 
-    SQLite finds a journal by the name of its database. What a refresh left there, killed or on a
-    full disk, would be rolled back into the new file: so it is rolled back into its own first.
+    SQLite finds a journal by the name of its database. What a killed refresh left there would be
+    rolled back into the new file: so it is rolled back into its own first.
     """
     sync_file(made)
     while not _put_over(made, index, _identity(index)):
@@ -357,7 +353,7 @@ def put_in_place(made: Path, index: str) -> None:
 
 
 def _put_over(made: Path, index: str, seen: tuple[int, int] | None) -> bool:
-    """False where another file took the place since it was seen, or there was none to lock."""
+    """False if another file took the place since it was seen, or there was none to lock."""
     with contextlib.closing(sqlite3.connect(index, _UNHEARD, isolation_level=None)) as old:
         try:
             patiently(lambda: old.execute("BEGIN IMMEDIATE"))
@@ -381,7 +377,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def expected_schema() -> set[tuple[str, str, str]]:
-    """What ``Store.schema`` says of an index that was made here."""
+    """``Store.schema`` of an index made by this version."""
     store = Store(":memory:", create=True)
     store.create_indexes()
     found = store.schema()

@@ -1,4 +1,4 @@
-"""Answers the linker's questions from the index file."""
+"""Answers linking's questions from the index file."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ class MacroUse(NamedTuple):
     name: str
     arguments: str
     stub: str | None
-    """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+    """The stub of a DECLARE, DEFINE or REGISTER line."""
     made: bool
     """Whether another macro makes it."""
     location: Location
 
 
 def like(text: str) -> str:
-    """The pattern of SQL's LIKE, with ``ESCAPE '\\'``, for what holds a text."""
+    r"""The pattern for SQL's LIKE, with ``ESCAPE '\'``, of texts that contain one."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 
 
 class Lookup(Bodies, Operators):
-    """``indexes.linking.facts.Facts`` over a Store; answers are kept while it lives."""
+    """``indexes.linking.facts.Facts`` over a Store, with caches."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -62,22 +62,19 @@ class Lookup(Bodies, Operators):
 
     @cached_property
     def works(self) -> Works:
-        """What functions do, worked out once for all walks of this index."""
+        """What functions do, computed once for all walks of this index."""
         return Works(self)
 
     def _messages_in(self, path: str) -> Sequence[tuple[str, int, int]]:
-        """The statements of a file that have a message: what says it, ``TORCH_CHECK``, first and
-        last line."""
+        """The statements of a file with a message: the macro, first and last line."""
         sql = "SELECT m.kind,m.line,m.end_line FROM messages m JOIN files f ON f.id=m.file"
         return tuple(self.store.query(f"{sql} WHERE f.path=? ORDER BY m.line", (path,)))
 
     def registered_on(self, stub: str) -> Sequence[StubEntry]:
-        """What is registered on a stub."""
         sql = f"SELECT {_ENTRY} WHERE r.stub=? ORDER BY f.path,r.line,r.rowid"
         return tuple(_entry(*row) for row in self.store.query(sql, (stub,)))
 
     def registered_as(self, definition: int) -> Sequence[StubEntry]:
-        """The stubs on which a function is registered."""
         sql = f"SELECT {_ENTRY} WHERE r.target=? ORDER BY f.path,r.line,r.rowid"
         return tuple(_entry(*row) for row in self.store.query(sql, (definition,)))
 
@@ -86,7 +83,7 @@ class Lookup(Bodies, Operators):
         return self._registered("f.path=? AND u.stub IS NOT NULL", path)
 
     def registrations_of_file(self, file: int) -> list[StubUse]:
-        """The lines of a file, by its number, that register functions on stubs."""
+        """The same, by the file's number."""
         sql = f"{_USES} WHERE u.file=? AND u.stub NOT NULL ORDER BY u.line"
         uses = (_stub_use(*row) for row in self.store.query(sql, (file,)))
         return [use for use in uses if use.what == "registered"]
@@ -97,14 +94,14 @@ class Lookup(Bodies, Operators):
 
     @cached_property
     def called_by_signs(self) -> frozenset[str]:
-        """The operators that C++ also calls by a sign, ``x * y``, ``x[0]``, ``x += 1``: those that
-        functions so named call (TensorOperators.h, TensorBody.h)."""
+        """The operators that C++ also calls by a sign, ``x * y``, ``x[0]``, ``x += 1``: those
+        called by functions so named (TensorOperators.h, TensorBody.h)."""
         names = (name.rpartition("::")[2] for name in self.store.column(_CALLED_BY_SIGNS))
         return frozenset(name for name in names if self.overloads(name))
 
     @cached_property
     def orders(self) -> dict[str, list[str]]:
-        """The values of enumerations in the order in which a list has them, the first list's."""
+        """The values of enumerations in the order of the first list of them."""
         sql = (
             "SELECT r.name,r.detail FROM remarks r JOIN files f ON f.id=r.file"
             " WHERE r.kind='order' ORDER BY f.path DESC,r.line DESC"
@@ -113,7 +110,7 @@ class Lookup(Bodies, Operators):
 
     @cached_property
     def flags(self) -> dict[str, list[tuple[str, bool]]]:
-        """Under which guards macros are true or false: ``#define IS_SPMM_AVAILABLE() 1``."""
+        """The guards under which macros are true or false: ``#define IS_SPMM_AVAILABLE() 1``."""
         sql = (
             "SELECT m.name,d.guard,m.body FROM macros m JOIN definitions d ON d.name=m.name AND"
             f" {FILE_OF}=m.file AND d.line=m.line WHERE m.parameters='' AND m.body IN"
@@ -126,12 +123,11 @@ class Lookup(Bodies, Operators):
 
     @cached_property
     def _stubs(self) -> frozenset[str]:
-        """The names of all stubs: most of the names that are asked for are none."""
+        """The names of all stubs."""
         sql = "SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"
         return frozenset(self.store.column(sql))
 
     def _stub_uses(self, stub: str) -> Sequence[StubUse]:
-        """Lines about the stubs whose last component is ``stub``."""
         return self._uses("u.stub=?", stub) if stub in self._stubs else ()
 
     def _uses(self, where: str, *given: str) -> list[StubUse]:
@@ -142,7 +138,6 @@ class Lookup(Bodies, Operators):
         return [use for use in self._uses(where, *given) if use.what == "registered"]
 
     def library_kernels_of(self, definition: int) -> Sequence[LibraryKernel]:
-        """The operators for which TORCH_LIBRARY blocks register a function."""
         sql = (
             "SELECT k.op,k.key,f.path,k.line,k.rule FROM library_kernels k"
             " JOIN files f ON f.id=k.file WHERE k.target=? ORDER BY f.path,k.line,k.rowid"
@@ -153,7 +148,7 @@ class Lookup(Bodies, Operators):
         ]
 
     def macro_uses_at(self, path: str, line: int) -> list[MacroUse]:
-        """The uses of macros over a line."""
+        """The macro uses around a line."""
         rows = self.store.query(
             "SELECT u.name,u.arguments,u.stub,u.made,u.line,u.end_line FROM uses u"
             " JOIN files f ON f.id=u.file WHERE f.path=? AND u.line<=? AND u.end_line>=?",
@@ -167,25 +162,24 @@ class Lookup(Bodies, Operators):
     # --------------------------------------------------------------------------- files
 
     def suites(self) -> list[tuple[str, str]]:
-        """What files say of tests that take OpInfos, by their paths, as it is kept."""
+        """The facts about tests with OpInfos, by file, as stored."""
         sql = "SELECT f.path,s.data FROM suites s JOIN files f ON f.id=s.file ORDER BY f.path"
         return self.store.query(sql)
 
     def includes(self) -> dict[str, list[Include]]:
-        """What each C++ file includes, by its path."""
+        """The includes of each C++ file."""
         sql = "SELECT f.path,i.names FROM includes i JOIN files f ON f.id=i.file"
         rows = self.store.query(sql)
         return {p: [Include(n[1:], n[0] == "q") for n in names.split("\n")] for p, names in rows}
 
     def paths(self, kind: str = "%", like: str = "%") -> tuple[str, ...]:
-        """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order; ``like``
-        is a pattern of SQL's LIKE for their paths."""
+        """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order;
+        ``like``: a pattern of SQL's LIKE for their paths."""
         sql = "SELECT path FROM files WHERE kind LIKE ? AND path LIKE ? ORDER BY path"
         return tuple(self.store.column(sql, (kind, like)))
 
     def whole_path(self, path: str) -> str:
-        """The path of an indexed file, named by it or by the end of it. Raises NotFound when none
-        or several end so."""
+        """The path of an indexed file, given by its end. Raises NotFound if not unique."""
         found = self.paths_ending(path)
         if not found:
             raise NotFound(f"no file {path} in this index")
@@ -194,7 +188,7 @@ class Lookup(Bodies, Operators):
         return found[0]
 
     def paths_ending(self, path: str) -> tuple[str, ...]:
-        """The indexed file of a path, or else those whose path ends so, the shortest first."""
+        """The indexed file of a path, or else those whose path ends so, shortest first."""
         wanted = path.replace("\\", "/").removeprefix("./")
         sql = "SELECT path FROM files WHERE path"
         ending = like(f"/{wanted}").removesuffix("%")
@@ -203,8 +197,8 @@ class Lookup(Bodies, Operators):
         return tuple(itself or self.store.column(by_end, (ending,)))
 
     def paths_with_stem(self, stem: str) -> tuple[str, ...]:
-        """The indexed files that are named so but for what stands behind a dot, shortest first;
-        none where a file has the very name, in whatever case."""
+        """The indexed files of a name without extension, shortest first; none if one has that
+        name."""
         sql = "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path),path"
         found = [(path, path.rpartition("/")[2]) for path in self.store.column(sql, (like(stem),))]
         if any(name.lower() == stem.lower() for _, name in found):
@@ -212,7 +206,7 @@ class Lookup(Bodies, Operators):
         return tuple(path for path, name in found if name.startswith(f"{stem}."))
 
     def document(self, name: str) -> Sequence[Any]:
-        """One of the answers that are kept whole: ``tensorimpl``, ``engine``, ``composites``."""
+        """A stored document: ``tensorimpl``, ``engine``, ``composites``."""
         found = self.store.column("SELECT data FROM documents WHERE name=?", (name,))
         return next((load(data, DOCUMENTS[name]) for data in found), ())
 

@@ -1,4 +1,4 @@
-"""Names of the index that hold a text, in whatever case: the shortest first."""
+"""Searches names in the index that contain a text, ignoring case, shortest first."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from indexes.store.lookup import like
 
 
 class Names:
-    """What there is in an index under names that hold a text."""
+    """Names that contain a text, by kind."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def operators(self, text: str, most: int) -> list[str]:
-        """Overloads."""
         sql = "SELECT full_name FROM ops WHERE {} ORDER BY length(full_name),position"
         return [name for (name,) in self._holding("full_name", sql, text, most)]
 
@@ -30,7 +29,7 @@ class Names:
         return [(name, op, entry) for name, op, entry in self._holding("grad_fn", sql, text, most)]
 
     def stubs(self, text: str, most: int) -> list[tuple[str, Location, str]]:
-        """Stubs, each with the line that defines or declares it, and what that line says."""
+        """Stubs, each with the line that defines or declares it, and the macro of that line."""
         sql = (
             "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(u.name NOT LIKE 'DEFINE%')"
             " FROM uses u JOIN files f ON f.id=u.file"
@@ -44,8 +43,7 @@ class Names:
         ]
 
     def variables(self, text: str, most: int) -> list[tuple[str, str, Location]]:
-        """Environment variables, flags and entries of configurations: the kind of each, its name
-        and where it stands."""
+        """Environment variables, flags and configuration entries: kind, name and place."""
         marks = ",".join("?" * len(VARIABLES))
         sql = (
             "SELECT m.text,m.kind,f.path,m.line,m.end_line FROM messages m"
@@ -56,7 +54,7 @@ class Names:
         return [(kind, name, Location(*where)) for name, kind, *where in rows]
 
     def test_classes(self, text: str, most: int) -> list[tuple[str, Location]]:
-        """Classes of tests, each with where it stands."""
+        """Classes of tests with places."""
         sql = (
             "SELECT t.symbol,f.path,t.line FROM tests t JOIN files f ON f.id=t.file"
             " WHERE {} AND t.kind='class' ORDER BY length(t.symbol),t.symbol,f.path"
@@ -65,17 +63,16 @@ class Names:
         return [(name, Location(path, line)) for name, path, line in rows]
 
     def files(self, text: str, most: int) -> list[str]:
-        """Paths."""
         sql = "SELECT path FROM files WHERE {} ORDER BY length(path),path"
         return [path for (path,) in self._holding("path", sql, text, most)]
 
     def defined(self, text: str, most: int) -> list[str]:
-        """What is defined in C++."""
+        """C++ definitions."""
         sql = "SELECT DISTINCT name FROM definitions WHERE {} ORDER BY length(name),name"
         return [name for (name,) in self._holding("name", sql, text, most)]
 
     def defined_beginning(self, text: str, most: int) -> list[str]:
-        """The same for names that begin with a text, in this case."""
+        """C++ definitions whose names begin with a text, in this case."""
         return self._store.column(
             "SELECT DISTINCT name FROM definitions WHERE name>=?1 AND substr(name,1,length(?1))=?1"
             " ORDER BY length(name),name LIMIT ?2",

@@ -1,4 +1,4 @@
-"""Operators, their kernels and their derivatives, from the index file."""
+"""Operators, their kernels and derivatives in the index file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KERNELS = (
 
 
 class Operators(Definitions):
-    """What is known of overloads."""
+    """Facts about overloads."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -39,7 +39,7 @@ class Operators(Definitions):
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
-        """The full names of all overloads, in YAML order, then of those without an entry."""
+        """The full names of all overloads, in YAML order, then of those outside the YAML."""
         return tuple(self.store.column("SELECT full_name FROM ops ORDER BY position"))
 
     def _native(self, full_name: str) -> NativeFunction | None:
@@ -63,7 +63,7 @@ class Operators(Definitions):
         return load_all(self.store.column(sql), NativeFunction)
 
     def library_operators(self) -> Sequence[NativeFunction]:
-        """Every overload that has no entry there: of TORCH_LIBRARY blocks, of torch.library."""
+        """Every overload outside the YAML: of TORCH_LIBRARY blocks, of torch.library."""
         sql = "SELECT data FROM ops WHERE library>0 ORDER BY position"
         return load_all(self.store.column(sql), NativeFunction)
 
@@ -115,32 +115,29 @@ class Operators(Definitions):
         return KernelRow(*what, placed, calls)
 
     def all_kernels(self) -> list[KernelRow]:
-        """Every row of the operators of native_functions.yaml, in its order."""
+        """Every kernel row of the YAML's operators, in order."""
         return self._kernel_rows("path IS NULL ORDER BY rowid")
 
     def library_kernels(self) -> list[KernelRow]:
-        """Every row of the operators that have no entry there."""
+        """Every kernel row of the other operators."""
         beside = f"hint NOT IN ('{LISTED}','{REGISTERED}')"
         return self._kernel_rows(f"path NOT NULL AND {beside} ORDER BY rowid")
 
     def extension_kernels(self) -> list[KernelRow]:
-        """The rows that files of extensions name, as torchgen would make registrations of them."""
+        """The rows named by files of extensions, which torchgen would register."""
         rows = self.store.query(f"{_KERNELS} WHERE hint='{LISTED}' ORDER BY rowid")
         return [self._kernel_row(*row) for row in rows]
 
     def kernels_calling(self, op: str) -> Sequence[KernelRow]:
-        """The Python kernels that are known to call an operator."""
         rows = self.store.query(f"{_KERNELS} WHERE kind='python' AND source_op=?", (op,))
         return [row for row in (self._kernel_row(*one) for one in rows) if row.calls]
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
-        """The kernels that a definition is."""
         numbered = self._kernels_by_definition.get(definition, ())
         wanted = "id IN (SELECT value FROM json_each(?)) ORDER BY id"
         return tuple(self._kernel_rows(wanted, dumps(numbered))) if numbered else ()
 
     def generated_kernels(self) -> Sequence[str]:
-        """The operators whose kernels torchgen makes."""
         return self.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
 
     def kernel_of(self, known: Known) -> Sequence[str]:
@@ -149,7 +146,7 @@ class Operators(Definitions):
 
     @cached_property
     def _kernels_by_definition(self) -> dict[int, list[int]]:
-        """The numbers of the kernels that each definition is."""
+        """The numbers of the kernels of each definition."""
         found: dict[int, list[int]] = {}
         rows = self.store.query("SELECT id,definitions FROM kernels WHERE definitions!=''")
         for kernel, listed in rows:
@@ -160,7 +157,6 @@ class Operators(Definitions):
     # ------------------------------------------------------------------- derivatives
 
     def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
-        """The entry that differentiates an overload, and by which rule."""
         entry, rule, _ = self.derived(full_name)
         return entry, rule
 
@@ -179,7 +175,6 @@ class Operators(Definitions):
         return None, "derivatives.yaml is not in this tree", {}
 
     def entry(self, position: int) -> DerivativeEntry:
-        """The derivative entry at a position of the file."""
         sql = "SELECT data FROM derivatives WHERE position=?"
         (data,) = self.store.column(sql, (position,))
         return load(data, DerivativeEntry)
@@ -190,7 +185,7 @@ class Operators(Definitions):
         return load_all(self.store.column(sql), DerivativeEntry)
 
     def entries_with(self, text: str) -> Sequence[DerivativeEntry]:
-        """The derivative entries whose text holds a word."""
+        """The derivative entries whose text contains a word."""
         sql = "SELECT data FROM derivatives WHERE instr(words,?) ORDER BY position"
         return load_all(self.store.column(sql, (text,)), DerivativeEntry)
 
@@ -200,7 +195,7 @@ class Operators(Definitions):
         return tuple(self.store.column("SELECT DISTINCT grad_fn FROM nodes"))
 
     def node_entries(self, grad_fn: str) -> list[DerivativeEntry]:
-        """The derivative entries behind a Node class."""
+        """The derivative entries of a Node class."""
         sql = "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL"
         return list(map(self.entry, self.store.column(sql, (grad_fn,))))
 

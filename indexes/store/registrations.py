@@ -1,5 +1,4 @@
-"""What Python files and TORCH_LIBRARY blocks register, define and document, as the index keeps
-it."""
+"""What Python files and TORCH_LIBRARY blocks register, define and document, as stored."""
 
 from __future__ import annotations
 
@@ -30,11 +29,9 @@ class StoredPython:
         self._store = store
 
     def by_target(self, target: str) -> Iterable[Found]:
-        """The rows with this ``target``."""
         return self._found("p.target=? AND p.target!=''", target)
 
     def definitions(self, qualified: str) -> Iterable[Found]:
-        """The ``def`` and ``class`` rows with this symbol."""
         rows = self._found("p.symbol=? AND p.kind IN ('def','class')", qualified)
         return rows or classes_named(self._store, qualified)
 
@@ -47,7 +44,7 @@ class StoredPython:
         return [fact for _, fact in self._found("f.path=?", path)]
 
     def about(self, kinds: Sequence[str], symbol: str, where: Location) -> list[PythonFact]:
-        """The rows of a file, of some kinds, with a symbol or that begin on its lines."""
+        """The rows of a file, of some kinds, with a symbol or a first line in its extent."""
         found = self._found(
             f"f.path=? AND p.kind IN ({_marks(kinds)}) AND (p.symbol=? OR p.line BETWEEN ? AND ?)",
             *(where.path, *kinds, symbol, where.line, max(where.line, where.end_line)),
@@ -55,8 +52,7 @@ class StoredPython:
         return [fact for _, fact in found]
 
     def documented(self) -> Sequence[str]:
-        """The Python names with a docstring of their own, or on a page of the docs; and those of
-        the bindings that such a function of torch.nn calls."""
+        """The Python names with a docstring or an entry in the docs, and bindings behind them."""
         return self._store.column(
             "WITH told AS (SELECT target FROM python WHERE kind IN ('docs','page'))"
             " SELECT target FROM told UNION SELECT replace(target,'torch._C._nn.','torch.nn.')"
@@ -64,7 +60,7 @@ class StoredPython:
         )
 
     def named(self, symbol: str, kinds: Sequence[str]) -> list[Found]:
-        """The rows of some kinds with a symbol, in the order of the source."""
+        """The rows of some kinds with a symbol, in source order."""
         where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"
         return self._found(where, symbol, *kinds)
 
@@ -77,17 +73,16 @@ class StoredPython:
         return found
 
     def naming(self, word: str) -> list[str]:
-        """The files that give a function, a parameter, a class or an attribute this name."""
+        """The files that define a function, a parameter, a class or an attribute of this name."""
         return self._listing("names", word)
 
     def saying(self, *words: str) -> list[str]:
-        """The files in which a literal may begin with one of some words of several parts, or a
-        variable or a condition of ``#if`` may be one."""
+        """The files in which a literal, variable or ``#if`` condition may begin with a word."""
         kinds = ("said", "names")
         return sorted({p for word in words for kind in kinds for p in self._listing(kind, word)})
 
     def imported_as(self, name: str) -> str:
-        """The module that most files import whole under a name; empty where none does."""
+        """The module that most files import whole under a name; empty if none does."""
         where = "WHERE r.kind='imports' AND instr(' '||r.name,' '||?||'=')"
         rows = self._store.query(f"{_LISTS} {where}", (name,))
         listed = (one.partition("=") for _, imports in rows for one in imports.split())
@@ -100,7 +95,7 @@ class StoredPython:
         return [path for path, _ in self._store.query(f"{_LISTS} {where}", (kind, word))]
 
     def bases(self) -> Iterator[str]:
-        """The names that classes derive from, each as often as one does."""
+        """The base classes, each as often as it is derived from."""
         for listed in self._store.column("SELECT name FROM remarks WHERE kind='bases'"):
             yield from listed.split()
 
@@ -119,7 +114,7 @@ _TEST_COLUMNS = "t.kind,t.symbol,t.line,t.end_line"
 
 
 def classes_named(store: Store, symbol: str) -> list[Found]:
-    """The classes of test files with this symbol, with their paths."""
+    """The classes of test files with this symbol, with paths."""
     return _tests(store, "t.kind='class' AND t.symbol=?", symbol)
 
 
@@ -160,8 +155,7 @@ _LIBRARY_COLUMNS = (
 def library_uses(
     facts: Lookup, *, op: str | None = None, path: str | None = None
 ) -> list[LibraryUse]:
-    """Calls on libraries that register something, those made by macros too: all, or those for an
-    operator or in a file."""
+    """Registering calls on libraries: all, or those for an operator or in a file."""
     given = {"l.op=?": op, "f.path=?": path}
     wanted = {condition: value for condition, value in given.items() if value is not None}
     where = " AND ".join(["l.op IS NOT NULL", *wanted])
@@ -179,7 +173,7 @@ def library_uses(
 
 
 def bound_functions(facts: Lookup, name: str) -> list[tuple[Location, str]]:
-    """Where modules of pybind11 bind a function to a name, and what they bind."""
+    """Where pybind11 modules bind a function to a name, and the function."""
     rows = facts.store.query(
         "SELECT f.path,l.line,l.arguments FROM libraries l JOIN files f ON f.id=l.file"
         " WHERE l.method='bind' AND l.op IS NULL AND substr(l.arguments,1,?)=? ORDER BY f.path",
@@ -192,14 +186,13 @@ def bound_functions(facts: Lookup, name: str) -> list[tuple[Location, str]]:
 
 
 def written_for(facts: Lookup, op: str) -> tuple[Written, ...]:
-    """What TORCH_LIBRARY blocks of the tree register for one operator."""
+    """The registrations of TORCH_LIBRARY blocks for one operator."""
     uses = library_uses(facts, op=op)
     return tuple(written_registrations(uses, named_macros(facts, uses)))
 
 
 def named_macros(facts: Lookup, uses: Iterable[LibraryUse]) -> Mapping[str, Mapping[str, str]]:
-    """The object-like macros that calls name as their function, AUTOGRAD_FALLBACK, and blocks
-    as their key, by the file where they are named."""
+    """The object-like macros that calls name as function or blocks as key, by file."""
     found: dict[str, dict[str, str]] = {}
     known = cache(lambda name: [(p, m) for p, m in facts.store.macros(name) if not m.parameters])
     for use in uses:

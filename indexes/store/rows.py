@@ -1,4 +1,4 @@
-"""The facts of a file as rows of tables: what a process that reads files hands on."""
+"""The facts of a file as rows of tables, as sent between processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 Rows = dict[str, list[Row]]
 """By table."""
 _PASSED = "name"
-"""The kind of what a body passes on by name."""
+"""The kind of a name that a body passes on."""
 
 
 def cpp_rows(file: int, facts: CppFacts, made: int = 0) -> Rows:
@@ -43,33 +43,28 @@ def cpp_rows(file: int, facts: CppFacts, made: int = 0) -> Rows:
 
 
 def python_rows(file: int, facts: Iterable[PythonFact], made: int = 0) -> Rows:
-    """Facts of a Python file; ``made`` 1 for those that helpers of other files make."""
+    """Facts of a Python file; ``made`` 1 for those made by helpers of other files."""
     return {"python": [(file, *fact, made) for fact in facts]}
 
 
 def message_rows(file: int, facts: Iterable[MessageFact]) -> Rows:
-    """What a file tells its users."""
     return {"messages": [(file, *fact) for fact in facts]}
 
 
 def remark_rows(file: int, facts: Iterable[RemarkFact]) -> Rows:
-    """What a file says of itself and of names."""
     return {"remarks": [(file, *fact) for fact in facts]}
 
 
 def test_rows(file: int, facts: Iterable[PythonFact]) -> Rows:
-    """Where the tests and classes of a test file stand."""
     return {"tests": [(file, one.kind, one.symbol, one.line, one.end_line) for one in facts]}
 
 
 def suite_rows(file: int, suite: SuiteFacts) -> Rows:
-    """What a file says of tests that take OpInfos."""
     return {"suites": [(file, dump(suite))]}
 
 
 def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row]:
-    """The calls of a definition. What a name means that is passed on and not defined in the file
-    is decided by what the tree defines."""
+    """The calls of a definition; passed names that the file does not define are resolved later."""
     for at, call in enumerate(one.calls):
         if call.kind == _PASSED and (call.qualifier or call.name not in here):
             call = call._replace(kind=PASSED)
@@ -77,7 +72,7 @@ def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row
 
 
 def _stored(parameters: Sequence[str] | None) -> str | None:
-    """The parameters of a macro as one column; None for one that takes none."""
+    """The parameters of a macro as one column; None for an object-like one."""
     return None if parameters is None else FIELD.join(parameters)
 
 
@@ -86,5 +81,5 @@ def _operator(one: LibraryFact) -> str | None:
 
 
 def _stub(use: UseFact) -> str | None:
-    """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+    """The stub of a DECLARE, DEFINE or REGISTER line."""
     return stub_of(use.name, use.arguments).rpartition("::")[2] or None

@@ -1,4 +1,4 @@
-"""What the resolver of calls asks besides: namespaces, classes and what names them."""
+"""The questions of resolving calls: namespaces, classes and names for them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ class ScopeFacts(Lookup):
         return found
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
-        """The methods of that name which a class defines."""
         if name == "operator()":
             return self._functors.get((owner.qualified, owner.location.path), ())
         return super().members(owner, name)
@@ -54,12 +53,10 @@ class ScopeFacts(Lookup):
         return found
 
     def template_methods(self, owner: Definition) -> list[Known]:
-        """The function templates of a class."""
         numbers = self._templates.get(owner.qualified, ())
         return [one for number in numbers if (one := self.by_id(number))]
 
     def methods_in(self, owner: Definition) -> list[Known]:
-        """The functions that stand in a class."""
         over = "d.kind='function' AND d.scope=? AND f.path=?"
         return self.definitions(over, owner.qualified, owner.location.path)
 
@@ -68,7 +65,6 @@ class ScopeFacts(Lookup):
         return dict(self.store.query("SELECT id,path FROM files"))
 
     def path_of(self, number: int) -> str:
-        """The file in which the definition of a number stands."""
         return self._paths[number >> FILE_BITS]
 
     @cached_property
@@ -80,12 +76,11 @@ class ScopeFacts(Lookup):
         return found
 
     def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
-        """The function-like macros that a file defines, by name."""
         return self._macros.get(path, {})
 
     @cached_property
     def _shaders(self) -> dict[str, list[Known]]:
-        """The names of kernels, and kernels that are made for no types, by their files."""
+        """Names of kernels, and kernels without template parameters, by file."""
         found: dict[str, list[Known]] = {}
         over = "d.kind='shader' OR (d.kind='function' AND d.parameters LIKE '%[[buffer(%')"
         for known in self.definitions(over):
@@ -94,13 +89,13 @@ class ScopeFacts(Lookup):
         return found
 
     def shaders_of(self, path: str) -> Sequence[Known]:
-        """The names of kernels, and kernels, in the shader library of a file: of those whose
-        bundled form it includes, and in its own strings; of any where it has none."""
+        """The kernels in a file's shader library: of ``.metal`` files whose bundled form it
+        includes, and in its own strings; all kernels if it has no library."""
         files = self._libraries(path) or self._shaders
         return [known for file in files for known in self._shaders[file]]
 
     def _libraries(self, path: str) -> list[str]:
-        """The files of a file's own shader library: ``.metal`` files, and what they include."""
+        """The files of a file's shader library: ``.metal`` files and their includes."""
         bundled = {f"{name}.metal" for name in _BUNDLED.findall("\n".join(self._included(path)))}
         library = [one for one in self._paths.values() if one.rpartition("/")[2] in bundled]
         for file in library:  # grows
@@ -110,7 +105,6 @@ class ScopeFacts(Lookup):
         return [file for file in dict.fromkeys((path, *library)) if file in self._shaders]
 
     def _included(self, path: str) -> list[str]:
-        """What a file includes."""
         return [one.name for one in self._all_includes.get(path, ())]
 
     @cached_property
@@ -118,13 +112,12 @@ class ScopeFacts(Lookup):
         return self.includes()
 
     def folders_included(self, path: str) -> frozenset[str]:
-        """The first folders of what a file includes with ``<...>``, or the names of headers."""
+        """The first folders of ``<...>`` includes, or the names of headers."""
         found = self._all_includes.get(path, ())
         first = (one.name.partition("/")[0] for one in found if not one.quoted)
         return frozenset(one.partition(".")[0] for one in first)
 
     def headers_missing(self, path: str) -> Sequence[str]:
-        """What a file includes with ``<...>`` and no folder, and no file of the tree is named."""
         names = (one.name for one in self._all_includes.get(path, ()) if not one.quoted)
         alone = [one for one in names if "/" not in one and one.endswith((".h", ".hpp"))]
         return [one for one in alone if one not in self._file_names]
@@ -134,11 +127,9 @@ class ScopeFacts(Lookup):
         return frozenset(path.rpartition("/")[2] for path in self._paths.values())
 
     def shaders_asked(self, path: str) -> Sequence[tuple[str, str]]:
-        """The strings in bodies of a file that can name kernels, each with its function."""
         return self._shader_strings.get(path, ())
 
     def shaders_shared(self) -> Sequence[str]:
-        """Those of files that have no shader library of their own: they ask that of another."""
         sharing = (path for path in self._shader_strings if not self._libraries(path))
         return [text for path in sharing for _, text in self._shader_strings[path]]
 
@@ -154,7 +145,6 @@ class ScopeFacts(Lookup):
         return found
 
     def is_stub(self, name: str) -> bool:
-        """Whether a stub bears this name."""
         return name in self._stubs
 
     @cached_property
@@ -168,13 +158,11 @@ class ScopeFacts(Lookup):
         return frozenset(found)
 
     def is_scope(self, scope: str) -> bool:
-        """Whether anything stands in a namespace or class of that name."""
         return scope in self._scopes
 
     @cached_property
     def _directives(self) -> dict[tuple[str, str], list[str]]:
-        """The targets of ``using namespace``, by the file and the scope in which they stand; of
-        a header at file scope by its folder, for the files there."""
+        """The targets of ``using namespace``, by file and scope; a header's also by folder."""
         found: dict[tuple[str, str], list[str]] = {}
         sql = (
             "SELECT f.path,a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
@@ -188,7 +176,6 @@ class ScopeFacts(Lookup):
         return found
 
     def directives(self, path: str, scope: str) -> Sequence[str]:
-        """The namespaces whose names a file sees in one of its scopes by ``using namespace``."""
         found = list(self._directives.get((path, scope), ()))
         while not scope and (path := _folder(path)):
             found += self._directives.get((path, ""), ())
@@ -217,11 +204,9 @@ class ScopeFacts(Lookup):
         return found
 
     def using_declarations(self, name: str) -> Sequence[tuple[str, str, str]]:
-        """Where ``using scope::name;`` stands: the file, the scope, and what it names."""
         return self._using.get(name, ())
 
     def alias_of(self, name: str, path: str) -> str:
-        """What ``using NAME = ...`` in a file says; empty for nothing."""
         first, parted, rest = name.partition("::")
         meant = self._aliases.get((path, first), "")
         if " " in meant or meant == first:
@@ -232,7 +217,7 @@ class ScopeFacts(Lookup):
 
     @cached_property
     def _classes(self) -> dict[str, list[tuple[str, str]]]:
-        """The classes of each simple name, with what they derive from."""
+        """The classes of each simple name, with their bases."""
         found: dict[str, list[tuple[str, str]]] = {}
         sql = "SELECT name,scope,base FROM definitions WHERE kind='class' ORDER BY id"
         for name, scope, base in self.store.query(sql):
@@ -251,11 +236,9 @@ class ScopeFacts(Lookup):
         return found
 
     def called_on_unknown(self, folder: str) -> Collection[str]:
-        """The methods that bodies in a folder call on objects of no known type."""
         return self._on_unknown.get(folder, ())
 
     def classes_named(self, name: str) -> tuple[str, ...]:
-        """The classes of a simple name, with their scopes."""
         return self._qualified_classes.get(name, ())
 
     @cached_property
@@ -269,11 +252,9 @@ class ScopeFacts(Lookup):
         return frozenset(self.store.column(sql))
 
     def is_standard(self, name: str) -> bool:
-        """Whether a file calls a vector so."""
         return name in self._standard
 
     def _bases_of(self, scope: str) -> tuple[str, ...]:
-        """What a class derives from; nothing for a namespace."""
         simple = scope.rpartition("::")[2]
         bases = [base for one, base in self._classes.get(simple, ()) if one == scope and base]
         words = (word.rpartition("::") for base in bases for word in _WORD.findall(base))
@@ -299,12 +280,10 @@ class ScopeFacts(Lookup):
         return frozenset(name for name, scope in rows if plain_scope(scope) in classes)
 
     def is_method_name(self, name: str) -> bool:
-        """Whether a class of the tree has a method of that name."""
         return name in self._methods
 
     @cached_property
     def key_namespaces(self) -> frozenset[str]:
-        """The namespaces in which torchgen makes functions that call the kernel of one key."""
         return frozenset(
             key.lower() for key in self.store.column("SELECT DISTINCT key FROM kernels")
         )

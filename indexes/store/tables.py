@@ -1,7 +1,7 @@
 """The tables of an index file, and one mapper for the rows of each.
 
-The number of a definition holds the number of its file, so that a file's definitions stand
-together and no index is needed to find them.
+The number of a definition contains the number of its file, so that a file's definitions are
+adjacent and need no index.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from indexes.model.answers import EngineFunction, Member
 from indexes.model.vocabulary import TEMPLATE, Definition, Location
 
 FIELD = "\x1f"
-"""Between the parameters of a macro, which are one column."""
+"""Separates the parameters of a macro in one column."""
 
 PASSED = "passed"
-"""The kind of what a body passes on by name where its file does not define it."""
+"""The kind of a name that a body passes on and the file does not define."""
 
 EXACT = "exact"
 
 FILE_BITS = 22
-"""A definition's number is its file's, and its place in the file in so many bits: a C++ file
-that is read has at most a million bytes."""
+"""The bits of a definition's number for its place in the file, which has at most a million
+bytes."""
 
 _MADE = 1 << (FILE_BITS - 1)
-"""The place of the first definition that a macro makes: those that are written out keep their
-numbers when there are others, and the other way round."""
+"""The place of the first macro-made definition, which leaves the written ones' numbers alone."""
 
 FILE_OF = f"(d.id>>{FILE_BITS})"
-"""The file of a definition ``d``."""
+"""SQL for the file of a definition ``d``."""
 IN_FILE = f"d.id BETWEEN (f.id<<{FILE_BITS}) AND ((f.id+1)<<{FILE_BITS})-1"
-"""The same said so that the definitions of a known file ``f`` are found by their numbers."""
+"""The same, so that the definitions of a known file ``f`` are found by number."""
 
 PRAGMAS = """
 PRAGMA page_size=8192;
@@ -109,8 +108,8 @@ OF_A_FILE = (
 )
 """Tables whose rows name the file that they were read from."""
 BY_YAML = 2
-"""Of ``ops.library``: 0 for an operator of native_functions.yaml, 1 for one that a library block
-or torch.library defines, 2 for one that the YAML of an extension does."""
+"""Values of ``ops.library``: 0 for native_functions.yaml, 1 for a library block or torch.library, 2
+for the YAML of an extension."""
 LISTED, REGISTERED = "listed beside", "registered beside"
 """The hints of kernels that extensions have: named by their YAML, or by their blocks."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
@@ -145,17 +144,16 @@ CREATE INDEX IF NOT EXISTS kernels_op ON kernels(op);
 CREATE INDEX IF NOT EXISTS kernels_symbol ON kernels(symbol);
 CREATE INDEX IF NOT EXISTS kernels_python ON kernels(source_op) WHERE kind='python';
 """
-"""Made once the files are read, which costs less than to keep them up meanwhile."""
+"""Created after the files are read, which is faster."""
 
 
 def numbers_of(file: int) -> tuple[int, int]:
-    """The first and the last number that a definition of a file can have."""
+    """The first and the last number of a file's definitions."""
     return file << FILE_BITS, ((file + 1) << FILE_BITS) - 1
 
 
 def first_number(file: int, made: int) -> int:
-    """The first number of the definitions that macros make (``made`` 1), or of those written
-    out (0)."""
+    """The first number of a file's macro-made (``made`` 1) or written (0) definitions."""
     return numbers_of(file)[0] + made * _MADE
 
 
@@ -167,7 +165,7 @@ DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
     "d.macro,d.macro_path,d.macro_line,d.base,d.returns,d.is_virtual,d.bound"
 )
-"""Of ``definitions d`` and its ``files f``."""
+"""Columns of ``definitions d`` and its ``files f``."""
 DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 
 
@@ -212,11 +210,11 @@ EDGE = (
     f"caller,line,kind,symbol,target,CASE confidence WHEN '' THEN '{EXACT}' ELSE confidence END,"
     "candidates,branch,macro"
 )
-"""The columns of ``edges``, of which most have one confidence."""
+"""The columns of ``edges``; most share one confidence."""
 
 
 def edge_rows(edges: Iterable[Edge]) -> Iterator[tuple[Any, ...]]:
-    """The edges of one caller as they are kept."""
+    """The edges of one caller as stored."""
     for number, edge in enumerate(edges):
         sure = "" if edge.confidence == EXACT else edge.confidence
         yield edge.caller, number, *edge[1:5], sure, *edge[6:]
@@ -226,7 +224,7 @@ def edge_rows(edges: Iterable[Edge]) -> Iterator[tuple[Any, ...]]:
 
 
 def numbers(listed: str) -> list[int]:
-    """The numbers of the definitions of a kernel, as one column holds them."""
+    """The numbers of a kernel's definitions as stored in one column."""
     return [int(number) for number in listed.split(",") if number]
 
 
@@ -239,8 +237,8 @@ DOCUMENTS: dict[str, Any] = {
     "composites": dict[str, tuple[str, ...]],
     "reach": dict[str, tuple[tuple[str, ...], bool, bool]],
 }
-"""What each of ``documents`` holds; ``composites`` has the operators that each one calls in its
-composite kernels, ``reach`` the devices of each, whether it is differentiable, and called."""
+"""The types of ``documents``; ``composites`` has the operators that each one's composite kernels
+call, ``reach`` the devices of each, whether it is differentiable, and called."""
 
 
 def dump(entity: object) -> str:
@@ -255,7 +253,7 @@ def load(text: str, kind: type[_T]) -> _T:
 
 
 def load_all(texts: Iterable[str], kind: type[_T]) -> tuple[_T, ...]:
-    """Entities of one kind, read at once: that takes half as long as one by one."""
+    """Entities of one kind, parsed together in half the time."""
     return load(f"[{','.join(texts)}]", tuple[kind, ...])  # type: ignore[valid-type]
 
 

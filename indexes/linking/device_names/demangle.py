@@ -29,8 +29,7 @@ class Readable:
     whole: bool = True
     """False when only a prefix could be read."""
     demangled: bool = False
-    """Demangled here. LLVM misprints some parameters of functions with lambdas, so that they are no
-    evidence then."""
+    """Demangled here; LLVM misprints some parameters, which are no evidence then."""
 
 
 def readable(name: str) -> Readable:
@@ -46,8 +45,7 @@ def readable(name: str) -> Readable:
 
 
 def may_lack_namespaces(text: str) -> bool:
-    """Whether NVIDIA's demangler wrote it, which may omit inner namespaces: ``at::FillFunctor`` for
-    ``at::native::FillFunctor``."""
+    """Whether NVIDIA's demangler wrote it, which may omit inner namespaces."""
     return _NVIDIA.search(text) is not None
 
 

@@ -261,8 +261,7 @@ def _within_aten(parts: list[Part]) -> Known | None:
 
 
 def _cutlass(kernel: KernelName) -> Known:
-    """CUTLASS kernels: of cuBLAS and cuDNN as ``cutlass_80_...``; of an extension if one of its
-    types is in the name."""
+    """CUTLASS kernels: of cuBLAS and cuDNN as ``cutlass_80_...``, else by their types."""
     for found in nested(kernel.function.arguments):
         root = found.parts[0].name
         if root.startswith("cutlass_"):

@@ -106,8 +106,7 @@ class Finder:
         return [d for d in found if d.kind == "shader" or is_metal_kernel(d.parameters)]
 
     def functions(self, parts: Sequence[Part]) -> list[Definition]:
-        """Functions of the qualified name; for ``structured_X::impl`` the
-        ``TORCH_IMPL_FUNC(X)``."""
+        """Functions of the qualified name; ``structured_X::impl`` is ``TORCH_IMPL_FUNC(X)``."""
         found = [d for d in self._scoped(parts) if d.kind in _FUNCTION_KINDS]
         given = parts[-1].parameters
         if len(found) > 1 and given is not None:
@@ -121,8 +120,7 @@ class Finder:
         return [d for d in self._scoped(parts) if d.kind in ("class", "alias")]
 
     def template_types(self, definition: Definition) -> tuple[str, ...]:
-        """Types of parameters passed by value or reference that are no class of the tree: template
-        parameters."""
+        """Types of parameters taken by value or reference that are no class of the tree."""
         given = [text for text in split_parameters(definition.parameters) if "<" not in text]
         names = [name for name, pointer in map(declared_type, given) if name and not pointer]
         types = ("class", "enum", "alias")

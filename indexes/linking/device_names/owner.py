@@ -46,8 +46,7 @@ class Owner:
 
     @property
     def cut(self) -> bool:
-        """Whether the text ends inside the owner's name, or in the arguments of a class that may
-        wrap another."""
+        """Whether the text ends inside the owner's name or its template arguments."""
         if self.kind == "lambda" or not self.parts:
             return not self.parts or self.parts[-1].cut
         return self.parts[-1].cut or (self.parts[-1].open and not self.local)

@@ -295,8 +295,7 @@ class _Chain:
         self.open_for_parameters = False
 
     def _name(self, token: str, last: bool) -> None:
-        """A new component. Without ``::`` before it the name begins anew: the rest was a return
-        type."""
+        """A new component; without ``::`` before it, what came before was a return type."""
         previous = self.parts[-1].name if self.parts else ""
         if not self.joined and token in _BUILTIN_WORDS and previous.split(" ")[0] in _BUILTIN_WORDS:
             self.parts[-1] = Part(f"{previous} {token}")

@@ -72,8 +72,7 @@ class Resolver:
     def __init__(
         self, named: DefinitionsNamed, has_sources: bool = True, lacking: bool = False
     ) -> None:
-        """``has_sources``: False for headers only, as in an installed wheel; ``lacking``: names may
-        lack namespaces."""
+        """``has_sources``: not just headers, as in a wheel; ``lacking``: namespaces may lack."""
         self._finder = Finder(named, lacking)
         self._lacking = None if lacking else Resolver(named, has_sources, lacking=True)
         self._headers_only = "" if has_sources else ": it holds headers, no kernel sources"

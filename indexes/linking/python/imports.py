@@ -32,8 +32,7 @@ def module_paths(name: str) -> Iterator[str]:
 def resolve(
     files: Mapping[str, Iterable[PythonFact]], read: Read
 ) -> Iterator[tuple[str, PythonFact]]:
-    """The registrations behind the ``deferred`` and ``imported`` rows of all files, as (path,
-    fact)."""
+    """The registrations behind ``deferred`` and ``imported`` rows, as (path, fact)."""
     modules = _Modules(read)
     for path, facts in files.items():
         for call in (fact for fact in facts if fact.kind == "deferred"):
@@ -83,8 +82,7 @@ class _Modules:
         self._module = cache(self._run)
 
     def defining(self, name: str) -> tuple[Evaluator | None, list[str]]:
-        """The module that defines a dotted name, and the rest of the name; None if not in the
-        tree."""
+        """The module that defines a dotted name, and the rest of the name; None without one."""
         for path in module_paths(name):
             if module := self._module(path):
                 stem = path.removesuffix(".py").removesuffix("/__init__")

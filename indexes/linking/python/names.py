@@ -360,8 +360,7 @@ class Names:
     # ---------------------------------------------------------------------- lazily set
 
     def _lazily(self, module: Module, name: str) -> Found | None:
-        """The result of a module's ``__getattr__``, if easily read: ``if name == "x"``, or a table
-        by name."""
+        """What a module's ``__getattr__`` returns: by ``if name == "x"``, or by a table."""
         bound = module.scope.names.get("__getattr__")
         head = module.function(bound.line) if bound else None
         if head is None:

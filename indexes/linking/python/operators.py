@@ -80,8 +80,7 @@ def add_python_kernels(
     rows: Iterable[Found],
     bound: Mapping[str, Sequence[NativeFunction]],
 ) -> None:
-    """Adds the kernels that Python files register. ``bound``: the YAML operators by the Python
-    names of their bindings."""
+    """Adds the kernels of Python files; ``bound``: the operators by Python name."""
     for path, fact in rows:
         for op in _meant(fact.target, operators):
             operator = operators[op]

@@ -137,8 +137,7 @@ def _literal_beginning(pattern: str) -> str:
 
 
 def operator_named(target: str) -> str:
-    """The operator in a row's target: ``add.Tensor`` for one overload, ``add`` for all, empty if
-    the target is another row's."""
+    """The operator in a row's target: ``add.Tensor``, or ``add`` for all; else empty."""
     if target.startswith("aten::"):
         return target.removeprefix("aten::").removesuffix(".default")
     match = _BINDING.match(target)

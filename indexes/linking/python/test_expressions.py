@@ -27,8 +27,7 @@ class Expression:
     arguments: tuple[str, ...]
     """The command line behind the file."""
     also: tuple[str, ...] = ()
-    """Other tests that it may select too: they cannot be distinguished, or their names are unknown
-    before a run."""
+    """Other tests that it may select too: not distinguishable, or unknown before a run."""
 
     def command(self, path: str) -> str:
         """The command, for the top of the tree."""
@@ -41,8 +40,7 @@ class Made(NamedTuple):
 
     name: str
     ending: str | None = None
-    """What follows the OpInfo's name: the device if None, a parameter's name, or empty if unknown
-    before a run."""
+    """What follows the OpInfo's name: the device if None, a parameter, or empty if unknown."""
 
     def of(self, opinfo: str, device: str) -> str:
         """How the names of an OpInfo's tests begin."""
@@ -108,8 +106,7 @@ def _shortest(terms: Iterable[str]) -> list[str]:
 
 
 def _excluding(terms: list[str], good: set[str], bad: set[str], without: list[str]) -> str | None:
-    """The terms with exclusions of the unwanted names that they select; None if wanted ones would
-    be excluded."""
+    """The terms without unwanted names that they select; None if that excludes wanted ones."""
     chosen = " or ".join(terms)
     caught = {_distinct(terms, one, good) for one in bad if _selects(terms, one)}
     if "" in caught:
