@@ -1,0 +1,10 @@
+// Read by tests/indexes/linking/edges.
+namespace at::native {
+struct HeldBase { virtual int held(int n) = 0; };
+struct HeldHere : HeldBase { int held(int n) override { return n; } };
+namespace elsewhere {
+struct HeldBase { virtual int held(int n) = 0; };
+struct HeldElsewhere : HeldBase { int held(int n) override { return n; } };
+int edges_of_the_nearest_class(HeldBase* one) { return one->held(1); }
+}
+}
