@@ -223,11 +223,19 @@ class Index(IndexedTree):
             The operators or places that it names; of kind ``none`` with near names otherwise,
             and with C++ names that end alike.
         """
-        if "." in text and self.native(text):  # an overload by its full name asks for no reading
-            return NameMatch("operator", text, (text,))
+        if overloads := self._overloads_named(text):  # without loading what reads other names
+            return NameMatch("operator", text, overloads)
         from indexes.queries.naming.resolve import resolve
 
         return resolve(text, self)
+
+    def _overloads_named(self, text: str) -> tuple[str, ...]:
+        """The overloads of ``add``, or that of ``add.Tensor``, of ATen."""
+        if "." in text:
+            return (text,) if self.native(text) else ()
+        from indexes.queries.overloads import in_order
+
+        return in_order(self.facts.overloads(text)) if text.isidentifier() else ()
 
     def meant(self, text: str) -> NameMatch:
         """As ``resolve``.

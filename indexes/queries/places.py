@@ -18,8 +18,6 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
-from indexes.readers.cxx.facts import keeps_bodies
-from indexes.readers.cxx.lexer import lex
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
@@ -145,6 +143,8 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
 
 def _unreached(facts: Lookup, known: Known) -> str:
     found = known.definition
+    from indexes.readers.cxx.facts import keeps_bodies
+
     if found.kind not in ("function", "macro") or not keeps_bodies(found.location.path):
         return ""
     users = [facts.by_id(edge.caller) for edge in uses_of(facts, known)]
@@ -174,6 +174,8 @@ def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], st
 
 def _end(text: str, start: int) -> int:
     lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
+    from indexes.readers.cxx.lexer import lex
+
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")
     closed = close(clean, opened) if opened >= 0 else -1

@@ -74,12 +74,11 @@ class StoredPython:
 
     def naming(self, word: str) -> list[str]:
         """The files that define a function, a parameter, a class or an attribute of this name."""
-        return self._listing("names", word)
+        return self._listing(("names",), (word,))
 
     def saying(self, *words: str) -> list[str]:
         """The files in which a literal, variable or ``#if`` condition may begin with a word."""
-        kinds = ("said", "names")
-        return sorted({p for word in words for kind in kinds for p in self._listing(kind, word)})
+        return self._listing(("said", "names"), words)
 
     def imported_as(self, name: str) -> str:
         """The module that most files import whole under a name; empty if none does."""
@@ -89,10 +88,14 @@ class StoredPython:
         modules = Counter(module for given, _, module in listed if given == name)
         return max(modules, key=lambda module: modules[module], default="")
 
-    def _listing(self, kind: str, word: str) -> list[str]:
-        is_there = "instr(' '||r.name||' ',' '||?2||' ') OR instr(' '||r.name,' '||?2||'.')"
-        where = f"WHERE r.kind=?1 AND ({is_there}) ORDER BY f.path"  # or with an overload
-        return [path for path, _ in self._store.query(f"{_LISTS} {where}", (kind, word))]
+    def _listing(self, kinds: Sequence[str], words: Sequence[str]) -> list[str]:
+        """The files of which a list of some kinds has one of some words, alone or before a dot."""
+        words = [f" {word}{end}" for word in dict.fromkeys(words) for end in (" ", ".")]
+        has = " OR ".join(["instr(' '||r.name||' ',?)"] * len(words))
+        where = f"WHERE r.kind IN ({_marks(kinds)}) AND ({has}) ORDER BY f.path"
+        return list(
+            dict.fromkeys(p for p, _ in self._store.query(f"{_LISTS} {where}", (*kinds, *words)))
+        )
 
     def bases(self) -> Iterator[str]:
         """The base classes, each as often as it is derived from."""

@@ -105,6 +105,7 @@ def test_an_answer_passes_few_modules(small_tree: tuple[str, ...]) -> None:
     assert "indexes.queries.routing.routes" in ours
     assert "indexes.build.builder" not in ours
     assert len(ours) <= 56
+    assert len(loaded_by(_OURS.format(arguments=["op", "mul", *small_tree]))) <= 57
 
 
 _QUERY = """

@@ -21,7 +21,6 @@ from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, f
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import code_lines
-from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import StoredPython, bound_functions
 from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FIELD
@@ -235,18 +234,21 @@ def _accessors(member: Member) -> Iterator[Hit]:
         yield Hit("function", f"{_TENSOR_IMPL}::{name}", place, f"reads or sets {member.name}")
 
 
+def _defined(symbol: str, data: bytes, path: str) -> Iterator[Hit]:
+    """The definitions of a symbol in a file."""
+    from indexes.readers.cxx.facts import read_cpp
+
+    scope, _, name = symbol.rpartition("::")
+    for one in read_cpp(data, path)[0].definitions:
+        if (one.name, plain_scope(one.scope)) == (name, scope):
+            yield Hit(one.kind, symbol, Location(path, one.line, one.end_line), one.parameters)
+
+
 def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
     """What a header defines that torchgen fills in: ``torch::from_blob``."""
-    scope, _, name = symbol.rpartition("::")
-    hits: list[Hit] = []
-    for path in index.facts.paths("other", "%.h"):
-        data = index.source.read(path)
-        facts = read_cpp(data, path)[0].definitions if name.encode() in data else ()
-        hits += [
-            Hit(one.kind, symbol, Location(path, one.line, one.end_line), one.parameters)
-            for one in facts
-            if (one.name, plain_scope(one.scope)) == (name, scope)
-        ]
+    name = symbol.rpartition("::")[2].encode()
+    headers = ((path, index.source.read(path)) for path in index.facts.paths("other", "%.h"))
+    hits = (hit for path, data in headers if name in data for hit in _defined(symbol, data, path))
     return match_of("symbol", symbol, hits, sure="exact")
 
 

@@ -21,7 +21,6 @@ from indexes.queries.naming.operators import bound_method, leads_to, named_opera
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
-from indexes.queries.python_names.bound import Bound
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
@@ -101,7 +100,7 @@ def _is_named_as(answer: PythonAnswer, owner: str) -> bool:
 
 def _given_by_cxx(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
     """``ctx.needs_input_grad``, of a class that C++ makes."""
-    found = tuple(Bound(index).members(member))
+    found = tuple(finding.finder_of(index).bound.members(member))
     if not found:
         return None
     first, *others = found
@@ -149,7 +148,7 @@ def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """What C++ gives to a module of ``torch._C`` and no stub file declares."""
     name = query.paths[0] if query.paths else ""
-    places = Bound(index).places(name) if name.startswith("torch._C.") else ()
+    places = finding.finder_of(index).bound.places(name) if name.startswith("torch._C.") else ()
     hits = (Hit("attribute", name, one.location, "bound in C++") for one in places)
     note = "no stub file declares it; this table has its name"
     return match_of("python", name, hits, note, "by rule")

@@ -159,6 +159,12 @@ class Finder:
         return StoredPython(self._index.facts.store).exported()
 
 
+@kept
+def naming(word: str, index: IndexedTree) -> list[str]:
+    """The files that give a function, a parameter, a class or an attribute this name."""
+    return StoredPython(index.facts.store).naming(word)
+
+
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
     """``_lazy_init`` and ``_size_3_t``: what modules define or assign, or functions of theirs
     define, and that is none of their public names; and what C++ gives to ``torch._C``."""
@@ -173,7 +179,7 @@ def _defined(name: str, index: IndexedTree) -> Iterator[PythonAnswer | None]:
     assigned = re.compile(rb"(?m)^%b[ \t]*(?::.+)?=(?!=)" % word)
     inner: list[PythonAnswer] = []
     top: list[str] = []
-    for path in StoredPython(index.facts.store).naming(name):
+    for path in naming(name, index):
         data = index.source.content(path)
         if assigned.search(data):
             top.append(f"{module_name(path)}.{name}")

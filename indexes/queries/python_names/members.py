@@ -10,8 +10,8 @@ from dataclasses import replace
 from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer
 from indexes.queries.indexed_tree import IndexedTree, kept
-from indexes.queries.python_names.finding import Finder, finder_of, is_private, together
-from indexes.readers.python.blocks import Head, Text
+from indexes.queries.python_names.finding import Finder, finder_of, is_private, naming, together
+from indexes.readers.python.blocks import Head, Text, occurrences
 from indexes.store.registrations import StoredPython
 
 _MOST = 12
@@ -86,7 +86,7 @@ def _owners(member: str, index: IndexedTree) -> list[str]:
     """The classes with a member of that name: the public ones first, of these those that most
     derive from, of these the ones with short names."""
     finder, stored = finder_of(index), StoredPython(index.facts.store)
-    texts = ((path, index.source.content(path)) for path in stored.naming(member))
+    texts = ((path, index.source.content(path)) for path in naming(member, index))
     found = list(_with(member.encode(), texts))
     derived = Counter(stored.bases()) if found else Counter()
 
@@ -100,9 +100,10 @@ def _owners(member: str, index: IndexedTree) -> list[str]:
 def _with(member: bytes, texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
     name = re.escape(member)
     method, attribute = rb"(?:async[ \t]+)?def[ \t]+%b\b" % name, rb"%b[ \t]*[:=](?!=)" % name
-    defined = re.compile(rb"(?m)^[ \t]+(?:%b|%b)" % (method, attribute))
+    defined = re.compile(rb"[ \t]+(?:%b|%b)" % (method, attribute))
     for path, data in texts:
-        if member in data and (starts := [found.start() for found in defined.finditer(data)]):
+        lines = dict.fromkeys(data.rfind(b"\n", 0, at) + 1 for at in occurrences(data, member))
+        if starts := [start for start in lines if defined.match(data, start)]:
             text = Text(data)
             around = dict.fromkeys(_class_around(text, start) for start in starts)
             yield from (f"{module_name(path)}.{head.qualified}" for head in around if head)

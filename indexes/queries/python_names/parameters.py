@@ -11,7 +11,7 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.python_names.finding import finder_of, is_private
+from indexes.queries.python_names.finding import finder_of, is_private, naming
 from indexes.readers.python.blocks import Head, Text
 from indexes.store.registrations import StoredPython
 
@@ -22,10 +22,10 @@ _LONGEST = 10_000
 
 def taking(name: str, index: IndexedTree) -> list[Hit]:
     """The documented functions and classes that have a parameter, those with short names first."""
-    finder, stored = finder_of(index), StoredPython(index.facts.store)
-    pages = {fact.target for _, fact in stored.of_kinds("page")}
+    finder = finder_of(index)
+    pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
     found: dict[str, Location] = {}
-    for path in stored.naming(name):
+    for path in naming(name, index):
         for head in _heads(name.encode(), index.source.content(path)):
             public = finder.shortened(f"{module_name(path)}.{_called(head)}")
             if public in pages and not is_private(public):
