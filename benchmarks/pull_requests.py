@@ -7,7 +7,8 @@ The clone is changed: give it one of its own. With ``--keep DIR`` the index of e
 there, 36 MB each, so that a second run asks only. For each commit drawn the tree of its parent is
 indexed and asked as a person would ask who knows what is to be done, but not where; of the answer,
 the files are compared with those of the commit. Printed are, for each class, the sources and the
-test files that the answer names, how many files it names, and every miss.
+test files that the answer names, the sources that it does not fold and how many these are, and
+every miss.
 
 Which class a commit is of and what is asked: ``benchmarks.questions``.
 """
@@ -19,16 +20,32 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.commits import Hits, Parents, commits, compared
 from benchmarks.questions import CLASSES, Case, questions
 from indexes.model.errors import NotFound, UsageError
+from indexes.queries.changes.model import Plan
 from indexes.queries.changes.planning import Changes
 from indexes.queries.contribution.plan import Contribution, Contributions
+from indexes.queries.contribution.steps import Step
 from indexes.queries.index import Index
+
+
+class Named(NamedTuple):
+    """The files of an answer."""
+
+    files: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
+    """Those that it does not fold, as what such changes seldom edit."""
+    likely: frozenset[str] = frozenset()
+    """Those that it says will change."""
+    tests: frozenset[str] = frozenset()
+    """Those that it names as tests or at all."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +54,11 @@ class Outcome:
 
     case: Case
     sources: Hits
+    shown: Hits
+    """The same, of what the answer does not fold."""
     tests: Hits
     likely: Hits
-    """Both again, held against the files that the answer says will change."""
+    """Sources and tests, held against the files that the answer says will change."""
     note: str = ""
 
 
@@ -51,14 +70,19 @@ def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]
     parents = Parents(root, keep)
     for case in cases:
         with parents.of(case.commit) as index:
-            files, likely, tests, note = planned(index, case)
+            named = planned(index, case)
         changed = [path for path in case.commit.sources if (root / path).exists()]
         sources = [path for path in changed if not _is_given(case, path)]
         there = [path for path in case.commit.tests if (root / path).exists()]
-        said = [path for path in likely if not _is_given(case, path)]
-        right = compared(said, [*sources, *there])
-        found = (compared(files, sources), compared(tests, there), right)
-        yield Outcome(case, *found, note)
+        said = [path for path in named.likely if not _is_given(case, path)]
+        yield Outcome(
+            case,
+            compared(named.files, sources),
+            compared(named.shown, sources),
+            compared(named.tests, there),
+            compared(said, [*sources, *there]),
+            named.note,
+        )
 
 
 def _is_given(case: Case, path: str) -> bool:
@@ -66,36 +90,54 @@ def _is_given(case: Case, path: str) -> bool:
     return any(one.startswith(f"{path}:") for one in case.subjects)
 
 
-def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str]:
-    """The files that the answer names, those of them that it says will change, those that it names
-    as tests or at all, and a note. What is there already is asked for by its name alone too."""
+def planned(index: Index, case: Case) -> Named:
+    """The files that the answers name. What is there already is asked for by its name alone too."""
     parts = [_asked(index, subject, case.wanted) for subject in case.subjects]
-    files, likely, tests = (set[str]().union(*some) for some in list(zip(*parts, strict=True))[:3])
-    return files, likely, tests, "; ".join(dict.fromkeys(part[3] for part in parts if part[3]))
+    return Named(
+        frozenset().union(*(one.files for one in parts)),
+        frozenset().union(*(one.shown for one in parts)),
+        frozenset().union(*(one.likely for one in parts)),
+        frozenset().union(*(one.tests for one in parts)),
+        "; ".join(dict.fromkeys(one.note for one in parts if one.note)),
+    )
 
 
-def _asked(index: Index, name: str, wanted: str) -> tuple[set[str], set[str], set[str], str]:
+def _asked(index: Index, name: str, wanted: str) -> Named:
     """The same of one name."""
-    note = ""
-    read, tests, edited = set[str](), set[str](), set[str]()
+    of_plan = Named()
     if wanted:
         try:
             plan = Changes(index, histories=0).of_op(name, wanted)
-            read = {step.location.path for step in plan.steps}
-            read |= {step.location.path for step in plan.related}
-            tests = {*read, *(test.path for test in plan.tests)}
-            edited = set(plan.files)
-            if plan.there is None:
-                return read, edited, tests, ""
-            note = f"it is there: {plan.there}"
         except (NotFound, UsageError) as error:
-            note = f"--for {wanted}: {error}"
+            of_plan = Named(note=f"--for {wanted}: {error}")
+        else:
+            of_plan = _of_plan(plan)
+            if plan.there is None:
+                return of_plan
     try:
         answer = Contributions(index).of(name, histories=0)
     except NotFound as error:
-        return read, edited, tests, f"{note} {error}"
-    files = {*read, *answer.files}
-    return files, edited or set(answer.will_change), {*tests, *_tests(answer)}, note
+        return of_plan._replace(note=f"{of_plan.note} {error}")
+    files, shown = {*answer.files}, _shown(answer.steps)
+    return Named(
+        of_plan.files | files,
+        of_plan.shown | shown,
+        of_plan.likely or frozenset(answer.will_change),
+        of_plan.tests | {*_tests(answer)},
+        of_plan.note,
+    )
+
+
+def _of_plan(plan: Plan) -> Named:
+    steps = {step.location.path for step in plan.steps}
+    files = frozenset(steps | {step.location.path for step in plan.related})
+    tests = files | {test.path for test in plan.tests}
+    note = f"it is there: {plan.there}" if plan.there else ""
+    return Named(files, _shown(plan.related) | steps, frozenset(plan.files), tests, note)
+
+
+def _shown(steps: Iterable[Step]) -> frozenset[str]:
+    return frozenset(step.location.path for step in steps if step.change != "seldom")
 
 
 def _tests(answer: Contribution) -> Iterator[str]:
@@ -110,17 +152,18 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
     groups = defaultdict(list)
     for one in found:
         groups[one.case.kind].append(one)
-    heads = f"{'sources':>12} {'tests':>12} {'planned':>8} {'right':>6} {'will change right':>18}"
+    heads = f"{'sources':>12} {'tests':>12} {'shown':>12} {'files':>6} {'right':>6}"
+    heads += f" {'will change right':>18}"
     yield f"{'class':12} {'PRs':>4} {heads}"
     for kind in (kind for kind in CLASSES if kind in groups):
         some = groups[kind]
-        planned_files = [one.sources.planned for one in some]
-        named = sum(len(one.sources.named) for one in some)
-        share = named / max(1, sum(planned_files))
+        shown_files = [one.shown.planned for one in some]
+        named = sum(len(one.shown.named) for one in some)
+        share = named / max(1, sum(shown_files))
         sources, tests = _sum([one.sources for one in some]), _sum([one.tests for one in some])
-        middle = statistics.median(planned_files)
+        shown, middle = _sum([one.shown for one in some]), statistics.median(shown_files)
         likely = _precision([one.likely for one in some])
-        counts = f"{sources:>12} {tests:>12} {middle:8.0f} {share:6.0%} {likely:>18}"
+        counts = f"{sources:>12} {tests:>12} {shown:>12} {middle:6.0f} {share:6.0%} {likely:>18}"
         yield f"{kind:12} {len(some):4} {counts}"
 
 
@@ -139,7 +182,10 @@ def told(one: Outcome) -> Iterator[str]:
     """A commit with the files that were missed."""
     case = one.case
     yield f"{case.commit.name[:10]} {case.kind}: {case.commit.title[:80]}"
-    yield f"    contribute {case.asked}: {one.sources.planned} files {one.note}"
+    count = f"{one.sources.planned} files, {one.shown.planned} shown"
+    yield f"    contribute {case.asked}: {count} {one.note}"
+    for path in sorted({*one.shown.missed} - {*one.sources.missed}):
+        yield f"    folded source {path}"
     for what, hits in (("source", one.sources), ("test", one.tests)):
         for path in hits.missed:
             yield f"    missed {what} {path}"

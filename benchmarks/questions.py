@@ -25,9 +25,9 @@ Asked is by the words that a person has:
 - Without any the one that more than half of the headings of changed functions name.
 - Of docs and Python first the classes and functions of Python that the title names and whose lines
   change, then the changed files that it names.
-- An error check that changes words that people see is asked by these words; one that names no
-  operator by the place of its first change, whose file is then not counted; a commit of this file
-  alone is left out.
+- An error check that changes words that people see is asked by these words, and by the operators
+  that its title names; one that names none by the function in C++ that it names, or by the place
+  that it changes most, whose file is then not counted; a commit of this file alone is left out.
 
 In-place and out variants are asked by the operator's own name.
 """
@@ -143,12 +143,13 @@ def question(root: Path, commit: Commit, classes: Sequence[str] = CLASSES) -> Ca
     kind = _class(commit, files)
     if kind not in classes:
         return None
-    if kind == "error check" and (text := _gone_text(commit, files)):
-        return Case(commit, kind, (text,), "")
     subjects = _subjects(root, commit, kind, files)
+    if kind == "error check" and (text := _gone_text(commit, files)):
+        subjects = (text, *(one for one in subjects if one in commit.title))
     if not subjects and kind == "error check":
-        place = (_first_place(commit, files),) if len(commit.sources) > 1 else ()
-        return Case(commit, kind, place, "") if place else None
+        place = (_most_changed(commit, files),) if len(commit.sources) > 1 else ()
+        function = _function_named(root, commit)
+        return Case(commit, kind, function or place, "") if function or place else None
     wanted = _wanted(root, commit, kind, files)
     return Case(commit, kind, subjects, wanted) if 0 < len(subjects) <= _MOST else None
 
@@ -348,10 +349,19 @@ def _gone_text(commit: Commit, files: Sequence[FileDiff]) -> str:
     return max(said, key=len, default="")
 
 
-def _first_place(commit: Commit, files: Sequence[FileDiff]) -> str:
-    """Where the first source changes, before the commit."""
-    first = next(one for one in files if one.path in commit.sources and one.hunks)
-    return f"{first.path}:{max(1, first.hunks[0][0])}"
+def _most_changed(commit: Commit, files: Sequence[FileDiff]) -> str:
+    """The first change of the source that changes most, before the commit."""
+    sources = [one for one in files if one.path in commit.sources and one.hunks]
+    most = max(sources, key=lambda one: len(one.added) + len(one.removed))
+    return f"{most.path}:{max(1, most.hunks[0][0])}"
+
+
+def _function_named(root: Path, commit: Commit) -> tuple[str, ...]:
+    """The function of several words that the title names and that a changed source defines."""
+    texts = [_text(root, f"{commit.name}~1:{path}") for path in commit.sources]
+    words = re.findall(r"\b[a-z]+_\w+", commit.title)
+    defined = (w for w in words for t in texts if re.search(rf"[ :]{w}\([^;{{]*{{", t))
+    return tuple(dict.fromkeys(defined))[:1]
 
 
 def _blob(root: Path, commit: Commit) -> str:

@@ -245,8 +245,8 @@ class Bodies(Definitions):
         sql = f"SELECT {EDGE} FROM edges WHERE target=? ORDER BY {path},caller,number"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
-    def files_using(self, target: int) -> int:
-        """The number of files with an edge to a definition."""
+    def files_using(self, target: int | str) -> int:
+        """The number of files with an edge to a definition, or to an overload."""
         sql = f"SELECT count(DISTINCT caller>>{FILE_BITS}) FROM edges WHERE target=? AND caller>=0"
         return sum(self.store.column(sql, (target,)))
 

@@ -25,6 +25,7 @@ from navigator.text.markdown import code, heading, words
 
 _MAX_NAMED = 8
 _MAX_PEOPLE = 5
+_SELDOM = "seldom changed"
 _REBUILT = "files rebuilt after a change"
 _DRAFT = "entries for native_functions.yaml, after the most similar operator's"
 _SHORT = "in working order; each one below has its condition and lines to copy from"
@@ -60,7 +61,7 @@ def sections(contribution: Contribution) -> tuple[Section, ...]:
     """A contribution in the order of work, without empty sections."""
     found = (
         ("Places", _places(contribution), _omitted(contribution)),
-        ("Rebuild", map(_cost, contribution.costs), _REBUILT),
+        ("Rebuild", _rebuilt(contribution.costs), _REBUILT),
         ("Tests", _tests(contribution, _now(contribution)), _tests_note(contribution)),
         ("Commands", _commands(contribution.commands), ""),
         ("Reviewers", _reviews(contribution.reviews), ""),
@@ -81,27 +82,23 @@ def _places(one: Contribution) -> Iterator[Row]:
         shown = ", ".join(one.operators[:12])
         more = f" and {len(one.operators) - 12} more" if len(one.operators) > 12 else ""
         yield Row(f"reached by {len(one.operators)} operators", None, shown + more)
-    for change in ("will", "may"):
+    for change in ("will", "may", "seldom"):
         steps = [step for step in one.steps if step.change == change]
-        if steps and one.kind == "operator":
+        if steps and one.kind == "operator" and change != "seldom":
             yield Row(f"{change} change:")
         yield from place_rows(steps)
 
 
 def place_rows(steps: Sequence[Step]) -> Iterator[Row]:
-    """A row for each place, then one for all files of the same kind."""
+    """A row for each place, then one for each kind of those that hardly any change edits."""
     for step in steps:
-        if step.role != "sibling":
+        if step.change != "seldom":
             yield Row(f"{step.role.replace('_', ' ')} {step.symbol}", step.location, step.rule)
-    yield from _siblings([step for step in steps if step.role == "sibling"])
-
-
-def _siblings(steps: Sequence[Step]) -> Iterator[Row]:
-    """One row for all files of the same kind."""
-    for rule in dict.fromkeys(step.rule for step in steps):
-        first, *more = [step for step in steps if step.rule == rule]
-        also = f"; so are {', '.join(step.symbol for step in more)}" if more else ""
-        yield Row(f"sibling {first.symbol}", first.location, f"{rule}{also}")
+    seldom = [step for step in steps if step.change == "seldom"]
+    for role in dict.fromkeys(step.role for step in seldom):
+        first, *more = [step for step in seldom if step.role == role]
+        also = f"; also {', '.join(str(step.location) for step in more)}" if more else ""
+        yield Row(f"{_SELDOM}, {role}: {first.symbol}{also}", first.location, first.rule)
 
 
 def _omitted(one: Contribution) -> str:

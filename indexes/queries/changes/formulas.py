@@ -15,6 +15,7 @@ from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests
 from indexes.queries.changes.kernel_files import after
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import Near, nearest
+from indexes.queries.changes.related import computed
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
 
@@ -145,6 +146,7 @@ class _NewFormula:
         yield self._yaml()
         yield from self._function()
         yield from self._lists()
+        yield from computed(self.tree, self.op)
         yield from self.suite.steps()
 
     def _yaml(self) -> ChangeStep:

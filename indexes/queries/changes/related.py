@@ -21,6 +21,7 @@ _MOST = 30
 """Files."""
 _MODELS, _SHARED = 3, 2
 """So many neighbours are asked for modules that their functions use, and so many are named."""
+_PLAIN_KEYS = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU")
 KINDS = ("kernel", "error-message")
 """The changes that a part of the operator's own code often has to follow."""
 
@@ -31,6 +32,17 @@ def related(tree: Tree, op: str, known: Iterable[str]) -> tuple[Step, ...]:
     overloads = [op, *(one for one in tree.overloads[name] if one != op)]
     places = OperatorPlaces(tree, tree.corpus).of(overloads)
     return tuple(islice(_first_of_files(places, set(known)), _MOST))
+
+
+def computed(tree: Tree, op: str) -> Iterator[ChangeStep]:
+    """What an operator computes, as it stands in C++."""
+    rows = tree.kernels.get(op, {})
+    for key in (one for one in _PLAIN_KEYS if one in rows):
+        for one in rows[key].definitions[:1]:
+            name = tree.natives[op].name
+            what = f"Read what {name} computes: the {key} kernel {one.name}."
+            yield ChangeStep("read", one.location, what)
+            return
 
 
 def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:

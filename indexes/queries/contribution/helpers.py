@@ -1,5 +1,6 @@
-"""Functions that the kernels of an operator use and little else does: where its shapes are checked
-and its loops stand. A change of the operator is often a change of these."""
+"""Functions that the kernels of an operator use and little else does, where its shapes are checked
+and its loops stand; and those that call its kernels or itself, as little else does. A change of the
+operator is often a change of these."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from indexes.linking.facts import TO_DEFINITIONS, Known
+from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, Known
 from indexes.model.vocabulary import Definition, Location
 from indexes.store.lookup import Lookup
 
@@ -16,6 +17,15 @@ _MAX_USERS = 4
 _MAX_DEPTH = 3
 _MAX_FILES = 6
 _HEADERS = (".h", ".cuh", ".hpp")
+_CALLS = TO_DEFINITIONS | TO_OPERATORS
+
+
+class Caller(NamedTuple):
+    """A function that calls what a change is of."""
+
+    definition: Definition
+    called: str
+    line: int
 
 
 class Helper(NamedTuple):
@@ -41,6 +51,23 @@ def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
         if path not in own and PurePosixPath(path).parent in folders:
             first.setdefault(path, one)
     return list(first.values())[:_MAX_FILES]
+
+
+def callers(
+    facts: Lookup, places: Iterable[Location], ops: Iterable[str] = (), most: int = _MAX_USERS
+) -> Iterator[Caller]:
+    """The functions in other files that call those at some places, or some operators by name, where
+    at most so many files do: they rely on the names, arguments and results of these."""
+    known = {one.id: one.definition for place in places for one in _at(facts, place)}
+    seen = {one.location.path for one in known.values()}
+    named = {target: one.name for target, one in known.items()} | {op: op for op in ops}
+    for target, name in named.items():
+        few = facts.files_using(target) <= most
+        for edge in facts.edges_to(target) if few else ():
+            caller = facts.by_id(edge.caller) if edge.kind in _CALLS else None
+            if caller and caller.definition.location.path not in seen:
+                seen.add(caller.definition.location.path)
+                yield Caller(caller.definition, name, edge.line)
 
 
 def header_of(facts: Lookup, path: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, starmap
 from pathlib import PurePosixPath
+from typing import Literal
 
 from indexes.model.python import PythonCall
 from indexes.model.regex import regex
@@ -43,14 +44,14 @@ def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterat
     if any(_LOOPS in path for path in [*own, *base]):
         yield from islice(of_vectors(facts, name), _MOST_VECTORS)
     yield from _steps(twins(base, files), _NAME)
-    yield from _steps(siblings(own, _sources(files)), _SHAPE)
-    yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
+    yield from _steps(siblings(own, _sources(files)), _SHAPE, "seldom")
+    yield from _steps(relatives(name, own, _sources(files)), _FAMILY, "seldom")
 
 
 def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     """The files of the shape of those of some places."""
     own = [step.location.path for step in steps]
-    yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)
+    yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE, "seldom")
     yield from _steps(parts(own, facts.paths("cpp")), _PART)
     headers = {header: path for path in own if (header := header_of(facts, path))}
     yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
@@ -93,10 +94,12 @@ def of_vectors(facts: Lookup, name: str) -> Iterator[Step]:
         yield Step("helper", found[path].qualified, found[path].location, rule)
 
 
-def _steps(found: Iterable[Sibling], rule: str) -> Iterator[Step]:
+def _steps(
+    found: Iterable[Sibling], rule: str, change: Literal["may", "seldom"] = "may"
+) -> Iterator[Step]:
     for one in islice(found, _MOST):
         symbol, where = PurePosixPath(one.path).name, Location(one.path, 1)
-        yield Step("sibling", symbol, where, rule.format(one.of))
+        yield Step("sibling", symbol, where, rule.format(one.of), change)
 
 
 def _sources(paths: Iterable[str]) -> list[str]:

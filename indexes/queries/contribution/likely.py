@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 _COMPUTING = ("kernel", "registration", "device_kernel")
 _COMPUTED = regex(r"/native/(|cuda/)[^/]+\.(?:cpp|cu)$")
 """Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU."""
-_OTHERS = ("docs", "operator", "around", "sibling", "cpp_api", "types", "table", "expect")
+_OTHERS = (
+    *("docs", "operator", "around", "caller", "sibling", "cpp_api", "types", "table", "expect"),
+)
 """Of a file or symbol: what leads to it, or is beside it."""
+_SELDOM = ("docs", "formulas", "autocast", "compatibility", "expect", "table", "types")
+"""Of some 60 pull requests that changed what operators compute one edited any of these."""
 _ASKED = ("function", "class", "method")
 """Of a Python name, which comes first where it was asked for."""
 _OWN = regex(r"torch\.\w+$")
@@ -39,6 +43,13 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
     own = [step.location.path for step in python if not kernels or _OWN.match(step.symbol)]
     found = {*kernels, *own[:1]}
     return frozenset(found or islice(_files(steps, "delegate", "derivative", "decomposition"), 1))
+
+
+def is_seldom(step: Step) -> bool:
+    """Whether a change of an operator hardly ever edits a place: what lists or documents it, and
+    what code generation fills in."""
+    listed = step.role == "python" and not defines(step.location.path)
+    return listed or step.role in _SELDOM
 
 
 def defines(path: str) -> bool:

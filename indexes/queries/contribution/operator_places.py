@@ -21,9 +21,9 @@ from indexes.queries.contribution.by_name import (
     private_modules,
     tables_of,
 )
-from indexes.queries.contribution.helpers import header_of, helpers
+from indexes.queries.contribution.helpers import Caller, callers, header_of, helpers
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math
-from indexes.queries.contribution.likely import defines
+from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
@@ -70,6 +70,8 @@ _REGISTERED = (
     " WHERE k.op=? ORDER BY k.rowid"
 )
 _MAX_AROUND = 3
+_MAX_CALLERS = 12
+"""Files that call what was asked for."""
 _MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
 _MAX_INPLACE = 2
@@ -107,7 +109,8 @@ class OperatorPlaces:
             *(self._namesakes(overloads[0]) if bare else ()),
         ]
         steps += self._in_libraries(names, {step.location.path for step in steps})
-        steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
+        steps += [*self._used(steps), *self._calling(steps, names)]
+        steps += [*_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += [*self._test_rows(overloads[0]), *self._related_opinfos(overloads[0])]
         kernels = [step.location.path for step in steps if step.role == "kernel"]
@@ -117,7 +120,10 @@ class OperatorPlaces:
             steps.append(Step("cxx_test", symbol, row.location, rule))
         steps += operator_siblings(self._index.facts, overloads[0], steps)
         steps += shader_math(self._corpus, steps)
-        return each_place(steps)
+        return [
+            replace(step, change="seldom") if is_seldom(step) else step
+            for step in each_place(steps)
+        ]
 
     def _walk(self, op: str) -> tuple[list[Hop], list[Hop]]:
         """The hops of an operator's own, and the operators that it calls."""
@@ -203,6 +209,8 @@ class OperatorPlaces:
                     there.add(step.location.path)
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)
+        places = [step.location for step in own]
+        yield from map(_caller_step, callers(self._index.facts, places, most=_MAX_CALLERS))
         yield from place_siblings(self._index.facts, own)
 
     def _plain(self, overloads: Sequence[str]) -> list[str]:
@@ -256,6 +264,15 @@ class OperatorPlaces:
         if any(step.role == "derivative" for step in own):
             yield from self._formula_files
 
+    def _calling(self, own: Sequence[Step], ops: Sequence[str]) -> Iterator[Step]:
+        """What calls kernels or private operators; of what kernels use only that beside
+        registrations."""
+        begins = [step for step in own if step.role in ("kernel", "registration")]
+        paths = {step.location.path for step in begins}
+        places = [s.location for s in own if s in begins or s.location.path in paths]
+        private = (op for op in ops if op.startswith("_"))
+        yield from map(_caller_step, callers(self._index.facts, places, private))
+
     @cached_property
     def _compatibility(self) -> list[Step]:
         """The list of schemas that may change, by which CI checks them."""
@@ -298,6 +315,11 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
         if hop.location is not None:
             rule = f"it calls this operator; {hop.rule}"
             yield Step("calls", hop.symbol, hop.location, rule)
+
+
+def _caller_step(one: Caller) -> Step:
+    rule = f"calls {one.called} at line {one.line}"
+    return Step("caller", one.definition.qualified, one.definition.location, rule)
 
 
 def _last(name: str) -> str:

@@ -19,8 +19,8 @@ class Step:
     location: Location
     rule: str
     """Why it belongs to it."""
-    change: Literal["will", "may"] = "may"
-    """Whether a change most likely edits its file, or may."""
+    change: Literal["will", "may", "seldom"] = "may"
+    """Whether a change most likely edits its file, or may, or hardly ever does."""
 
 
 def each_place(steps: Iterable[Step]) -> list[Step]:

@@ -31,7 +31,7 @@ from indexes.queries.changes.python.memberships import Joined, Memberships, Subj
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
-from indexes.queries.changes.related import neighbour, shared_modules
+from indexes.queries.changes.related import computed, neighbour, shared_modules
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.contribution.python_siblings import SiblingPlace, called_privately
 from indexes.queries.gaps.tree import Tree
@@ -183,13 +183,7 @@ class RulePlan:
         """What shows that it is missing, and what the operator computes, as it stands in C++."""
         where = self._change.gap.location if self._change.gap else self._native.location
         yield ChangeStep("read", where, f"See what {self._name} is: {self._native.schema}")
-        rows = self._tree.kernels.get(self._op, {})
-        keys = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU")
-        for key in keys:
-            for one in rows[key].definitions[:1] if key in rows else ():
-                what = f"Read what {self._name} computes: the {key} kernel {one.name}."
-                yield ChangeStep("read", one.location, what)
-                return
+        yield from computed(self._tree, self._op)
 
     def _to_write(self) -> Iterator[ChangeStep]:
         if not self._near:

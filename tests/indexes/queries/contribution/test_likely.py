@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.likely import will_change
+from indexes.queries.contribution.likely import is_seldom, will_change
 from indexes.queries.contribution.steps import Step
 
 NATIVE = "aten/src/ATen/native"
@@ -47,3 +47,11 @@ def test_without_kernels_of_ordinary_tensors_it_is_the_first_there_is() -> None:
 def test_of_a_place_it_is_the_place() -> None:
     steps = [step("error", "a.cpp"), step("operator", "n.yaml"), step("around", "b.cpp")]
     assert will_change(steps, False) == {"a.cpp"}
+
+
+def test_what_lists_or_documents_an_operator_hardly_ever_changes_with_it() -> None:
+    templates = "tools/autograd/templates"
+    listed = [step("docs", "docs/source/torch.rst"), step("python", "torch/overrides.py")]
+    listed += [step("python", f"{templates}/python_torch_functions.cpp")]
+    assert all(map(is_seldom, listed))
+    assert not any(map(is_seldom, [step("python", "torch/functional.py"), step("kernel", "a.cpp")]))

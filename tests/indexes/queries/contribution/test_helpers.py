@@ -1,0 +1,77 @@
+"""What calls the kernels of an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.helpers import callers
+from indexes.queries.contribution.plan import Contributions
+from indexes.queries.index import Index
+from navigator.text.contribution import place_rows
+from tests.indexing import opened
+
+_NATIVE = "aten/src/ATen/native"
+_YAML = """
+- func: pack(Tensor self) -> Tensor
+  dispatch:
+    CPU: pack_cpu
+- func: pair(Tensor self) -> Tensor
+  dispatch:
+    CPU: pair_cpu
+"""
+_KERNEL = """namespace at::native {
+static Tensor part(const Tensor& self) { return self; }
+Tensor pack_cpu(const Tensor& self) { return part(self); }
+}
+"""
+_USER = """namespace at::native {
+Tensor pack_cpu(const Tensor& self);
+Tensor pair_cpu(const Tensor& self) { return pack_cpu(self); }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    tree = tmp_path_factory.mktemp("tree")
+    texts = {f"{_NATIVE}/native_functions.yaml": _YAML, f"{_NATIVE}/Pack.cpp": _KERNEL}
+    texts |= {f"{_NATIVE}/Pair.cpp": _USER, "torch/__init__.py": "", "version.txt": "2.0.0"}
+    texts |= {"tools/autograd/derivatives.yaml": "", "torch/csrc/empty.cpp": ""}
+    for path, text in texts.items():
+        _written(tree / path, text)
+    with opened(tree, tmp_path_factory.mktemp("cache")) as found:
+        yield found
+
+
+def _written(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_function_in_another_file_that_calls_a_kernel_is_a_place(index: Index) -> None:
+    steps = Contributions(index).of("pack", histories=0).steps
+    (caller,) = [step for step in steps if step.role == "caller"]
+    assert caller.location == Location(f"{_NATIVE}/Pair.cpp", 3, 3)
+    assert caller.rule == "calls pack_cpu at line 3"
+    assert caller.change == "may"
+
+
+def test_callers_in_the_same_file_and_of_what_many_files_use_are_none(index: Index) -> None:
+    part, pack = Location(f"{_NATIVE}/Pack.cpp", 2), Location(f"{_NATIVE}/Pack.cpp", 3)
+    assert not list(callers(index.facts, [part]))
+    assert not list(callers(index.facts, [pack], most=0))
+
+
+def test_what_is_seldom_changed_is_one_row_for_each_kind_with_every_place(
+    tree_index: Index,
+) -> None:
+    steps = Contributions(tree_index).of("add.Tensor", histories=0).steps
+    seldom = [step for step in steps if step.change == "seldom"]
+    rows = [row for row in place_rows(steps) if row.text.startswith("seldom changed")]
+    assert len(rows) == len({step.role for step in seldom}) < len(seldom)
+    shown = " ".join(f"{row.text} {row.location}" for row in rows)
+    assert all(str(step.location) in shown for step in seldom)
