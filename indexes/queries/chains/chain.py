@@ -21,7 +21,7 @@ from indexes.queries.chains.walk import ChainWalk
 from indexes.queries.indexed_tree import IndexedTree
 
 _PLACES = 3
-"""Places of calls whose target is not known that are told where not everything is."""
+"""Most places listed for calls with an unknown target, unless everything is shown."""
 
 
 def build_chain(index: IndexedTree, native: NativeFunction, extent: Extent) -> Chain:
@@ -38,7 +38,7 @@ def build_chain(index: IndexedTree, native: NativeFunction, extent: Extent) -> C
 
 
 def walked(index: IndexedTree, native: NativeFunction, extent: Extent) -> ChainWalk:
-    """All that an overload leads to, place by place, until none is left."""
+    """Everything that an overload leads to."""
     walk = ChainWalk(index, native, extent)
     functions, kernels = Functions(walk), Kernels(walk)
     stubs = Stubs(walk, kernels)
@@ -70,7 +70,6 @@ def _add_unknown(walk: ChainWalk) -> None:
 
 
 def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:
-    """Adds the in-place, functional and out overloads of the same signature."""
     signature = signature_of(native)
     base = native.space + parse_schema(native.schema).base
     expanded = {n.what for nodes in walk.expanded.values() for n in nodes if n.kind == "operator"}
@@ -84,12 +83,12 @@ def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:
 
 
 def _real_choices(hop: Hop, taken: Set[object]) -> tuple[Choice, ...]:
-    """Without the early returns that lead nowhere: no other step is taken instead."""
+    """The conditions without early returns that lead nowhere."""
     return tuple(c for c in hop.choices if c.arm != "otherwise" or c.location in taken)
 
 
 def _display_order(walk: ChainWalk) -> tuple[tuple[Hop, ...], tuple[Unresolved, ...]]:
-    """Each hop before what hangs under it, numbered in that order."""
+    """Each hop before those below it, renumbered in that order."""
     hops = walk.hops.hops
     taken = {c.location for h in hops for c in h.choices if c.arm != "otherwise"}
     children: dict[int | None, list[Hop]] = {}
@@ -112,7 +111,7 @@ def _display_order(walk: ChainWalk) -> tuple[tuple[Hop, ...], tuple[Unresolved, 
 
 
 def _placed(hop: Hop, numbers: dict[int | None, int], taken: Set[object], walk: ChainWalk) -> Hop:
-    """A hop with its final number, and what is said of what is not below it."""
+    """A hop with its final number, and notes about what is not shown below it."""
     shown, rule = walk.again.get(hop.id), hop.rule
     if shown is not None:
         rule += f"; {_where_shown(hop, shown, numbers, walk)}"
@@ -140,13 +139,13 @@ def _where_shown(hop: Hop, shown: int, numbers: dict[int | None, int], walk: Cha
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which hops of a chain are wanted; with them go those above them."""
+    """Which hops of a chain are wanted, with those above them."""
 
     role: Role | None = None
     work: Work | None = None
 
     def of(self, chain: Chain) -> Chain:
-        """The chain with the wanted hops alone."""
+        """The chain with only the wanted hops."""
         if self.role is None and self.work is None:
             return chain
         kept: set[int | None] = set()
@@ -163,7 +162,7 @@ class Filter:
 
 
 def for_key(chain: Chain, key: str) -> Chain:
-    """The chain without what is for other dispatch keys or devices than ``key``."""
+    """The chain without hops for other dispatch keys or devices than ``key``."""
     dropped: set[int | None] = set()
     kept = []
     for hop in chain.hops:
@@ -176,7 +175,7 @@ def for_key(chain: Chain, key: str) -> Chain:
 
 
 def _is_for(hop: Hop, key: str) -> bool:
-    """Whether a hop is for ``key``, or for every key, as a composite kernel is."""
+    """Whether a hop is for ``key`` or for every key, as a composite kernel is."""
     if not hop.keys:  # under a kernel of the key
         return hop.device in (None, key, device_of_key(key))
     return key in hop.keys or any(name.startswith("Composite") for name in hop.keys)

@@ -1,4 +1,4 @@
-"""What a function leads to as hops: the way to computing is listed, the rest folded."""
+"""The hops below a function: those on the way to computing are listed, the others folded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Functions:
         self.works = walk.works
 
     def of(self, place: Place, known: Known) -> None:
-        """Lists what a function leads to that is on the way to computing; folds the rest."""
+        """Lists the steps of a function that lead to computing, and folds the others."""
         listed = []
         for use in self._uses(place, known):
             if self._is_listed(use):
@@ -48,8 +48,8 @@ class Functions:
             said.add(call)
 
     def _is_repeated(self, use: Use) -> bool:
-        """Whether it is one of several that a call can mean, shown already: of those one row
-        says all."""
+        """Whether another one of the functions that a call can mean is already shown, which stands
+        for all."""
         return (
             not self.extent.full and len(use.steps) > 0 and self.walk.shown(use.nodes) is not None
         )
@@ -63,7 +63,7 @@ class Functions:
         return not leads_off and (self.extent.full or use.work in self.walk.listed)
 
     def _uses(self, place: Place, known: Known) -> list[Use]:
-        """What a body leads to, each thing once, in the order of the text."""
+        """The uses in a body, each once, in source order."""
         found: dict[object, Use] = {}
         for edge in self.facts.edges(known.id):
             use = found.setdefault(_sameness(edge), Use())
@@ -97,7 +97,7 @@ class Functions:
             self._loop(place, known, use)
 
     def _unknown(self, place: Place, known: Known, uses: Sequence[Use]) -> None:
-        """Notes what is called and not known."""
+        """Notes calls with an unknown target."""
         for edge in (edge for use in uses for edge in use.edges if edge.kind == "unknown"):
             self.walk.note_unknown(place, edge, at(known, edge))
 
@@ -131,7 +131,7 @@ class Functions:
         return self.facts.by_id(what) if isinstance(what, int) else None
 
     def _role(self, edge: Edge, known: Known, work: Work) -> Role:
-        """What is called by what it does: a header's function that runs others starts them."""
+        """The role of a call; a header's function that runs others is a starter."""
         if edge.kind in ("launch", "shader"):
             return "launch"
         how = self.works.computing(known.id)
@@ -140,7 +140,6 @@ class Functions:
         return "device_kernel" if work == "computes" and edge.kind != "functor" else "call"
 
     def _owner(self, found: Definition) -> Definition | None:
-        """The class whose function it is."""
         scope, _, name = found.scope.rpartition("::")
         for owner in self.facts.named(name) if name else ():
             one = owner.definition
@@ -172,7 +171,7 @@ class Functions:
         self.hops.add(place.hop, "library", *what, evidence=other_lines(known, use), **details)
 
     def _operator_call(self, place: Place, known: Known, use: Use) -> None:
-        """Lists a call of an operator, which is expanded where the kernel computes through it."""
+        """Lists a call of an operator, expanded if the kernel computes through it."""
         edge, nodes = use.edges[0], use.nodes
         names = list(dict.fromkeys(str(node.what) for node in nodes))
         natives = list(filter(None, map(self.facts.native, names)))
@@ -219,7 +218,8 @@ class Functions:
 
 
 def _sameness(edge: Edge) -> object:
-    """What stands in one row: calls of one function, or of one operator or stub on one line."""
+    """The key by which calls share a row: of one function, or of one operator or stub on one
+    line."""
     if edge.kind in TO_DEFINITIONS:
         return edge.kind == "launch", edge.target
     if edge.kind == "loop":
@@ -228,7 +228,7 @@ def _sameness(edge: Edge) -> object:
 
 
 def _common(conditions: Iterable[tuple[Choice, ...]]) -> tuple[Choice, ...]:
-    """What is decided in the same way for all."""
+    """The common beginning of conditions."""
     first, *others = conditions
     while any(one[: len(first)] != first for one in others):
         first = first[:-1]
@@ -236,13 +236,13 @@ def _common(conditions: Iterable[tuple[Choice, ...]]) -> tuple[Choice, ...]:
 
 
 def _unusual(use: Use, nodes: Sequence[Node]) -> int:
-    """How many conditions of a call do not hold for the tensors that most have."""
+    """The number of a call's conditions that do not hold for usual tensors."""
     devices = {node.device for node in nodes} - {""} or {*MAIN_KEYS}
     return sum(all(taken(one, device) is False for device in devices) for one in use.choices)
 
 
 def _merged(uses: Iterable[Use]) -> list[Use]:
-    """Calls of one thing under the same conditions together."""
+    """Merges calls of one target under the same conditions."""
     found: dict[object, Use] = {}
     for use in uses:
         edge, targets = use.edges[0], tuple(edge.target for edge in use.edges)

@@ -1,5 +1,5 @@
-"""The kernels of an operator as hops: its delegate, its meta function, those of each key, and what
-torchgen makes."""
+"""The kernels of an operator as hops: its delegate, its meta function, those of each key, generated
+ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Kernels:
         self._computes_itself = cache(self._by_itself)
 
     def of(self, place: Place, native: NativeFunction) -> None:
-        """Lists an overload's delegate, meta and kernels, those that most ask for first."""
+        """Lists an overload's delegate, meta and kernels, those of most interest first."""
         under = self._delegate(native, place.hop)
         rows = self.facts.kernels(native.full_name)
         if place.dispatches == 0 or self.extent.full:
@@ -46,7 +46,7 @@ class Kernels:
             self._no_kernel(native, place.hop)
 
     def _kernel_row(self, place: Place, row: Row) -> None:
-        """Lists a kernel by its keys, unless it is one that few ask for, of an operator on the
+        """Lists a kernel with its keys, unless it is of little interest and of an operator on the
         way."""
         if (row.is_special and place.dispatches and not self.extent.full) or self.walk.is_full:
             if row.steps:
@@ -114,7 +114,7 @@ class Kernels:
             self.walk.enter(Place(hop, nodes, follows, place.dispatches, cost))
 
     def _python(self, place: Place, row: Row) -> None:
-        """A kernel in Python, and the operator that it is known to call."""
+        """A Python kernel, and the operator that it calls if known."""
         made, found = row.first, row.first.definitions[0]
         hop = self.hops.add(
             row.parent,
@@ -132,7 +132,7 @@ class Kernels:
             self.walk.first_dispatch(below, nodes_of(row.steps), follows=True)
 
     def _by_itself(self, start: Node) -> bool:
-        """Whether a function computes without dispatching anew."""
+        """Whether a function computes without dispatching again."""
         below = (step.lower for step in self.graph.without_dispatch(start))
         return self._computes(start) or any(map(self._computes, below))
 
@@ -140,7 +140,7 @@ class Kernels:
         return isinstance(node.what, int) and self.works.computing(node.what) is not None
 
     def _ufunc(self, place: Place, row: Row) -> None:
-        """torchgen makes the kernel, the stub and the loop around the inner loops."""
+        """Hops for torchgen's kernel, stub and loop around inner loops."""
         made, loop, device = row.first, row.first.definitions[0], _only_device(row.keys)
         rule = f"{made.rule}; torchgen generates {made.symbol}, this is the arithmetic it calls"
         hop = self.hops.add(
@@ -193,7 +193,7 @@ class Kernels:
             self.walk.enter(place.below(hop, nodes))
 
     def _generated(self, place: Place, row: Row) -> None:
-        """A kernel that torchgen makes, and the operator that it makes it call."""
+        """A generated kernel, and the operator that it calls."""
         made, template = row.first, self._template(row.first)
         if template is None:
             self.hops.miss(row.parent, "generated", made.symbol, made.reason, row.keys)
@@ -215,7 +215,7 @@ class Kernels:
         return Location(path, 1) if path else None
 
     def _yaml_line(self, row: KernelRow) -> Location:
-        """The line that makes it a kernel: of the YAML, or of a registration."""
+        """The line of the YAML or of a registration that makes it a kernel."""
         if row.registered:
             return row.registered
         native = self.facts.native(row.op)
@@ -235,7 +235,7 @@ def _only_device(keys: Sequence[str]) -> str | None:
 
 
 def _grouped(rows: Sequence[KernelRow]) -> list[list[KernelRow]]:
-    """Rows of one symbol together, as the YAML often groups their keys."""
+    """Groups rows of one symbol, as the YAML often lists their keys."""
     groups: dict[tuple[str, str], list[KernelRow]] = {}
     for row in rows:
         groups.setdefault((row.symbol, row.kind), []).append(row)
@@ -243,8 +243,8 @@ def _grouped(rows: Sequence[KernelRow]) -> list[list[KernelRow]]:
 
 
 def _extra_cost(group: Sequence[KernelRow], rows: Sequence[KernelRow]) -> int:
-    """How much longer the way through kernels is: those for tensors of a kind that few use, as
-    sparse, quantized or nested ones; composite ones beside those of backends."""
+    """The extra distance through kernels for unusual tensors (sparse, quantized, nested), and
+    composite ones beside backends."""
     keys = {row.key for row in group}
     if not keys.isdisjoint(MAIN_KEYS):
         return 0

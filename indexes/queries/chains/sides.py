@@ -1,6 +1,5 @@
-"""What stands beside the kernels of an operator: its derivative, with the formulas and what they
-call; Python's entry points, docs, decompositions, OpInfo, tests and owners; batch rules and
-autocast policies."""
+"""What stands beside an operator's kernels: derivative, formulas and their functions; Python names,
+docs, decompositions, OpInfo, tests and owners; batch rules and autocast policies."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ from indexes.store.registrations import UNSEEN, StoredPython, written_for
 def add_derivative(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
-    """Adds the derivative entry, its formulas and the functions they call; for an operator that
-    is composed of others, those of the operators that it calls."""
+    """Adds the derivative entry, its formulas and their functions; for a composite operator, those
+    of the operators that it calls."""
     op = native.full_name
     entry, rule, _ = facts.derived(op)
     through, beside = ([], []) if _has_own(op, facts) else through_operators(op, facts)
@@ -70,9 +69,9 @@ def _add_entry(
 
 
 def through_operators(op: str, facts: Lookup) -> tuple[list[str], list[str]]:
-    """The operators with a formula through which one that is composed of others is differentiated,
-    the nearest first; those that only copy, view or make tensors where there are no others. Apart
-    from them, those that are called only where most tensors do not come."""
+    """The operators by whose formulas a composite operator is differentiated, nearest first; those
+    that only copy, view or allocate if there are no others. Separately, those called only in
+    unusual cases."""
     graph, works = Graph(facts), facts.works
     found: dict[str, bool] = {}
     """Of each operator, whether the way to it is unusual."""
@@ -98,7 +97,7 @@ def through_operators(op: str, facts: Lookup) -> tuple[list[str], list[str]]:
 
 
 def _is_unusual(step: Step, facts: Lookup) -> bool:
-    """Whether a step is taken only under a condition that does not hold for most tensors."""
+    """Whether a step needs a condition that does not hold for usual tensors."""
     choices = facts.conditions(step.why) if isinstance(step.why, Edge) else ()
     return any(all(taken(one, key) is False for key in MAIN_KEYS) for one in choices)
 
@@ -109,22 +108,22 @@ def _for_some(native: NativeFunction, facts: Lookup) -> str:
 
 
 def _has_own(op: str, facts: Lookup) -> bool:
-    """Whether autograd uses the formulas of an operator's own entry for all tensors: not those of
-    ``matmul``, whose composite kernel comes before them where a backend has no kernel."""
+    """Whether autograd uses the operator's own formulas for all tensors; not for ``matmul``, whose
+    composite kernel comes before them where a backend has no kernel."""
     keys = {row.key for row in facts.kernels(op)}
     own = "CompositeImplicitAutograd" not in keys or {"CPU", "CUDA"} <= keys
     return own and facts.derivative(op)[0] is not None
 
 
 def _is_recorded(step: Step) -> bool:
-    """Whether autograd sees what is called on this way: below an operator only in the kernel of
-    an operator that has none of its own for autograd."""
+    """Whether autograd records what is called on this path: below an operator only in kernels of
+    operators without an autograd kernel of their own."""
     row = step.why
     return not isinstance(row, KernelRow) or row.key == "CompositeImplicitAutograd"
 
 
 def _add_none(native: NativeFunction, parent: int, rule: str, facts: Lookup, hops: HopList) -> None:
-    """Adds that there is no derivative, which of a composite operator is as it should be."""
+    """Adds that there is no derivative, as expected for a composite operator."""
     op = native.full_name
     if any(row.key == "CompositeImplicitAutograd" for row in facts.kernels(op)):
         hops.add(parent, "derivative", op, native.location, _RECORDED, "by rule")
@@ -139,7 +138,6 @@ _RECORDED = (
 
 
 def _add_formulas(entry: DerivativeEntry, parent: int, hops: HopList) -> dict[int, int]:
-    """Adds a hop for each formula; returns them by line."""
     added = {}
     for one in entry.sets:
         keys = () if one.key == "Default" else (one.key,)
@@ -180,8 +178,8 @@ def _why_not_found(source: Source) -> str:
 def add_python_links(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
-    """Adds what stands around an overload in Python, its batch rules and autocast policies, and
-    who owns its kernels' files."""
+    """Adds what relates to an overload in Python, its batch rules and autocast policies, and the
+    owners of its kernels' files."""
     for link in around(native, StoredPython(facts.store)):
         _add(link, parent, hops)
     if source.kind == "wheel":
@@ -210,7 +208,7 @@ def _add_owners(
 
 
 def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Link, ...]:
-    """Who is notified of changes to files, by the CODEOWNERS rule that decides on each."""
+    """Who is notified of changes to files, with the deciding CODEOWNERS rule."""
     links: dict[OwnerRule, Link] = {}
     for path in paths:
         rule = rules.deciding(path)

@@ -1,4 +1,4 @@
-"""What a walk notes: how much is wanted, places to expand, uses in a body, kernels of a symbol."""
+"""Data of a walk: its extent, places to expand, uses in a body, kernels of a symbol."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from indexes.model.vocabulary import Choice, KernelRow, Location, Work
 
 MAIN_KEYS = ("CPU", "CUDA", "MPS")
 SPECIAL = 40
-"""How much longer the way through a kernel for sparse, quantized or nested tensors is."""
+"""The extra distance through a kernel for sparse, quantized or nested tensors."""
 UNUSUAL = 20
-"""How much longer the way under a condition is that does not hold for most tensors."""
+"""The extra distance of a condition that does not hold for usual tensors."""
 ON_THE_WAY = frozenset[Work](("computes", "chooses", "dispatches"))
 
 
@@ -22,27 +22,27 @@ class Extent:
     """How much of a chain is wanted."""
 
     full: bool = False
-    """Every operator expanded, everything listed, nothing folded."""
+    """Everything expanded and listed, nothing folded."""
     depth: int | None = None
-    """Dispatches that are followed; None for all."""
+    """Most dispatches followed; None for all."""
     limit: int | None = None
-    """Hops that are listed; None for all."""
+    """Most hops listed; None for all."""
     dtypes: bool = True
-    """Whether hops have the dtypes that they are made for."""
+    """Whether hops have dtypes."""
 
 
 @dataclass(slots=True)
 class Place:
-    """A hop whose steps are to be listed below it."""
+    """A hop to expand."""
 
     hop: int
     nodes: Sequence[Node]
-    """Where it is: one place, for each device that the way is for."""
+    """Its place in the graph, for each device of the path."""
     follows: bool
     """Whether operators that it calls are expanded."""
     dispatches: int
     cost: int = 0
-    """How far it is from the operator; unusual ways are longer."""
+    """The distance from the operator; unusual paths are longer."""
 
     def below(self, hop: int, nodes: Sequence[Node], cost: int = 1) -> Place:
         return Place(hop, nodes, self.follows, self.dispatches, self.cost + cost)
@@ -50,15 +50,15 @@ class Place:
 
 @dataclass(slots=True)
 class Use:
-    """Calls of one thing in a body: its edges, and the steps that they are on this way."""
+    """Calls of one target in a body: its edges, and the steps on this path."""
 
     edges: list[Edge] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     work: Work = "helps"
     choices: tuple[Choice, ...] = ()
-    """What decides at run time whether the call is made."""
+    """The conditions of the call at run time."""
     unusual: int = 0
-    """How many of them do not hold for the tensors that most have."""
+    """The number of conditions that do not hold for usual tensors."""
 
     @property
     def cost(self) -> int:
@@ -71,13 +71,13 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Kernels of one symbol, by the keys under which an operator has them."""
+    """Kernels of one symbol, with their keys."""
 
     rows: Sequence[KernelRow]
     steps: Sequence[Step]
-    """What they are on this way."""
+    """The steps on this path."""
     parent: int
-    """The hop that they stand below."""
+    """The hop above them."""
     cost: int = 0
 
     @property
@@ -93,7 +93,7 @@ class Row:
         return self.cost >= SPECIAL
 
     def nodes_of(self, known: Known | None) -> list[Node]:
-        """Where a definition of theirs is on this way."""
+        """The nodes of a definition on this path."""
         return nodes_of(step for step in self.steps if known and step.lower.what == known.id)
 
 

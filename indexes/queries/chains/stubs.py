@@ -1,4 +1,4 @@
-"""A dispatch stub as hops: the lines that declare and define it, and what is registered on it."""
+"""A dispatch stub as hops: its declaration, definition and registrations."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Stubs:
                 self.kernels.inner_loop(place, row, found, rule)
 
     def _registrations(self, entries: Sequence[StubEntry]) -> list[list[list[StubEntry]]]:
-        """The lines that register something, each with its targets; those of one device that
-        register the same together unless everything is listed, and ``nullptr`` last."""
+        """The registering lines with their targets; equal ones of a device together unless
+        everything is listed, ``nullptr`` last."""
         lines: dict[object, list[StubEntry]] = {}
         for one in entries:
             lines.setdefault((one.location, one.macro, one.function), []).append(one)
@@ -124,6 +124,6 @@ def lines_of(facts: Lookup, stub: str) -> list[StubUse]:
 
 
 def _build(macro: str) -> str:
-    """``AVX2`` of ``REGISTER_ARCH_DISPATCH:AVX2`` and of ``REGISTER_AVX2_DISPATCH``."""
+    """``AVX2`` for ``REGISTER_ARCH_DISPATCH:AVX2`` and ``REGISTER_AVX2_DISPATCH``."""
     name, _, given = macro.partition(":")
     return given or name.removeprefix("REGISTER_").removesuffix("_DISPATCH")

@@ -1,8 +1,9 @@
-"""The graph below an operator as hops: what leads to computing is listed, the rest is folded and
+"""The graph below an operator as hops: what leads to computing is listed, the rest folded and
 counted.
 
-Each place is expanded once, where it is nearest to the operator; where it comes again, the hop
-names the one that shows it."""
+Each place is expanded once, nearest to the operator; elsewhere the hop refers to the one that shows
+it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from indexes.queries.indexed_tree import IndexedTree
 
 
 class ChainWalk:
-    """The hops that are listed from an operator on, and the places to go on from, nearest first."""
+    """The hops listed so far, and the places to expand, nearest first."""
 
     def __init__(self, index: IndexedTree, native: NativeFunction, extent: Extent) -> None:
         self.index = index
@@ -60,7 +61,7 @@ class ChainWalk:
         self.enter(Place(self.root, (node,), True, 0))
 
     def enter(self, place: Place) -> None:
-        """Notes a place, to be expanded unless another hop shows it."""
+        """Adds a place to expand unless another hop shows it."""
         shown = self.shown(place.nodes)
         if shown is not None:
             if shown != place.hop:
@@ -71,7 +72,7 @@ class ChainWalk:
         heappush(self.places, (place.cost, next(self._number), place))
 
     def shown(self, nodes: Sequence[Node]) -> int | None:
-        """The hop that shows all of these; what is for every device shows those for one."""
+        """The hop that shows all of these nodes; one for every device includes those for one."""
         every = [
             self._first.get(node, self._first.get(Node(node.kind, node.what))) for node in nodes
         ]
@@ -88,8 +89,8 @@ class ChainWalk:
             self.continues.setdefault(place.hop, f"{self._root} --full")
 
     def note_unknown(self, place: Place, edge: Edge, where: Location) -> None:
-        """Notes a call whose target is not known: in full it is said of each function, otherwise
-        once for each reason."""
+        """Notes a call with an unknown target: of each function in full, otherwise once per
+        reason."""
         hop = place.hop if self.extent.full else None
         self.unknown.setdefault((hop, str(edge.target)), []).append((edge.symbol, where))
 
@@ -143,7 +144,6 @@ class ChainWalk:
         self.enter(Place(hop, nodes, True, place.dispatches + 1, place.cost + 1))
 
     def dtypes(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
-        """The dtypes that a function is made for."""
         known = self.facts.known(definition) if self.extent.dtypes else None
         if not known:
             return ()

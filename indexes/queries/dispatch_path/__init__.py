@@ -1,1 +1,1 @@
-"""The dispatch path of an operator for each switch, from the source of the tree alone."""
+"""The dispatch path of an operator for each switch, from the tree's source alone."""

@@ -1,6 +1,5 @@
-"""How the kernel of a key goes on, read from its text: it calls again with the keys below its own,
-calls the operator anew with a guard, or computes.
-"""
+"""How a kernel continues, read from its source: it redispatches below its own key, calls the
+operator again under a guard, or computes."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ class Continuation:
     """What follows a kernel."""
 
     kind: Literal["next", "below", "backend", "again", "transform", "next transform", "end"]
-    """``next`` for a fallthrough; ``below``: a redispatch with the keys of ``keys`` alone;
-    ``again``: the operator is called anew while ``keys`` are excluded."""
+    """``next`` for a fallthrough; ``below``: a redispatch with ``keys``; ``again``: the operator is
+    called anew with ``keys`` excluded."""
     words: str
     location: Location | None = None
     keys: KeyNames = frozenset()
@@ -36,7 +35,7 @@ _GENERATORS = {
     "ADInplaceOrViewType": ("tools/autograd/gen_inplace_or_view_type.py", "ADInplaceOrView"),
     "TraceType": ("tools/autograd/gen_trace_type.py", "Tracer"),
 }
-"""What torchgen makes of each: the generator, and the key below which it calls again."""
+"""torchgen's generators, each with the key below which its kernels redispatch."""
 _GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
 _PASSED = r"""dispatch_key_set\s*=\s*\(?\s*["']([^"']+)["']"""
 _REDISPATCH = regex(r"\b(?:redispatch|redispatchBoxed|redispatch::\w+)\s*\(")
@@ -56,7 +55,7 @@ class Continuations:
         self._sources = sources
 
     def of(self, key: str, slot: DispatchSlot | None) -> Continuation:
-        """What follows the kernel that a slot holds."""
+        """What follows the kernel of a slot."""
         if slot is None or slot.kind == "missing":
             return Continuation(
                 "end", f"no kernel for {key} and no fallback: the dispatcher raises"
@@ -95,7 +94,7 @@ class Continuations:
             return self._assumed(key, slot, str(error))
 
     def _of_mode(self, key: str, slot: DispatchSlot) -> Continuation | None:
-        """Kernels that do not call again with the keys below theirs."""
+        """What follows kernels that do not redispatch below their key."""
         policy = _POLICY.search(slot.kernel)
         if policy and key.startswith("Autocast"):
             return self._autocast(key, policy[1])
@@ -112,7 +111,7 @@ class Continuations:
         return self._of_fallback(key) if slot.kind == "backend fallback" else None
 
     def _of_fallback(self, key: str) -> Continuation | None:
-        """The fallbacks whose own text does not show how they go on."""
+        """What follows fallbacks whose source does not show it."""
         if key in ("Conjugate", "Negative"):
             words = "unwraps its arguments and calls again with the keys below its own"
             where = self._sources.where(_MATH_BITS, r"redispatchBoxed\s*\(")
@@ -141,7 +140,7 @@ class Continuations:
         return Continuation("again", words, where, frozenset({functionality}))
 
     def _python(self, slot: DispatchSlot) -> Continuation:
-        """__torch_dispatch__ runs while the keys above Python are excluded."""
+        """``__torch_dispatch__`` runs with the keys above Python excluded."""
         words = "__torch_dispatch__ decides; if it calls the operator on what is inside:"
         try:
             algebra = self._sources.with_constants_of(_PYTHON_FALLBACK)
@@ -167,7 +166,7 @@ class Continuations:
         return Continuation("below", words, None, algebra.after(highest))
 
     def _written(self, slot: DispatchSlot) -> Continuation:
-        """The one set with which a kernel's text calls again."""
+        """The only set with which a kernel's source redispatches."""
         body, first = self._body(slot)
         known = {name: self._sources.algebra.all() for name in _PARAMETER.findall(body)}
         found: dict[KeyNames, Continuation] = {}
@@ -194,7 +193,7 @@ class Continuations:
         return "\n".join(lines), where
 
     def _assumed(self, key: str, slot: DispatchSlot, why: str) -> Continuation:
-        """What kernels of autograd do, where the text of one does not tell."""
+        """What follows kernels of autograd whose source does not show it."""
         algebra = self._sources.algebra
         if key.startswith("Autograd") and not slot.definition:
             words = f"calls again below autograd (assumed: {why})"

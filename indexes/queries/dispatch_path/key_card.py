@@ -1,4 +1,4 @@
-"""A dispatch key by its name: its comment, who puts it into sets, what is registered for it."""
+"""A dispatch key by name: its comment, what adds it to sets, what is registered for it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _RETURNED = regex(r"\breturn\s+(?:(?:\w+::)*DispatchKeySet\s*[({]+\s*)?(?:\w+::)
 _INITIALISED = regex(r"(\w+)\s*[({]\s*(?:\w+::)*$")
 _ASSIGNED = regex(r"(\w+)\s*=\s*(?:\w+::)*$")
 _FURTHER = 800
-"""How many characters below an assignment a guard that takes the variable is looked for."""
+"""Characters behind an assignment in which a guard for the variable is searched."""
 
 
 class KeyCards:
@@ -56,7 +56,7 @@ class KeyCards:
         """The card of ``AutocastCUDA``, ``Autocast`` or ``c10::DispatchKey::CPU``.
 
         Raises:
-            NotFound: The tree has no such key; with near names.
+            NotFound: The tree has no such key; with similar names.
             SourceError: The tree has no header with dispatch keys.
         """
         wanted = self._known(name.rpartition("::")[2].removesuffix("Bit"))
@@ -110,7 +110,7 @@ class KeyCards:
         return len(self._keys.runtime) - self._keys.runtime.index(own) if own else 0
 
     def _runtime_keys(self, wanted: str, runtime: list[RuntimeKey]) -> tuple[str, ...]:
-        """The keys of an alias by the sets of DispatchKeySet.h, those of a functionality."""
+        """The keys of an alias by DispatchKeySet.h, or of a functionality."""
         covered = self._index.dispatch.model.covered(wanted)
         order = [key.name for key in reversed(self._keys.runtime)]
         if wanted in self._keys.aliases:
@@ -132,7 +132,7 @@ class KeyCards:
         return Location(path, at)
 
     def _comment(self, name: str) -> tuple[str, Location | None]:
-        """The comment beside and above an enumerator; that of its group where it has none."""
+        """The comment beside and above an enumerator, or that of its group."""
         start = self._line(name).line - 1
         at = start - 1
         while self._is_enumerator(at):
@@ -149,7 +149,7 @@ class KeyCards:
         return text, Location(path, first) if text else None
 
     def _trailing_comment(self, at: int) -> Iterator[str]:
-        """The comment on the line of an enumerator, and the lines with which it goes on."""
+        """The comment on an enumerator's line, with its continuation."""
         _, sign, text = self._lines[at].partition("//")
         while sign:
             yield text.strip()
@@ -162,7 +162,7 @@ class KeyCards:
         return at > 0 and bool(code) and code.endswith(",") and code[:-1].isidentifier()
 
     def _block(self, at: int) -> list[str]:
-        """The lines of a comment that ends at a line; none of one that only rules it off."""
+        """The lines of a comment that ends at a line; none for a mere ruler."""
         found: list[str] = []
         while at >= 0 and self._lines[at].strip().startswith("//"):
             text = self._lines[at].strip().removeprefix("//").strip()
@@ -171,7 +171,7 @@ class KeyCards:
         return [] if found and found[-1].startswith("~~") else found[::-1]
 
     def _is_of_other(self, block: list[str], name: str) -> bool:
-        """Whether a comment is about another key, which it begins with."""
+        """Whether a comment begins with another key."""
         word = _WORD.match(block[0])
         keys = {key.functionality for key in self._keys.runtime}
         return word is not None and word[0] != name and word[0] in keys
@@ -221,7 +221,7 @@ class KeyCards:
                 yield from (use for use in found if use.what in _SETTING)
 
     def _constants(self, names: list[str]) -> list[str]:
-        """The named sets that name a key, or another of them, as far as DispatchKeySet.h says."""
+        """The named sets with a key, or containing one of those, in DispatchKeySet.h."""
         path = self._source.locate(_KEY_SETS)
         if path is None:
             return []
@@ -249,8 +249,8 @@ class KeyCards:
 
 
 def _statement(text: str, at: int) -> tuple[str, str]:
-    """The statement over an offset, up to there and from there; braces that only list keys, or
-    begin a variable, do not end it."""
+    """The start and end of the statement around an offset. Braces that only list keys, or begin a
+    variable, do not end it."""
     start = at
     while start and (text[start - 1] not in ";{}" or _LISTS.search(text, max(0, start - 2), start)):
         start -= 1
@@ -274,7 +274,7 @@ def _kind_of(clean: str, at: int) -> KeyUseKind:
 
 
 def _guarded(clean: str, at: int) -> int:
-    """The guard that takes the variable to which what stands at ``at`` is assigned; else ``at``."""
+    """The guard with the variable that is assigned at ``at``; else ``at``."""
     variable = _ASSIGNED.search(clean, max(0, at - 80), at)
     if variable is None:
         return at

@@ -1,4 +1,4 @@
-"""The lines of a tree that make sets of dispatch keys, found by what they do."""
+"""Finds the lines of a tree that make sets of dispatch keys, by what they do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CASE = regex(r"case\s+BackendComponent::(\w+)Bit\s*:\s*return\s+([^;]+);|defaul
 
 
 class KeySources:
-    """Reads files of one tree; each is read once."""
+    """Reads files of one tree, each once."""
 
     def __init__(self, source: Source, dispatch: Dispatch) -> None:
         self.source, self._dispatch = source, dispatch
@@ -29,7 +29,7 @@ class KeySources:
 
     @cached_property
     def algebra(self) -> KeyAlgebra:
-        """The keys of the tree with the constants of DispatchKeySet.h, where it has that."""
+        """The tree's keys, with the constants of DispatchKeySet.h if it has that."""
         text = self.raw(KEY_SETS) if self.source.locate(KEY_SETS) else ""
         return KeyAlgebra(self._dispatch.keys, named_sets(text))
 
@@ -39,7 +39,7 @@ class KeySources:
         return KeyAlgebra(self.algebra.keys, {**self.algebra.constants, **more})
 
     def raw(self, logical: str) -> str:
-        """A file's text. Raises UnknownSetError, with the command, where the tree lacks it."""
+        """A file's text. Raises UnknownSetError, with the command, if the tree lacks it."""
         path = self.source.locate(logical)
         if path is None:
             more = ": torchnav clone" if self.source.kind == "wheel" else ""
@@ -50,18 +50,18 @@ class KeySources:
             raise UnknownSetError(str(error)) from error
 
     def matches(self, logical: str, pattern: str) -> Iterator[tuple[Match[str], Location]]:
-        """Where a pattern stands in the code of a file, without comments and strings."""
+        """The matches of a pattern in the code of a file, without comments and strings."""
         for found in regex(pattern).finditer(self.clean(logical)):
             yield found, self.location(logical, found.start())
 
     def match(self, logical: str, pattern: str) -> tuple[Match[str], Location]:
-        """The first of them. Raises UnknownSetError when there is none."""
+        """The first match. Raises UnknownSetError if there is none."""
         for one in self.matches(logical, pattern):
             return one
         raise UnknownSetError(f"{logical} has an unexpected form")
 
     def where(self, logical: str, pattern: str) -> Location | None:
-        """The line of a pattern; None where the tree does not show it."""
+        """The line of a pattern; None if the tree does not have it."""
         try:
             return self.match(logical, pattern)[1]
         except UnknownSetError:
@@ -72,7 +72,7 @@ class KeySources:
         return Location(self.source.path_of(logical), self._line_at(logical)(offset))
 
     def where_written(self, logical: str, pattern: str) -> Location | None:
-        """As ``where``, in macros, comments and strings too."""
+        """As ``where``, including macros, comments and strings."""
         try:
             found = regex(pattern).search(self.raw(logical))
         except UnknownSetError:
@@ -80,7 +80,7 @@ class KeySources:
         return self.location(logical, found.start()) if found else None
 
     def body(self, logical: str, function: str) -> str:
-        """What stands in the first function of that name that has a body."""
+        """The body of the first function of that name with one."""
         head, _ = self.match(logical, rf"\b{function}\s*\([^;{{}}]*\)[^;{{}}()]*\{{")
         text = self.clean(logical)
         closed = close(text, head.end() - 1, "{}")
@@ -89,7 +89,7 @@ class KeySources:
         return text[head.end() : closed]
 
     def of_backend(self, function: str, backend: str) -> dict[str, Location]:
-        """The keys that a switch over backends in DispatchKeySet.h gives for one, with the line:
+        """The keys for a backend in a switch of DispatchKeySet.h, with the line:
         ``getAutogradRelatedKeySetFromBackend``."""
         head, _ = self.match(KEY_SETS, rf"\b{function}\s*\([^;{{}}]*\)\s*\{{")
         text = self.clean(KEY_SETS)
@@ -110,8 +110,8 @@ class KeySources:
         return self.algebra.value(name), where
 
     def runtime_key(self, functionality: str, backend: str) -> str:
-        """``AutogradCPU`` for ``AutogradFunctionality`` of a tensor on the CPU; the name itself
-        of one that no backend has a key for."""
+        """``AutogradCPU`` for ``AutogradFunctionality`` and CPU; the name itself if it is not per
+        backend."""
         for key in self.algebra.keys.runtime:
             if key.functionality == functionality and key.backend in (None, backend):
                 return key.name

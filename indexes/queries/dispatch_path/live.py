@@ -1,5 +1,5 @@
-"""What is computed of dispatch beside what a running torch says, and why the two differ: dispatch
-tables, and the keys in play while a switch is on."""
+"""Compares computed dispatch with a running torch, with reasons for differences: dispatch tables,
+and the keys while a switch is on."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
 _GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
 PROBE = "empty.memory_format"
-"""Of a backend that is built in, the kernel that makes tensors."""
+"""The operator whose kernel creates tensors of every built backend."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSlot:
-    """A slot of the table of the running dispatcher."""
+    """A slot of the running dispatcher's table."""
 
     kind: str
     fallthrough: bool
     path: str
-    """The file that registered it, as the build named it."""
+    """The registering file, as the build named it."""
     line: int
 
 
 LiveTable = Mapping[str, LiveSlot]
-"""The slots that hold something, by runtime key."""
+"""The occupied slots, by runtime key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One key for which the two tables do not say the same."""
+    """A key for which the two tables differ."""
 
     op: str
     key: str
     ours: DispatchSlot
     theirs: LiveSlot | None
     reason: str
-    """Why that can be; empty when nothing explains it."""
+    """A possible reason; empty if nothing explains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What a comparison needs to know of the build of torch that runs."""
+    """What a comparison needs to know about the running torch's build."""
 
     backends: frozenset[str]
     same_version: bool
@@ -60,7 +60,7 @@ class Installed:
 def compare(
     table: DispatchTable, live: LiveTable, keys: DispatchKeys, installed: Installed
 ) -> tuple[Difference, ...]:
-    """The keys for which the tables differ, each with the reason if there is one."""
+    """The keys for which the tables differ, each with the reason if known."""
     backends = {k.name: k.backend for k in keys.runtime}
     found = []
     for slot in table.slots:
@@ -79,7 +79,7 @@ def _agrees(slot: DispatchSlot, live: LiveSlot | None) -> bool:
 
 
 def same_origin(origin: str, path: str) -> bool:
-    """Whether a file that a build registered from is the one that an origin names."""
+    """Whether a file named by a build is the one of an origin."""
     if not origin:
         return True  # an ambiguous composite kernel: the dispatcher's own, which raises
     generated = _GENERATED.match(origin)
@@ -107,13 +107,13 @@ def _reason(
 
 @dataclass(frozen=True, slots=True)
 class LiveSets:
-    """What a running torch says while a switch is on; keys with the highest priority first."""
+    """The key sets of a running torch while a switch is on, highest priority first."""
 
     tensor: tuple[str, ...]
     included: tuple[str, ...]
     excluded: tuple[str, ...]
     first: tuple[str, ...]
-    """The keys that a call of the operator chooses from: without those excluded."""
+    """The keys that a call chooses from, without excluded ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ class LiveSwitch:
     included: tuple[str, ...]
     excluded: tuple[str, ...]
     kernels: tuple[str, ...]
-    """The first key whose kernel runs there: what is in the set and no fallthrough."""
+    """The first key in the set that is no fallthrough."""
     agrees: bool | None
-    """None where the path cannot be told, or torch cannot be asked."""
+    """None if the path is unknown, or torch cannot be asked."""
     why: str = ""
     """Why torch cannot be asked, or what differs."""
 
 
 def compare_path(path: SwitchPath, sets: LiveSets | str, table: LiveTable) -> LiveSwitch:
-    """One switch of a running torch; ``sets`` is why it could not be asked, or the sets."""
+    """One switch of a running torch; ``sets``: the sets, or why there are none."""
     if isinstance(sets, str):
         return LiveSwitch(path.switch, (), (), (), (), None, sets)
     kernels = tuple(key for key in sets.first if key in table and not table[key].fallthrough)

@@ -1,5 +1,5 @@
-"""The dispatch path of a recorded call: the keys it went through, in order, with the kernel of
-each, from the set of keys that the dispatcher chose from."""
+"""The dispatch path of a recorded call: its keys in order, each with its kernel, from the recorded
+key set."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from indexes.readers.cxx.key_sets import UnknownSetError
 
 @dataclass(frozen=True, slots=True)
 class DispatchStep:
-    """One key that the dispatcher looked at."""
+    """A key that the dispatcher examined."""
 
     key: str
     slot: DispatchSlot | None
-    """What the operator's table holds for the key; None where the tree does not know it."""
+    """The operator's slot for the key; None if the tree does not know it."""
     certain: bool = True
-    """False where how its kernel goes on is assumed, or its kernel may be another."""
+    """False if the continuation is assumed, or the kernel may be another."""
 
     @property
     def location(self) -> Location | None:
-        """The kernel, or else the line that registers it or makes torchgen do so."""
+        """The kernel, or else the registering line."""
         return (self.slot.definition or self.slot.registration) if self.slot else None
 
 
 @dataclass(frozen=True, slots=True)
 class DispatchPath:
-    """The keys that a call went through."""
+    """The keys that a call passed."""
 
     op: str
     steps: tuple[DispatchStep, ...]
     end: str
-    """Why the last step is the last."""
+    """Why the path ends."""
     assumed: str = ""
-    """What the path rests on, where its keys were not recorded but worked out."""
+    """The assumptions, if the keys were not recorded but derived."""
 
     @property
     def ends_below_autograd(self) -> bool:
-        """Whether its last kernel calls others with the keys of autograd excluded."""
+        """Whether its last kernel runs with autograd's keys excluded."""
         through = any(step.key.startswith("Autograd") for step in self.steps[:-1])
         return through and self.end == BACKEND
 
     @property
     def is_certain(self) -> bool:
-        """False where a step is not, or where the keys were worked out."""
+        """False if a step is uncertain, or the keys were derived."""
         return not self.assumed and all(step.certain for step in self.steps)
 
 
@@ -64,14 +64,14 @@ class DispatchPaths:
         self._paths, self._slots = cache(self._walk), cache(self._read_slots)
 
     def path(self, op: str, keys: tuple[str, ...], backend: str = "") -> DispatchPath:
-        """The path of ``add.Tensor`` called with ``keys``, the first one first. ``backend`` is
-        where an operator without tensors makes its result: ``CPU``; empty when not known."""
+        """The path of ``add.Tensor`` called with ``keys``, first one first. ``backend``: the device
+        for the result of an operator without tensors, ``CPU``; may be empty."""
         return self._paths(op, keys, backend)
 
     def usual_keys(self, backend: str, *, tensors: bool, below: bool) -> tuple[str, ...]:
-        """The keys of a call where no mode, transform or autocast is on. ``below``: a kernel
-        below autograd makes it (c10::AutoDispatchBelowADInplaceOrView). None for tensors that
-        are not plainly of one backend."""
+        """The keys of a call without modes, transforms or autocast. ``below``: called by a kernel
+        below autograd (c10::AutoDispatchBelowADInplaceOrView). None for tensors not clearly of one
+        backend."""
         runtime = self._dispatch.keys.runtime
         if not any(key.name == backend and key.functionality == "Dense" for key in runtime):
             return ()
@@ -100,7 +100,7 @@ class DispatchPaths:
         return {slot.key: slot for slot in self._dispatch.table(op).slots}
 
     def _goes_on(self, key: str, slot: DispatchSlot | None, backend: str) -> Continuation:
-        """How the kernel of a key goes on; ``end`` where the recording does not tell what next."""
+        """How the kernel of a key continues; ``end`` if the recording does not show it."""
         if slot is None or slot.kind == "missing":
             return Continuation("end", _missing(key, backend))
         try:
@@ -112,7 +112,6 @@ class DispatchPaths:
         return on
 
     def _left(self, rest: tuple[str, ...], on: Continuation, backend: str) -> tuple[str, ...]:
-        """The keys that are left after a step."""
         if on.kind == "backend":
             return (backend,)
         if on.kind == "next":
@@ -120,8 +119,8 @@ class DispatchPaths:
         return tuple(key for key in rest if self._is_left(key, on))
 
     def _is_left(self, key: str, on: Continuation) -> bool:
-        """A key that the tree does not have stays, so that the path ends there and says so: whether
-        the next call skips it, only the version that recorded it tells."""
+        """Whether a key remains. One unknown to the tree does, so that the path ends there and says
+        so."""
         try:
             return self._sources.algebra.functionality(key) in on.keys
         except UnknownSetError:

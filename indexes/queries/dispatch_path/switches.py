@@ -1,5 +1,4 @@
-"""What a switch does to the sets of keys that the dispatcher chooses from, read from the source
-of the guard that does it."""
+"""What a switch changes in the dispatcher's key sets, read from the source of its guard."""
 
 from __future__ import annotations
 
@@ -45,22 +44,22 @@ MEANINGS = {
     "mode": "with a TorchDispatchMode:",
     "sparse": "x.to_sparse()",
 }
-"""Every switch, as Python writes it."""
+"""Every switch, as written in Python."""
 TRANSFORMS = {"vmap": "Vmap", "functionalize": "Functionalize"}
-"""Switches that put a transform on functorch's stack, with its TransformType."""
+"""Switches that push a functorch transform, with its TransformType."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """What a call without anything else chooses its keys from."""
+    """The sets from which a call chooses its keys."""
 
     tensor: Causes = field(default_factory=dict)
-    """Functionalities in the key set of its tensors."""
+    """Functionalities in the key sets of its tensors."""
     included: Causes = field(default_factory=dict)
     excluded: Causes = field(default_factory=dict)
 
     def after(self, changes: Iterable[KeyCause]) -> KeyState:
-        """The state after a switch has changed it."""
+        """The state with a switch's changes."""
         sets = {"tensor": dict(self.tensor), "included": dict(self.included)}
         sets["excluded"] = dict(self.excluded)
         for one in changes:
@@ -88,7 +87,7 @@ class Switches:
         self._sources, self._backend = sources, backend
 
     def on(self, switch: str) -> Switched:
-        """The state while a switch is on. Raises UnknownSetError where the tree does not tell."""
+        """The state while a switch is on. Raises UnknownSetError if unknown."""
         plain = self.plain()
         made: dict[str, Callable[[KeyState], Switched]] = {
             "plain": Switched,
@@ -107,7 +106,7 @@ class Switches:
         return made[switch](plain)
 
     def plain(self) -> KeyState:
-        """A dense strided tensor of the backend, on a thread with nothing on."""
+        """The state of a dense tensor of the backend, with nothing on."""
         algebra, made = self._sources.algebra, {}
         for function in _RELATED:
             try:
@@ -155,7 +154,7 @@ class Switches:
     # ---------------------------------------------------- switches that change the thread
 
     def _binding(self, state: KeyState) -> Switched:
-        """``torch::zeros`` of variable_factories.h, which the binding calls, sets a guard."""
+        """The guard in ``torch::zeros`` of variable_factories.h, which the binding calls."""
         name, where = self._factory_guard()
         pattern = rf"\b{name}\s*\(\)\s*:\s*\w+\s*\(([^{{}}]*)\)\s*\{{"
         keys = self._sources.algebra.value(self._sources.match(_GUARDS, pattern)[0][1])
@@ -163,7 +162,7 @@ class Switches:
         return self._switched(state, self._causes(keys, "excluded", words, where))
 
     def _factory_guard(self) -> tuple[str, Location]:
-        """The guard that torchgen writes into functions that make tensors."""
+        """The guard that torchgen writes into factory functions."""
         for logical in _FACTORIES:
             if where := self._sources.where_written(logical, _GUARD):
                 found = regex(_GUARD).search(self._sources.raw(logical))
@@ -208,7 +207,7 @@ class Switches:
         return self._switched(state, self._included(_MODES, "a mode is on the stack"))
 
     def _included(self, logical: str, words: str) -> Causes:
-        """The keys that a file puts into the thread's included set."""
+        """The keys that a file adds to the thread's included set."""
         found: dict[str, KeyCause] = {}
         for one, where in self._sources.matches(logical, _INCLUDES):
             key = self._sources.algebra.functionality(one[1])
@@ -281,4 +280,4 @@ class Switches:
 
 
 _RELATED = ("getAutogradRelatedKeySetFromBackend", "getAutocastRelatedKeySetFromBackend")
-"""What TensorImpl's constructor adds for the backend of a tensor."""
+"""The functions by which TensorImpl's constructor adds keys for the backend."""

@@ -1,4 +1,4 @@
-"""Walks the dispatch path of an operator: the keys that a call meets, while a switch is on."""
+"""Walks the dispatch path of an operator: the keys that a call meets while a switch is on."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class SwitchedPaths:
         self._continuations = Continuations(self.sources)
 
     def paths(self, op: str, switches: Sequence[str] = (), device: str = "cpu") -> SwitchPaths:
-        """The paths of ``add.Tensor`` for tensors on ``cpu``, the plain one first; for what makes
-        tensors, as ``zeros``, also that of its Python function.
+        """The paths of ``add.Tensor`` for tensors on ``cpu``, the plain one first; for a factory
+        such as ``zeros`` also that of its Python function.
 
         Raises:
             NotFound: Nothing is registered for the operator.
             UsageError: The tree has no backend of that device.
             SourceError: The tree has no header with sets of dispatch keys, or keys without backends
-                (before PyTorch 1.12).
+            (before PyTorch 1.12).
         """
         backend = self._backend(device)
         native = self._index.native(op)
@@ -82,11 +82,11 @@ class SwitchedPaths:
         return SwitchPath(*what, on.note, on.note_location)
 
     def goes_on(self, key: str, slot: DispatchSlot | None) -> Continuation:
-        """How the kernel of a slot goes on."""
+        """How the kernel of a slot continues."""
         return self._continuations.of(key, slot)
 
     def entering(self, transform: str, state: KeyState) -> KeyState:
-        """What a transform of functorch sets before it calls the operator again
+        """The state in which a functorch transform calls the operator again
         (``setup_dispatch_key_tls`` in Interpreter.cpp). Raises UnknownSetError."""
         algebra, sources = self.sources.algebra, self.sources
         where = sources.match(_INTERPRETER, _OWN_KEYS.format(transform))[1]
@@ -100,7 +100,7 @@ class SwitchedPaths:
         return state.after((*out, *back, *more))
 
     def entered_by(self, transform: str) -> KeyNames:
-        """The keys that are left in play for a transform, as Interpreter.cpp says."""
+        """The keys that remain for a transform, by Interpreter.cpp."""
         found, _ = self.sources.match(_INTERPRETER, _OWN_KEYS.format(transform))
         return self.sources.algebra.value(found[1])
 
@@ -116,7 +116,7 @@ class SwitchedPaths:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What of a call does not depend on switches."""
+    """The parts of a call that do not depend on switches."""
 
     slots: dict[str, DispatchSlot]
     backend: str
@@ -124,15 +124,15 @@ class _Call:
 
 
 def _takes_tensors(native: NativeFunction | None) -> bool:
-    """Whether an operator takes tensors; so does one without a schema."""
+    """Whether an operator takes tensors; without a schema it counts as one."""
     if native is None:
         return True
     return any(one.base_type == "Tensor" for one in parse_schema(native.schema).arguments)
 
 
 def makes_tensors(native: NativeFunction | None) -> bool:
-    """Whether torchgen writes a ``torch::`` function for it that makes tensors
-    (``is_factory_function`` in gen_variable_factories.py)."""
+    """Whether it has a generated ``torch::`` factory (``is_factory_function`` in
+    gen_variable_factories.py)."""
     if native is None or "function" not in native.variants:
         return False
     schema = parse_schema(native.schema)
@@ -152,7 +152,7 @@ class _Walk:
         self._state, self._steps, self._number = state, list[PathStep](), 0
 
     def whole(self) -> tuple[list[PathStep], str]:
-        """The steps, and why the last is the last. Raises UnknownSetError."""
+        """The steps, and why the path ends. Raises UnknownSetError."""
         rest = self._fresh()
         while True:
             key = rest[0] if rest else "Undefined"
@@ -166,13 +166,12 @@ class _Walk:
                 return self._steps, "redispatches to itself without end"
 
     def _outwards(self, key: str) -> str:
-        """Where the calls go that the kernel of a transform makes."""
+        """The path of the calls by a transform's kernel."""
         if self._transform and key in self._owner.entered_by(self._transform):
             return "; each passes FuncTorchDynamicLayerBackMode and goes on as without it"
         return ""
 
     def _left(self, rest: tuple[str, ...], on: Continuation) -> tuple[str, ...]:
-        """The keys that are left after a step."""
         if on.kind == "next":
             return rest[1:]
         if on.kind == "below":
@@ -189,7 +188,7 @@ class _Walk:
         return self._fresh()
 
     def _inside(self, on: Continuation) -> KeyState:
-        """The state of the call that a kernel makes anew."""
+        """The state of a call that a kernel makes anew."""
         causes = [KeyCause(key, "excluded", on.words, on.location) for key in on.keys]
         if "Python" not in on.keys:
             return self._state.after(causes)
@@ -197,7 +196,7 @@ class _Walk:
         return replace(self._state.after(causes), tensor=self._plain.tensor)
 
     def _fresh(self) -> tuple[str, ...]:
-        """The keys of a call that is made anew; those that are excluded are steps too."""
+        """The keys of a new call; excluded ones are steps too."""
         self._number += 1
         in_play = dict(self._state.included)
         if self._call.takes_tensors:

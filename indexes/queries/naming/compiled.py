@@ -1,4 +1,4 @@
-"""Names in what torch.compile writes: guards of Dynamo, calls and kernels in Inductor's code."""
+"""Names that torch.compile generates: Dynamo's guards, calls and kernels in Inductor's code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MOST = 6
 
 
 def find_guard(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``L['x'].y == 3`` and ``___check_obj_id(L['self'], 94)``: the lines of Dynamo that write such
-    guards, of which ``L`` and ``G`` are the local and global variables."""
+    """The lines of Dynamo that write guards such as ``L['x'].y == 3`` and
+    ``___check_obj_id(L['self'], 94)``, where ``L`` and ``G`` are the local and global variables."""
     guard = query.raw.partition("  #")[0].strip()
     module = python_names.find(_GUARDS, index) if _GUARD.fullmatch(guard) else None
     if module is None or module.location is None:
@@ -38,7 +38,7 @@ _KERNEL = regex(r"(?:cpp|triton_[a-z]+(?:_[a-z]+)?)_fused_(\w+?)(?:_\d+)?")
 
 
 def find_kernel(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``triton_poi_fused_add_relu_0``: the operators from which Inductor fused it."""
+    """The operators fused in ``triton_poi_fused_add_relu_0``."""
     found = _KERNEL.fullmatch(name := query.raw.strip("\"'` "))
     answer = index.kernel_name(name) if found else None
     if found is None or answer is None:
@@ -49,7 +49,7 @@ def find_kernel(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _fused(words: str, index: IndexedTree) -> Iterator[Hit]:
-    """The operators in a name of several, each as long as one can be."""
+    """The operators in a fused name, each as long as possible."""
     parts = words.split("_")
     while parts:
         names = ("_".join(parts[:end]) for end in range(len(parts), 0, -1))
@@ -67,7 +67,7 @@ def _operator(name: str, index: IndexedTree) -> NativeFunction | None:
 
 
 def _writing(guard: str, path: str, index: IndexedTree) -> Iterator[Hit]:
-    """Those that say most of a guard."""
+    """The lines that match most of a guard."""
     blocks = Text(index.source.content(path)).blocks
     written = code_lines([path], _WRITTEN, ["f"], index)
     fitting = [(_said(one[1][1:-1], guard), place, one[0]) for place, one, _ in written]
@@ -80,12 +80,12 @@ def _writing(guard: str, path: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 def _is_helper(hit: Hit) -> bool:
-    """Whether a line is in no method of a kind of guards, ``EQUALS_MATCH``."""
+    """Whether a line is outside the methods for kinds of guards, as ``EQUALS_MATCH``."""
     return not hit.name.rpartition(".")[2].isupper()
 
 
 def _said(written: str, guard: str) -> int:
-    """How many letters of a guard an f-string says, if the guard can be one of it."""
+    """The number of letters of a guard in an f-string that matches it."""
     literals = _VALUE.split(written)
     if len(literals) < 2 or not re.search(r"[=!<>]=|\(| is ", "".join(literals)):
         return 0

@@ -1,7 +1,5 @@
-"""C++ names: functions, classes, macros, stubs, each by its name with the end of its scope.
-
-Of device kernels also the names that profilers print, where what a launcher runs stands in its
-template arguments."""
+"""C++ names: functions, classes, macros and stubs, by name with the end of their scope; and device
+kernels by the names that profilers print, with template arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ _TENSOR_IMPL = "c10::TensorImpl"
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The definitions of a symbol whose scope ends as it was written."""
+    """The definitions of a symbol whose scope ends as written."""
     for symbol in query.symbols:
         fitting = _best_fitting(_fitting(symbol, index), symbol, query.raw)
         bound = list(_bound(symbol, index))
@@ -46,8 +44,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _best_fitting(found: list[Definition], symbol: str, name: str) -> list[Definition]:
-    """Definitions, those first that have the most of the parameters and the arguments of templates
-    that a name is written with: ``torch::jit::load(std::string const&, c10::Device)``."""
+    """Definitions sorted by how many written parameters and template arguments match:
+    ``torch::jit::load(std::string const&, c10::Device)``."""
     words = {one for one in _TYPE.findall(readable(name).text) if not one.islower()}
     words.difference_update(symbol.split("::"))
     if not words or len(found) < 2:
@@ -59,14 +57,14 @@ _TYPE = regex(r"\w+\b(?!::)")
 
 
 def _fitting(symbol: str, index: IndexedTree) -> list[Definition]:
-    """The definitions of a symbol: of a class first, then its constructors."""
+    """The definitions of a symbol: a class first, then its constructors."""
     named = (known.definition for known in index.facts.named(symbol.rpartition("::")[2]))
     fitting = [one for one in named if _ends_with(one, symbol)]
     return sorted(fitting, key=lambda one: one.kind != "class" and _outer(one) != one.qualified)
 
 
 def find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``Dispatcher``, a class of what all of PyTorch is built on."""
+    """A class of PyTorch's core libraries: ``Dispatcher``."""
     found = [one for one in _fitting(query.base, index) if _is_core(one)]
     return match_of("symbol", query.base, map(definition_hit, found), sure="exact")
 
@@ -76,7 +74,7 @@ def _is_core(definition: Definition) -> bool:
 
 
 def _renamed(symbol: str, index: IndexedTree, depth: int = 3) -> NameMatch | None:
-    """What a symbol is by a using-declaration, or in a namespace that its own uses:
+    """A symbol through a using-declaration, or in a namespace that another one includes:
     ``torch::TensorOptions`` is c10's."""
     scope, _, name = symbol.rpartition("::")
     sql = (
@@ -105,7 +103,7 @@ def _meant(symbol: str, index: IndexedTree) -> tuple[Hit, ...]:
 
 
 def _made(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """The use of a macro that makes a class of its argument: ``TORCH_MODULE(Linear)``."""
+    """The use of a macro that defines a class named by its argument: ``TORCH_MODULE(Linear)``."""
     scope, _, name = symbol.rpartition("::")
     sql = (
         "SELECT f.path,u.name,u.scope,u.line,u.arguments FROM uses u JOIN files f ON f.id=u.file"
@@ -123,8 +121,7 @@ def _made(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
-    """Whether a macro, or one that it passes its first argument to, defines a class of that
-    name."""
+    """Whether a macro, possibly through another, defines a class named by its first argument."""
     sql = "SELECT parameters,body FROM macros WHERE name=?"
     for parameters, body in index.facts.store.query(sql, (macro,)):
         first = (parameters or "").split(FIELD)[0]
@@ -137,8 +134,8 @@ def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
 
 
 def find_cut(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``void at::native::(anonymous namespace)::conv_depthwi...``, as tables of a profile cut a
-    name: the kernels, or else the functions, whose names begin so."""
+    """The kernels, or else functions, of a truncated name: ``void at::native::(anonymous
+    namespace)::conv_depthwi...``."""
     found = _CUT.fullmatch(query.raw.strip())
     if found is None:
         return None
@@ -156,12 +153,12 @@ _BEGIN_SO = 12
 
 
 def find_first(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The symbol as it was pasted; looser readings come after operators."""
+    """The symbol as pasted; other readings come after operators."""
     return find(replace(query, symbols=query.symbols[:1]), index)
 
 
 def _inherited(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """A method that a class has from one that it derives from: ``TensorIterator::build``."""
+    """A method inherited from a base class: ``TensorIterator::build``."""
     owner, _, method = symbol.rpartition("::")
     named = index.facts.named(method) if owner else ()
     if not named:
@@ -179,8 +176,7 @@ def _inherited(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _bound(name: str, index: IndexedTree) -> Iterator[Hit]:
-    """The functions that modules of pybind11 give Python under a name, and those in texts that
-    ``load_inline`` compiles."""
+    """The functions that pybind11 binds under a name, and those compiled by ``load_inline``."""
     if not name.isidentifier():
         return
     for place, function in bound_functions(index.facts, name):
@@ -197,7 +193,7 @@ def definition_hit(definition: Definition) -> Hit:
 
 
 def namesakes(name: str, index: IndexedTree, most: int = 5) -> tuple[Hit, ...]:
-    """Definitions of a name, whatever scope they are in: one for each scope."""
+    """Definitions of a name in any scope, one for each."""
     named: dict[str, Definition] = {}
     for known in index.facts.named(name) if name.isidentifier() else ():
         named.setdefault(known.definition.qualified, known.definition)
@@ -205,7 +201,7 @@ def namesakes(name: str, index: IndexedTree, most: int = 5) -> tuple[Hit, ...]:
 
 
 def _outer(definition: Definition) -> str:
-    """The name of a definition; of a constructor, that of its class."""
+    """The name of a definition; for a constructor, of its class."""
     scope, _, name = definition.qualified.rpartition("::")
     return scope if scope.rpartition("::")[2] == name else definition.qualified
 
@@ -217,7 +213,7 @@ def _ends_with(definition: Definition, symbol: str) -> bool:
 
 
 def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A data member of ``TensorImpl``, and what reads or sets it."""
+    """A data member of ``TensorImpl``, with its accessors."""
     for symbol in query.symbols:
         owner, _, name = symbol.rpartition("::")
         if name.endswith("_") and f"::{_TENSOR_IMPL}".endswith(f"::{owner}" if owner else ""):
@@ -245,7 +241,7 @@ def _defined(symbol: str, data: bytes, path: str) -> Iterator[Hit]:
 
 
 def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """What a header defines that torchgen fills in: ``torch::from_blob``."""
+    """A definition in a header that torchgen generates from a template: ``torch::from_blob``."""
     name = symbol.rpartition("::")[2].encode()
     headers = ((path, index.source.read(path)) for path in index.facts.paths("other", "%.h"))
     hits = (hit for path, data in headers if name in data for hit in _defined(symbol, data, path))
@@ -253,7 +249,7 @@ def _of_template(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 _OTHERWISE = (_made, _of_template, find_namespace, _renamed, find_alias, _inherited, find_declared)
-"""What a symbol can be that no source defines under its name."""
+"""Further readings of a symbol without a definition."""
 
 
 def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -270,7 +266,7 @@ def find_stub(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A function of a library that the tree calls and does not define: ``cudaMemcpyAsync``."""
+    """A library function that the tree calls but does not define: ``cudaMemcpyAsync``."""
     name = query.base
     called = callers_outside(index.facts, name) if name.isidentifier() else []
     if not called:
@@ -282,15 +278,15 @@ def find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 _CALLERS = 5
-"""Callers that are told of a function that the tree does not define."""
+"""Most callers listed."""
 
 # --------------------------------------------------------------------- device kernels
 
 
 def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
-    """A ``__global__`` function, behind the functor or lambda that this name of it runs, and the
-    operators that reach it. Functions of the host that are called alike stand below the kernel,
-    and are left out where only a kernel is spelled so."""
+    """A ``__global__`` function, preceded by the functor or lambda that this name runs, with the
+    operators that reach it. Host functions of the name come last, and only if not spelled as a
+    kernel."""
     kernels = [hit for hit in found.hits if hit.kind == "__global__"]
     others = [hit for hit in found.hits if hit.kind != "__global__"]
     if not kernels:
@@ -308,7 +304,7 @@ def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameM
 
 
 def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A name that no source of the tree defines, but that is spelled as a library's kernels are."""
+    """A name that the tree does not define but that is spelled like a library's kernel."""
     answer = index.kernel_name(query.raw.strip(" .…\n"))
     if answer.source or answer.launcher or not answer.library:
         return None
@@ -319,7 +315,7 @@ def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A function of a vendor's library: ``cudaLaunchKernel``, which no line of the tree calls, and
+    """A vendor library's function: ``cudaLaunchKernel``, which no line of the tree calls, or
     ``cublasSgemm_v2``, which cuBLAS's header calls ``cublasSgemm``."""
     name, runtime = query.base, _RUNTIMES.match(query.base)
     spelled = _OF_API.fullmatch(name) if query.kind == "bare" else None
@@ -339,8 +335,7 @@ def of_vendor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 _OF_API = regex(r"([a-z]+[A-Z][A-Za-z0-9]*?)(?:_v\d+|_64|_ptsz)*")
-"""How vendors spell functions that the host calls, with the marks of a version: kernels have more
-parts."""
+"""Vendors' spellings of host functions, with version suffixes; kernels have more parts."""
 _OWNERS = {
     "cuda": "CUDA's runtime",
     "cu": "CUDA's driver",
@@ -348,4 +343,4 @@ _OWNERS = {
     "curand": "cuRAND",
 }
 _RUNTIMES = regex(r"(cuda|curand|cu|hip)[A-Z][a-z]\w+\Z")
-"""How those spell their functions that compute nothing for an operator by themselves."""
+"""Spellings of runtime functions, which compute nothing for an operator."""

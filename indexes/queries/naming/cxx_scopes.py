@@ -1,5 +1,5 @@
-"""What stands in a scope of C++ and has no definition of its own in the index: namespaces, other
-names of types, static members, enumerators and constants."""
+"""Members of C++ scopes without a definition in the index: namespaces, type aliases, static
+members, enumerators and constants."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import match_of
 
 CORE = ("c10", "at")
-"""The namespaces of what all of PyTorch is built on."""
+"""The namespaces of the core libraries."""
 _FILES = 5
-"""Files that are told of a namespace."""
+"""Most files listed for a namespace."""
 
 
 def find_alias(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """``IntArrayRef`` and ``torch::autograd::variable_list``: other names of types, those of the
-    core first; of a bare name those that headers declare in namespaces."""
+    """Type aliases, ``IntArrayRef`` and ``torch::autograd::variable_list``, core ones first; for a
+    bare name those that headers declare in namespaces."""
     scope, _, name = symbol.rpartition("::")
     sql = (
         "SELECT DISTINCT a.target,a.scope,f.path,a.line FROM aliases a JOIN files f ON f.id=a.file"
@@ -41,14 +41,13 @@ def find_alias(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _is_scope(inside: str, scope: str, index: IndexedTree) -> bool:
-    """Whether a scope is the one that was written, or any namespace where none was."""
+    """Whether a scope is the written one, or any namespace if none was written."""
     if scope:
         return f"::{inside}".endswith(f"::{scope}")
     return bool(inside) and "anonymous" not in inside and not any(_classes(inside, index))
 
 
 def _classes(qualified: str, index: IndexedTree) -> Iterator[Hit]:
-    """The classes and enumerations of a name."""
     for known in index.facts.named(qualified.rpartition("::")[2]):
         one = known.definition
         if one.kind in ("class", "enum") and f"::{one.qualified}".endswith(f"::{qualified}"):
@@ -56,7 +55,7 @@ def _classes(qualified: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """The files with most of what a namespace holds, first the ones that are named like it."""
+    """The files with most contents of a namespace, those named after it first."""
     inside = f"{symbol}::"
     sql = (
         "SELECT f.path,min(d.line),count(*),group_concat(DISTINCT d.name)"
@@ -87,7 +86,7 @@ def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _holds(count: int, names: str) -> str:
-    """What a file defines in a namespace: classes first, which begin with a capital letter."""
+    """What a file defines in a namespace, classes first, which are capitalized."""
     told = sorted(names.split(","), key=lambda name: not name[:1].isupper())[:_NAMES]
     more = ", ..." if count > len(told) else ""
     return f"{count} of its definitions: {', '.join(told)}{more}"
@@ -97,8 +96,8 @@ _NAMES = 4
 
 
 def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
-    """``c10::DispatchKeySet::FULL`` and ``c10::kCPU``: what the body of a class or an enumeration
-    declares, or a header of a namespace."""
+    """Declarations in a class, an enumeration or a namespace's header:
+    ``c10::DispatchKeySet::FULL``, ``c10::kCPU``."""
     scope, _, name = symbol.rpartition("::")
     if not scope or not name.removeprefix("~").isidentifier():
         return None
@@ -107,7 +106,7 @@ def find_declared(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _declaring(name: str, is_listed: bool) -> re.Pattern[str]:
-    """A line that declares a name behind its type, or that lists one of an enumeration."""
+    """The pattern of a line that declares a name behind its type, or lists an enumerator."""
     statement, typed = r"(?:return|throw|delete|case|else|using|goto)\b", "" if is_listed else r"\w"
     before = rf"^(?![ \t]*{statement})[ \t]*{typed}[^\n/(=]*(?<![.>\w])"
     return re.compile(rf"{before}{name}[ \t]*(?:=(?!=)|[;,{{}}(\[]|\n)", re.MULTILINE)
@@ -122,7 +121,7 @@ def _in_classes(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 _CONSTANT = regex(r"(?:\w+\s+)*(?:constexpr|const|static|extern|inline|thread_local)\b[^(]*\Z")
-"""How a declaration of a namespace begins, which is not indented."""
+"""The start of a declaration at namespace scope, which is not indented."""
 
 
 def _in_headers(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
@@ -140,7 +139,7 @@ def _in_headers(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 def _joined(scope: str, name: str, index: IndexedTree) -> Iterator[Hit]:
-    """``at::kFloat``, whose name a macro joins, ``k##name``, for each row of a list."""
+    """Names that a macro concatenates from a list, ``k##name``: ``at::kFloat``."""
     sql = (
         "SELECT f.path,m.line,m.body,l.body,u.scope FROM macros m JOIN files f ON f.id=m.file"
         " JOIN uses u ON u.file=m.file AND u.arguments=m.name JOIN macros l ON l.name=u.name"

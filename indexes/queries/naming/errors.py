@@ -1,5 +1,5 @@
-"""Messages of errors, as a person pastes them: the lines that say them, the functions around, the
-dtypes that a macro does cover, the operators that get there."""
+"""Pasted error messages: the lines that raise them, the functions around, the dtypes that a macro
+covers, the operators that reach them."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from indexes.queries.places import at
 from indexes.readers.messages import DISPATCH
 
 _LOOKED_AT = 5
-"""Lines of which is told what is around them and what reaches them."""
+"""Lines for which functions and operators are determined."""
 _OPERATORS = 8
 _GRAPH_BREAK = regex(r"(?:[^\n]*\s)?(?:https?://\S+/)?(gb\d{4,})(?:\.html)?", IGNORECASE)
 _GRAPH_BREAKS = "torch/_dynamo/graph_break_registry.json"
 _FOR_ALL = "torchCheckMsgImpl"
-"""What makes the text of each TORCH_CHECK that is given none."""
+"""Functions that make the text of TORCH_CHECKs without one."""
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The lines that can say ``query.raw``, then the operators that reach the first of them."""
+    """The lines that can raise ``query.raw``, then the operators that reach the first of them."""
     if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
         return match
     condition = part_of(query.raw, FAILED)
@@ -69,12 +69,12 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_at_place(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A message behind a place; a frame alone says none."""
+    """A message behind a place; a mere frame has none."""
     return find(query, index) if "\n" in query.raw.strip() else None
 
 
 class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
-    """One name of a reason in Dynamo's registry of graph breaks."""
+    """A reason in Dynamo's registry of graph breaks."""
 
     kind: str
 
@@ -83,8 +83,8 @@ _BREAKS = dict[str, list[_Break]]
 
 
 def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``GB0023``, or the address of its page: where Dynamo's registry has the number, and the
-    lines that break graphs for this reason."""
+    """``GB0023``, or its page's address: the entry in Dynamo's registry, and the lines that break
+    graphs for this reason."""
     asked = _GRAPH_BREAK.fullmatch(query.raw.strip())
     if asked is None:
         return None
@@ -103,14 +103,14 @@ def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _breaking(kind: str, index: IndexedTree) -> tuple[Message, ...]:
-    """The lines that say a reason by the letter, else those that say it with values or more."""
+    """The lines with exactly this reason, else those with values or more text."""
     found = Messages(index.facts.store).said(kind)
     return tuple(one for one in found if one.text == kind) or found
 
 
 def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> NameMatch | None:
-    """The lines, what is around the first of them, and the operators that get there or that the
-    text names."""
+    """The lines, the functions around the first of them, and the operators that reach it or are
+    named in the text."""
     if not found:
         return None
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
@@ -132,7 +132,7 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
 
 
 def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:
-    """The class that was raised, where the text is kept apart from what raises it."""
+    """The raised class, if the text is not in the raising statement."""
     answer = None if one.kind.startswith(_RAISES) else exception_of(pasted(text), index)
     if answer is None or answer.kind != "class" or answer.location is None:
         return []
@@ -140,17 +140,17 @@ def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:
 
 
 def exception_of(error: Pasted, index: IndexedTree) -> PythonAnswer | None:
-    """The class of an exception, by its module too, where that still has it."""
+    """The class of an exception, by its module too if that still has it."""
     names = dict.fromkeys(filter(None, (error.exception, error.raised)))
     return next(filter(None, (python_names.find(name, index) for name in names)), None)
 
 
 _RAISES = ("raise ", "throw ", "TORCH_")
-"""Statements that say a text and raise it."""
+"""Statements that raise with a text."""
 
 
 def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
-    """The function in the first line of a C++ stack, where that is pasted without the message."""
+    """The function in the first line of a C++ stack pasted without the message."""
     if not (place := raised_in(text)):
         return None
     function, path, line = place
@@ -163,7 +163,7 @@ def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
-    """What a C++ stack tells of a message that no line of this source says."""
+    """What a C++ stack says about a message that this source does not have."""
     error, hits = pasted(text), tuple(_on_stack(index, text))
     if error.raised_from is None or not hits:
         return None
@@ -173,12 +173,12 @@ def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
 
 
 def find_dispatch(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The macros that dispatch dtypes under exactly this name, ``geqrf_cpu``."""
+    """The dtype dispatches under exactly this name, ``geqrf_cpu``."""
     return _match(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
 
 
 def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
-    """The line of a failed assertion; by its condition, since files change between versions."""
+    """The line of a failed assertion, by its condition since files change between versions."""
     paths = files_named(path, index)
     if len(paths) != 1:
         return None
@@ -195,8 +195,8 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
 
 
 def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
-    """The assertions of a condition, or of the text in it, which changes less: those in the kernel
-    or in a file that the text names, where there are any."""
+    """The assertions with a condition, or its message, which changes less; those in a kernel or
+    file named in the text if there are any."""
     said = re.search(r"\"[^\"]+\"", condition)
     hits = _checking(condition, index) or (_checking(said[0], index) if said else [])
     if kernel := part_of(text, KERNEL):
@@ -209,7 +209,7 @@ def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
 
 
 def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | None:
-    """The kernels of a name, where none of them checks a condition by the letter."""
+    """The kernels of a name, if none has exactly this condition."""
     kernels = (k.definition for k in index.facts.named(name) if k.definition.cuda_global)
     hits = [Hit("error", one.qualified, one.location, f"checks {condition}") for one in kernels]
     note = "a macro makes the assertion: this is the kernel that the text names"
@@ -221,8 +221,7 @@ def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
 
 
 def _checking(condition: str, index: IndexedTree) -> list[Hit]:
-    """The lines of a tree on which a macro checks a condition, however that is broken into
-    lines."""
+    """The lines with a check of a condition, however it is wrapped."""
     longest = max(re.findall(r"\w+", condition), key=len, default="")
     paths = index.facts.paths("cpp") if longest else ()
     found = code_lines(paths, _asserting(condition), [longest], index)
@@ -241,7 +240,7 @@ def _check_hit(condition: str, where: Location, index: IndexedTree) -> Hit:
 
 
 def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> NameMatch:
-    """The macro that says it, where none of its uses gives the name as a literal."""
+    """The macro, if none of its uses has the name as a literal."""
     note = f'no macro that dispatches dtypes is given "{name}" as a literal; this is what says it'
     hits = tuple(_hit(index, one, ()) for one in found)
     return NameMatch("error", found[0].text, hits=hits, note=note, confidence="by rule")
@@ -257,7 +256,6 @@ def _note(several: int) -> str:
 
 
 def _around(index: IndexedTree, where: Location) -> tuple[Place, ...]:
-    """What stands around a line, innermost first."""
     try:
         return at(index, where.path, where.line)
     except NotFound:
@@ -265,12 +263,11 @@ def _around(index: IndexedTree, where: Location) -> tuple[Place, ...]:
 
 
 def _operators(places: Iterable[Place]) -> tuple[str, ...]:
-    """The operators that reach the innermost function."""
     return next((place.operators for place in places if place.operators), ())
 
 
 def _in_turn(reaching: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """The operators that reach several lines: first one of each line, then the next ones."""
+    """The operators that reach several lines, one of each line in turn."""
     turns = chain.from_iterable(zip_longest(*dict.fromkeys(reaching)))
     return tuple(dict.fromkeys(name for name in turns if name))
 
@@ -290,7 +287,7 @@ def _first(places: tuple[Place, ...]) -> str | None:
 
 
 def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
-    """The macro that knows no such dtype, with those that it does."""
+    """The macro that lacks a dtype, with those that it has."""
     where = one.location
     known = index.facts.definitions_at(where.path, where.line)
     uses = [use for each in known for use in index.dtypes.of(each.definition)]
@@ -302,7 +299,7 @@ def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -
 
 
 def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
-    """The operators that a text names: ``Could not run 'aten::add.out'``, ``linear(): got``."""
+    """The operators in a text: ``Could not run 'aten::add.out'``, ``linear(): got``."""
     called = [value for value in one.values if "::" in value]
     called += [value for value in one.values[:1] if f"{value}():" in text]
     return named_hits(index, (name.removeprefix("aten::") for name in called))
@@ -312,14 +309,14 @@ _NAMED_OPERATOR = regex(r"(?:\b(aten)(?:::|\.)|\btorch\.ops\.(\w+)\.)(\w+(?:\.\w
 
 
 def operators_in(text: str, index: IndexedTree) -> list[Hit]:
-    """The operators that a text names: ``aten::add.out``, ``aten.add.default``."""
+    """The operators in a text by full name: ``aten::add.out``, ``aten.add.default``."""
     found = _NAMED_OPERATOR.findall(text)
     names = (f"{space}::{name}".removesuffix(".default") for _, space, name in found)
     return named_hits(index, (name.removeprefix("aten::").lstrip(":") for name in names))
 
 
 def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:
-    """Operators that a text names, or the first overload of theirs."""
+    """The operators in a text, or their first overload."""
     natives = (
         index.native(name) or next(iter(index.facts.overloads(name)), None) for name in names
     )
@@ -331,7 +328,7 @@ def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:
 
 
 def _calling(index: IndexedTree, text: str) -> list[Hit]:
-    """The functions that call what a library refused."""
+    """The callers of a library function that failed."""
     refused = part_of(text, WHEN_CALLING)
     called = callers_outside(index.facts, refused) if refused else ()
     return [
@@ -340,7 +337,7 @@ def _calling(index: IndexedTree, text: str) -> list[Hit]:
 
 
 def _on_stack(index: IndexedTree, text: str) -> list[Hit]:
-    """The operators on the C++ stack behind a message, the outermost first."""
+    """The operators on the C++ stack behind a message, outermost first."""
     natives = (_of_class(index, name) for name in operators_on_stack(text))
     return [
         Hit("operator", one.full_name, one.location, ON_STACK, one.full_name)
@@ -352,20 +349,20 @@ def _on_stack(index: IndexedTree, text: str) -> list[Hit]:
 def _of_last(
     found: tuple[Message, ...], around: list[tuple[Place, ...]], on_stack: list[Hit]
 ) -> tuple[tuple[Message, ...], list[tuple[Place, ...]]]:
-    """Those lines that the innermost operator on the stack reaches; all where it reaches none."""
+    """The lines that the innermost operator on the stack reaches; all if it reaches none."""
     last = on_stack[-1].name if on_stack else ""
     told = [one for one in zip(found, around, strict=False) if last in _operators(one[1])]
     return (tuple(o for o, _ in told), [p for _, p in told]) if told else (found, around)
 
 
 def _of_class(index: IndexedTree, name: str) -> NativeFunction | None:
-    """The operator of a class in ``at::_ops``: ``add_.Tensor`` of ``add__Tensor``."""
+    """The operator of a class in ``at::_ops``: ``add_.Tensor`` for ``add__Tensor``."""
     parts = (f"{name[:at]}.{name[at + 1 :]}" for at, sign in enumerate(name) if sign == "_")
     return next(filter(None, map(index.native, (name, *parts))), None)
 
 
 def operator_hits(index: IndexedTree, operators: tuple[str, ...]) -> list[Hit]:
-    """Operators that get to the line, those that people call first."""
+    """Operators that reach the line, those that users call first."""
     hits: list[Hit] = []
     for name in sorted(operators, key=lambda name: (name[0] == "_", "backward" in name)):
         native = index.native(name)

@@ -1,4 +1,4 @@
-"""Searches operators, symbols, Node classes, stubs and files by a part of their name."""
+"""Searches operators, symbols, Node classes, stubs and files by part of their name."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from indexes.store.names import Names
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 _OTHERS = 5
 _DEFINITIONS = 400
-"""So many, the first by their place, are looked at."""
+"""Most definitions examined, by place."""
 
 Score = tuple[int, int, int, int]
-"""Smaller is better: how a name fits, of which kind it is, what tells names of one kind apart."""
+"""Smaller is better: how a name matches, its kind, then what distinguishes names of one kind."""
 Scored = tuple[Score, Callable[[], Hit]]
-"""A hit that is made if it is among the best."""
+"""A hit that is computed only if among the best."""
 
 
 KINDS = (
     "operator grad_fn stub function class method member module attribute macro impl_func meta_func"
     " macro_use enum namespace global __global__ variable read write text error warning key file"
 ).split()
-"""What a hit can be."""
+"""The kinds of hits."""
 
 
 def find(
@@ -41,9 +41,9 @@ def find(
     kinds: Sequence[str] = (),
     match: NameMatch | None = None,
 ) -> tuple[Hit, ...]:
-    """What a text means, then operators, Node classes, symbols, stubs and files whose name holds
-    it, best first; of the words of a message the lines that say it. Of some kinds only, where any
-    are asked for. ``match`` is what the text means, where that is known."""
+    """The meaning of a text, then operators, Node classes, symbols, stubs and files whose name
+    contains it, best first; for words of a message the lines with it. Only of ``kinds`` if given.
+    ``match``: the meaning, if known."""
     word = text.strip()
     if not word or limit < 1:
         return ()
@@ -56,7 +56,7 @@ def find(
 
 
 def _meant(match: NameMatch, facts: Lookup) -> Iterator[Hit]:
-    """What a name means. Stubs, of which each line is a hit, are found once by their names."""
+    """The hits of a meaning. Stubs, which have a hit per line, are found once by name."""
     if match.kind != "stub":
         yield from match.hits
         yield from (_operator(name, facts) for name in match.overloads if facts.native(name))
@@ -80,12 +80,12 @@ def _holding(word: str, facts: Lookup, limit: int, kinds: Sequence[str]) -> list
 
 
 def _most(word: str, limit: int) -> int:
-    """How many of the hits are looked at: of a qualified name some do not fit."""
+    """How many hits are examined: of a qualified name some do not match."""
     return _DEFINITIONS if "::" in word else limit
 
 
 def _fits(hit: Hit, word: str) -> bool:
-    """Whether the scope that was written is that of a hit."""
+    """Whether a hit has the written scope."""
     scope = word.partition("(")[0].rpartition("::")[0].replace("(anonymous namespace)", "")
     if not scope or hit.kind in ("stub", "file"):
         return True
@@ -95,7 +95,7 @@ def _fits(hit: Hit, word: str) -> bool:
 
 
 def _searched(word: str) -> str:
-    """The name to look for in what was typed or pasted."""
+    """The name to search in a typed or pasted text."""
     if (query := parse_name(word)).kind in ("stub", "grad_fn"):
         return query.base
     return word.rpartition("::")[2].partition("(")[0].strip() or word
@@ -130,7 +130,7 @@ def _node(name: str, op: str, entry: int, facts: Lookup) -> Hit:
 
 
 def _symbols(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    """Definitions. So many names hold a letter or two that only beginnings are looked for."""
+    """Definitions; with a letter or two, only by their beginning."""
     names = Names(facts.store)
     short = len(text) < 3
     found = names.defined_beginning(text, limit) if short else names.defined(text, limit * 2)
@@ -150,7 +150,7 @@ def _files(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Sco
 
 
 def _variables(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    """Environment variables, flags, entries of configurations; each where it stands first."""
+    """Environment variables, flags and configuration entries, each at its first place."""
     seen = set()
     for kind, name, where in Names(facts.store).variables(text, limit):
         if (kind, name) not in seen:

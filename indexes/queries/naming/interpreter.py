@@ -1,5 +1,5 @@
-"""Messages of Python itself: of objects without an attribute, of calls with wrong arguments, of
-modules that are not there. The interpreter says them, and so may PyTorch in a few places."""
+"""Python's own messages: missing attributes, wrong arguments, missing modules. PyTorch raises a few
+of them too."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _OWN = frozenset(
     for one in vars(space).values()
     if isinstance(one, type)
 )
-"""Types of Python's own: ``NoneType``, ``list``, ``builtin_function_or_method``."""
+"""Python's own types: ``NoneType``, ``list``, ``builtin_function_or_method``."""
 
 
 class _Form(NamedTuple):
-    """What a message is about, and which lines of the tree can say it of that."""
+    """What a message is about, and which lines of the tree can raise it."""
 
     named: str
     may_say: Callable[[Hit], bool]
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What such a message names, behind the lines of the tree that can say it."""
+    """What such a message names, after the lines of the tree that can raise it."""
     error = pasted(query.raw)
     form = _form(error.text, index)
     if form is None:
@@ -97,8 +97,7 @@ def _form(text: str, index: IndexedTree) -> _Form | None:
 
 
 def _methods_of(name: str, index: IndexedTree) -> Callable[[Hit], bool]:
-    """Whether a line is in a class that an object's class derives from; any class may be one of a
-    user's class."""
+    """Whether a line is in a base class of the object's class; for a user's class, any class."""
     if name in _OWN:
         return lambda hit: False
     finder = finder_of(index)

@@ -1,4 +1,4 @@
-"""Dispatch keys and devices as people write them: in whatever case, checked against the tree."""
+"""Dispatch keys and devices in any case, checked against the tree."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def known_key(text: str, index: IndexedTree) -> str:
-    """The dispatch key or device that is meant. Raises UsageError with near names."""
+    """The dispatch key or device. Raises UsageError with similar names."""
     places = _places(index)
     name = _in_any_case(text, places)
     return name or _known(text, "dispatch key", [*places, *_written(index)])
 
 
 def known_device(text: str, index: IndexedTree) -> str:
-    """The device that is meant, ``cuda`` or ``cuda:0``. Raises UsageError with near names."""
+    """The device, as ``cuda`` or ``cuda:0``. Raises UsageError with similar names."""
     try:
         devices = [name.lower() for name in index.dispatch.keys.backends]
     except SourceError:
@@ -52,7 +52,7 @@ def _in_any_case(text: str, names: Iterable[str]) -> str | None:
 
 
 def _places(index: IndexedTree) -> dict[str, Location]:
-    """The keys that the tree's DispatchKey.h declares, those for several keys included."""
+    """The keys in the tree's DispatchKey.h, including alias keys."""
     try:
         keys = index.dispatch.keys
     except SourceError:
@@ -63,5 +63,5 @@ def _places(index: IndexedTree) -> dict[str, Location]:
 
 
 def _written(index: IndexedTree) -> dict[str, None]:
-    """The keys that operators of the tree have kernels for."""
+    """The keys of kernels in the tree."""
     return dict.fromkeys(key for op in index.operators() for key in (*op.keys, *op.devices))

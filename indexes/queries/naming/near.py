@@ -1,4 +1,4 @@
-"""Names that a text may be a slip of the keyboard for."""
+"""Names of which a text may be a misspelling."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from difflib import get_close_matches
 def near(
     text: str, names: Iterable[str], limit: int = 5, likeness: float = 0.65
 ) -> tuple[str, ...]:
-    """Up to ``limit`` of ``names`` that ``text`` may be a slip of the keyboard for, best first;
-    ``likeness`` is that of difflib."""
+    """Up to ``limit`` of ``names`` similar to ``text``, best first; ``likeness`` is difflib's
+    cutoff."""
     wanted = text.casefold()
     by_folded = {name.casefold(): name for name in reversed(list(names))}
     close = get_close_matches(wanted, by_folded, limit, cutoff=likeness)

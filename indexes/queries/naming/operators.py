@@ -1,5 +1,5 @@
-"""Operators: of aten by their names and by the names that torchgen makes of them, of other
-namespaces, and those that record a Node class."""
+"""Operators: of aten by their names and torchgen's derived names, of other namespaces, and by Node
+class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def find_library_operator(query: NameQuery, index: IndexedTree) -> NameMatch | N
 
 
 def _bare(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """Where one namespace alone has the name, what it means there."""
+    """The meaning of a bare name if only one namespace has it."""
     found = index.facts.named_in_libraries(query.base)
     spaces = dict.fromkeys(one.space for one in found)
     if not found:
@@ -53,14 +53,14 @@ def find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The operators that a name means; a Python path those whose generated binding it is."""
+    """The operators of a name; for a Python path those with this generated binding."""
     if found := named_operator(query, index.facts):
         return replace(found, overloads=as_documented(found.overloads, index))
     return _bound(query, index.facts)
 
 
 def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
-    """The first operator that a spelling offers and that there is."""
+    """The first existing operator among a spelling's readings."""
     for at, name in enumerate(query.operators):
         if overloads := _overloads(name, query, facts):
             note = _way(query, name) if at or query.called_on or query.note else ""
@@ -70,7 +70,7 @@ def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
 
 
 def _way(query: NameQuery, name: str) -> str:
-    """How a name that is no operator's leads to one."""
+    """How a name that is not an operator's leads to one."""
     if query.note:
         return query.note
     if query.base.startswith("__"):
@@ -105,12 +105,12 @@ def bound_method(owner: str, name: str, facts: Lookup) -> NameMatch | None:
 
 
 KINDS = {"functional": "function", "method": "method", "module": "class", "alias": "attribute"}
-"""What a row of Python's API is, by what it passes on to operators."""
+"""Kinds of Python API rows, by what they pass on to operators."""
 _DEPTH = 5
 
 
 def passing_on(path: str, facts: Lookup) -> list[Found]:
-    """The rows of a Python name of the API, those that lead to in-place forms last."""
+    """The API rows of a Python name, those for in-place forms last."""
     found = StoredPython(facts.store).named(canonical(path), tuple(KINDS))
     return sorted(found, key=lambda row: row[1].target.endswith("_"))
 

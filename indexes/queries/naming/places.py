@@ -22,8 +22,8 @@ from indexes.readers.python.blocks import Head, Text
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The files of that name with what stands at the line, and the operators that reach the line
-    of the only one; of a frame of Python the function that it names."""
+    """The files of that name with what stands at the line, and the operators that reach the line of
+    a single one; for a Python frame its function."""
     named = query.base if query.kind == "place" else query.raw.strip()
     frames = pasted(query.raw).places if query.kind == "place" else ()
     looks = (look(*one, index) for look in (_in_frame, _moved) for one in frames if one[2])
@@ -31,8 +31,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
-    """The functions of modules that are named as that of a frame, whose file is not here; where it
-    is, and does not have it, those and the methods in files of its name."""
+    """Functions of a frame's name in the same module, if its file is missing; else those and
+    methods in files of its name."""
     files = files_named(path, index) if path.endswith(".py") else ()
     if "/torch/" not in f"/{path}" or any(
         function == h.name for f in files for h in _heads(f, index)
@@ -53,13 +53,13 @@ def _all(answer: PythonAnswer | None) -> list[PythonPlace]:
 
 
 def find_stem(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The files that are named so, whatever their ending."""
+    """The files of a name without extension."""
     return _match(query.base, index.facts.paths_with_stem(query.base), query, index)
 
 
 def find_named(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The line that a text names whose words no line says, as warnings, stacks and lists of
-    registrations do; of a frame of Python the function, since lines differ between versions."""
+    """The line named in a text without known words, as in warnings, stacks and lists of
+    registrations; for a Python frame the function, since lines change."""
     for path, line, function in pasted(query.raw).places:
         paths = tuple(one for one in files_named(path, index) if _is_same_file(path, one))
         if len(paths) == 1:
@@ -73,7 +73,7 @@ def find_named(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:
-    """The function of a frame, that nearest to its line, which another version has elsewhere."""
+    """The function of a frame, nearest to its line, since versions differ."""
     paths = files_named(path, index) if path.endswith(".py") else ()
     heads = [one for one in _heads(paths[0], index) if one.name == function] if paths else []
     if len(paths) != 1 or not heads or _is_in(function, Location(paths[0], line), index):
@@ -98,8 +98,8 @@ _NAMED = "no line of this source says the text; it names this place, of a torch 
 
 
 def _is_same_file(written: str, path: str) -> bool:
-    """Whether a path is that of a file of the tree, wherever it was built or installed; loggers
-    write the name alone."""
+    """Whether a path is a file of the tree, wherever built or installed; loggers print only the
+    name."""
     return f"/{written}".endswith(f"/{path}") or "/" not in written
 
 
@@ -129,7 +129,7 @@ def _match(
 
 
 _LOOKED_AT = 8
-"""Files of a name of which is told what stands at the line."""
+"""Files of a name for which the contents of the line are determined."""
 
 
 def _hit(where: Location, places: tuple[Place, ...]) -> Hit:
@@ -140,7 +140,7 @@ def _hit(where: Location, places: tuple[Place, ...]) -> Hit:
 
 
 def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
-    """The innermost thing at a line."""
+    """The innermost definition at a line."""
     try:
         return at(index, path, line)[:1] if line else ()
     except NotFound:
@@ -148,8 +148,8 @@ def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
 
 
 def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
-    """The indexed files with this path, or whose path ends so, the shortest first; of a path in
-    another checkout or in an installed torch, as in a traceback, the file that it ends like."""
+    """The indexed files with this path or end of path, shortest first; for a path in another
+    checkout or an installed torch, the file with the longest common end."""
     written = re.sub(r"\A(?:(?:\.\.?/)+|[A-Za-z]:)", "", path.replace("\\", "/"))
     written = written.removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):

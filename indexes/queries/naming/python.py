@@ -1,5 +1,5 @@
-"""Python names: where Python defines them, the operators that they lead to, and public names that a
-text may be a slip of the keyboard for: ``torch.nn.Conv2d`` for ``nn.Conv2D``."""
+"""Python names: their definitions, the operators that they lead to, and similar public names:
+``torch.nn.Conv2d`` for ``nn.Conv2D``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from indexes.queries.python_names.parameters import taking
 from indexes.store.registrations import StoredPython
 
 _LIKE = 0.85
-"""How like the name asked for a whole name must be."""
+"""The similarity that a whole name must have."""
 _MOST = 12
-"""Functions that are listed of those that have a parameter."""
+"""Most functions listed with a parameter."""
 
 
 def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...]:
-    """The public names, at most so many, that are nearly a dotted one, the likest first."""
+    """The most similar public names of a dotted one, at most ``limit``."""
     spelled: dict[str, list[str]] = defaultdict(list)
     finder = finding.finder_of(index)
     for name in finder.exported:
@@ -61,8 +61,9 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``x.clone`` and ``loss.backward()`` of a tensor, ``scaler.update`` and ``state_dict`` of an
-    object, where nothing is named ``x``, ``loss`` or ``scaler``; ``_lazy_init`` of a module."""
+    """Members of a tensor, ``x.clone`` and ``loss.backward()``, or of another object,
+    ``scaler.update`` and ``state_dict``, when the object's name is unknown; ``_lazy_init`` of a
+    module."""
     owner, name = _split(query)
     if owner and (name in _FILES or _is_namespace(owner, index)):
         return None
@@ -84,14 +85,14 @@ def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def _with_modules(
     member: PythonAnswer | None, name: str, index: IndexedTree
 ) -> PythonAnswer | None:
-    """What modules define of a name before members of classes, what they assign behind them."""
+    """Definitions in modules before members of classes, assignments after them."""
     found = finding.find_in_modules(name, index)
     is_assigned = found is not None and found.kind == "attribute"
     return _merged(member, found) if is_assigned else _merged(found, member)
 
 
 def _is_named_as(answer: PythonAnswer, owner: str) -> bool:
-    """Whether the class of a member is named as the object, which has the name of a module:
+    """Whether a member's class is named after the object, which is also a module's name:
     ``optim.step`` of an ``Optimizer``."""
     named = answer.name.rpartition(".")[0].rpartition(".")[2].lower()
     word = owner.rpartition(".")[2].lower()
@@ -99,7 +100,7 @@ def _is_named_as(answer: PythonAnswer, owner: str) -> bool:
 
 
 def _given_by_cxx(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
-    """``ctx.needs_input_grad``, of a class that C++ makes."""
+    """A member of a class made in C++: ``ctx.needs_input_grad``."""
     found = tuple(finding.finder_of(index).bound.members(member))
     if not found:
         return None
@@ -111,8 +112,7 @@ def _given_by_cxx(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
 
 
 def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAnswer | None:
-    """What Python has, and what else there is: before it, what C++ gives to classes, if it is
-    private."""
+    """Python's definitions, preceded by C++'s if private, with further meanings."""
     if python is None or other is None:
         return python or other
     is_hidden = other.kind == "bound" and finding.is_private(python.name.rpartition(".")[0])
@@ -120,7 +120,7 @@ def _merged(python: PythonAnswer | None, other: PythonAnswer | None) -> PythonAn
 
 
 def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``weights_only``: the documented functions that have such a parameter."""
+    """The documented functions with a parameter: ``weights_only``."""
     hits = taking(query.base, index) if "_" in query.base and query.base.islower() else []
     note = f"a parameter of {hits[0].name}" if len(hits) == 1 else "a parameter of each of these"
     return match_of("symbol", query.base, hits[:_MOST], note)
@@ -146,7 +146,7 @@ def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What C++ gives to a module of ``torch._C`` and no stub file declares."""
+    """Functions of a module of ``torch._C`` that no stub file declares."""
     name = query.paths[0] if query.paths else ""
     places = finding.finder_of(index).bound.places(name) if name.startswith("torch._C.") else ()
     hits = (Hit("attribute", name, one.location, "bound in C++") for one in places)
@@ -155,7 +155,7 @@ def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``dt.Shard(dim=0)``, a class by a name that a program gives its module."""
+    """A class under an alias of its module: ``dt.Shard(dim=0)``."""
     owner, name = _split(query)
     is_class = owner.isidentifier() and name[:1].isupper() and not name.isupper()
     found = find(replace(query, paths=(name,)), index) if is_class else None
@@ -167,12 +167,13 @@ def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``f.<locals>.g``, which is nothing but a function in another."""
+    """``f.<locals>.g``: a function in another one."""
     return find_inner(query, index) if ".<locals>." in query.raw else None
 
 
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``optimizer.zero_grad``, of the class ``Optimizer``, where no operator is written so."""
+    """A method of a class named after the object, ``optimizer.zero_grad``, unless an operator is
+    spelled so."""
     owner, name = _split(query)
     known = any(map(index.facts.native, query.operators))
     if not owner or known or name in _FILES or _is_namespace(owner, index):
@@ -182,7 +183,7 @@ def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_public(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What a bare name is in ``torch`` itself, or in a module of which the documentation has it."""
+    """A bare name in ``torch`` itself, or in a documented module."""
     answer = python_names.find(query.base, index)
     if answer is None or not answer.places or _is_called(answer, query):
         return None
@@ -190,17 +191,17 @@ def find_public(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _is_called(answer: PythonAnswer, query: NameQuery) -> bool:
-    """Whether a text calls what a module is, which can't be: ``out = func(*args)``."""
+    """Whether a text calls a module, which is impossible: ``out = func(*args)``."""
     return answer.kind == "module" and f"{query.base}(" in query.raw
 
 
 def find_of_tensor(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``grad_fn``, of tensors."""
+    """An attribute of tensors: ``grad_fn``."""
     return find(replace(query, paths=(f"torch.Tensor.{query.base}",)), index)
 
 
 def find_documented(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``state_dict``, of a class that the documentation has."""
+    """A member of a documented class: ``state_dict``."""
     if _HIDDEN.match(query.base):
         return None
     answer = find_in_classes(query.base, "", index)
@@ -215,7 +216,7 @@ _CALLED = ("function", "method", "property")
 
 
 def find_initials(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``FSDP`` and ``SDPA``, of documented names whose words begin so; then what is named so."""
+    """Documented names with these initials, ``FSDP`` and ``SDPA``, then names spelled so."""
     if not query.base.isupper():
         return None
     pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
@@ -230,7 +231,7 @@ def find_initials(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 _WORD = regex(r"[A-Z]+(?![a-z])|[A-Za-z][a-z0-9]*")
 _FEW = 3
-"""So many initials are enough of a class alone: of functions too many have the same."""
+"""Initials this few are tried for classes only, since too many functions have them."""
 
 
 def _initials(name: str) -> str:
@@ -255,14 +256,13 @@ def _has_page(name: str, index: IndexedTree) -> bool:
 
 
 def _split(query: NameQuery) -> tuple[str, str]:
-    """What a member is called on, and its name."""
     owner, _, name = query.paths[-1].rpartition(".") if query.paths else ("", "", query.base)
     return owner, name
 
 
 def _is_namespace(owner: str, index: IndexedTree) -> bool:
-    """Whether what stands before a name is a class, or in a package of the tree; an object may be
-    named as a module or a function is."""
+    """Whether the text before a name is a class, or in a package of the tree; an object may be
+    named like a module or function."""
     found = python_names.find(owner, index)
     return owner.partition(".")[0] in finding.PACKAGES or (
         found is not None and found.kind == "class"
@@ -270,7 +270,7 @@ def _is_namespace(owner: str, index: IndexedTree) -> bool:
 
 
 _FILES = frozenset("c cc cpp cu cuh cxx h hip hpp m md metal mm py pyi rst yaml".split())
-"""What names of files end with: another tree may have the file."""
+"""Extensions of files, which another tree may have."""
 
 
 def _of_tensor(owner: str, name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -299,7 +299,7 @@ def _all_overloads(names: Iterable[str], index: IndexedTree) -> Iterator[str]:
 
 
 def _hit(place: PythonPlace, answer: PythonAnswer) -> Hit:
-    """A place, by the kinds that Python has: of what C++ binds only the name is known."""
+    """A place as a hit of Python's kinds; for a C++ binding only the name is known."""
     if place.kind == "assigned":
         return Hit("attribute", answer.name, place.location, f"{place.name} by another name")
     if place.kind == "bound":

@@ -1,4 +1,4 @@
-"""What a pasted name can mean, and the pieces that spellings are made of."""
+"""The possible meanings of a pasted name, and patterns for parts of spellings."""
 
 from __future__ import annotations
 
@@ -24,53 +24,52 @@ NameKind = Literal[
     "statement",
     "text",
 ]
-"""What a spelling says: a name without any qualifier, a statement of a program that calls one, an
-operator of aten, one of another namespace (or a C++ name with a single scope), a dotted Python
-path, a Node class, a stub, a C++ symbol, a line of a file, a statement of Python, or words, as of
-an error message."""
+"""What a spelling shows: a name without qualifier, an operator of aten, one of another namespace
+(or a C++ name with a single scope), a dotted Python path, a Node class, a stub, a C++ symbol, a
+line of a file, a Python statement, or words, as of an error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameQuery:
-    """What a pasted name can mean."""
+    """The possible meanings of a pasted name."""
 
     raw: str
     """As it was pasted."""
     kind: NameKind
-    """What its spelling says it is; the other fields hold what else it can be."""
+    """The kind of spelling; the other fields hold further possible meanings."""
     base: str
     """The operator's name without overload, the Node class, or the last part of a symbol."""
     overload: str | None = None
-    """``Tensor``; ``""`` when the default overload is asked for; None when not said."""
+    """``Tensor``; ``""`` for the default overload; None if not given."""
     namespace: str = ""
-    """``aten``, ``prims``: as written, or empty. ``operators`` is empty for one but aten."""
+    """``aten``, ``prims``, as written; may be empty. ``operators`` is empty for namespaces other
+    than aten."""
     variant: str = ""
-    """``function`` of ``at::add``, ``method`` of ``at::Tensor::add``: what the operator must be."""
+    """The required variant: ``function`` for ``at::add``, ``method`` for ``at::Tensor::add``."""
     operators: tuple[str, ...] = ()
-    """Operators of aten to try, best first: ``add.Tensor`` for an overload, ``add`` for all of
-    them. Several where torchgen made the name of an operator's, and it can be taken apart again
-    in several ways."""
+    """Operators of aten to try, best first: ``add.Tensor`` for an overload, ``add`` for all.
+    Several if a name that torchgen derived can be split in several ways."""
     paths: tuple[str, ...] = ()
     """Python paths to try, best first: ``torch.nn.functional.relu`` for ``F.relu``."""
     called_on: str = ""
-    """``x`` of ``x.add_(y)``, which may be a tensor."""
+    """``x`` in ``x.add_(y)``, which may be a tensor."""
     note: str = ""
-    """How it leads to its operators, where that takes words."""
+    """How it leads to its operators, if that needs explanation."""
     grad_fns: tuple[str, ...] = ()
     """Node classes to try, best first: ``AddmmBackward0``."""
     symbols: tuple[str, ...] = ()
-    """C++ names to try, best first, as qualified as they were written."""
+    """C++ names to try, best first, with their written qualifiers."""
     line: int = 0
-    """Of a place, whose path is ``base``."""
+    """The line of a place, whose path is ``base``."""
 
 
 QUOTES = "\"'`“”‘’ \t\r\n,;"
 SENTENCE = regex(r"(?:\b[A-Za-z]+ ){4}|[\w)]: |[\"'?!]")
-"""No signature has it: words in a row, or what stands between and around words."""
+"""What no signature contains: consecutive words, or text between and around words."""
 
 
 def without_call(name: str) -> str:
-    """The callee of ``f(...)``; unlike ``(anonymous namespace)``, its ``(`` follows a name."""
+    """The callee in ``f(...)``, whose ``(`` follows a name, unlike ``(anonymous namespace)``."""
     found = re.search(r"(?<=[\w>])\s*\(", name) if "(" in name else None
     return name[: found.start()] if found else name
 
@@ -94,7 +93,7 @@ def from_full_name(raw: str, name: str) -> NameQuery:
 def match_of(
     kind: MatchKind, text: str, hits: Iterable[Hit], note: str = "", sure: Confidence | None = None
 ) -> NameMatch | None:
-    """What hits mean, where there are any: several are ambiguous, if nothing else is said."""
+    """A match with these hits, if any; several are ambiguous unless ``sure`` says otherwise."""
     found = tuple(hits)
     sure = sure or ("exact" if len(found) == 1 else "ambiguous")
     return NameMatch(kind, text, hits=found, note=note, confidence=sure) if found else None

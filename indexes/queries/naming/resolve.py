@@ -1,4 +1,4 @@
-"""What a pasted name means in one index: which world it is of, and what it leads to there."""
+"""Resolves a pasted name in one index: what kind of name it is, and what it leads to."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from indexes.queries.pasted import pasted
 from indexes.store.lookup import Lookup
 
 World = Callable[[NameQuery, IndexedTree], NameMatch | None]
-"""What a name means in one world; None where it means nothing there."""
+"""A lookup of one kind; None if it finds nothing."""
 
 
 def resolve(text: str, index: IndexedTree) -> NameMatch:
-    """What a text means, in the first world that knows it, in the order that its spelling asks
-    for; of kind ``none``, with near names and namesakes, where none does. Raises UsageError for a
-    text longer than anyone would ask for."""
+    """The meaning of a text, by the first lookup that knows it, in the order that its spelling
+    suggests; of kind ``none``, with similar names and namesakes, if none does. Raises UsageError
+    for a text that is too long."""
     if len(text) > NAME_CHARACTERS:
         raise UsageError(f"a name or text of more than {NAME_CHARACTERS:,} characters")
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character
@@ -50,14 +50,14 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
 
 
 def not_found(match: NameMatch, message: str) -> NotFound:
-    """The error that says what is near instead."""
+    """The error with similar names."""
     said = (f"{hit.name} {hit.location.path}:{hit.location.line}" for hit in match.namesakes)
     return NotFound(message, match.suggestions, tuple(said))
 
 
 def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
-    """A bare name that is Python's may be C++'s too, and the other way round; that of a device
-    kernel tells what it runs."""
+    """Adds C++ meanings of a bare Python name and vice versa, and what a device kernel's name
+    runs."""
     if found.kind == "symbol":
         return _with_methods(with_source(found, query, index), query, index)
     if found.kind != "python" or query.kind != "bare":
@@ -66,7 +66,7 @@ def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMa
 
 
 def _with_methods(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
-    """A class of C++, and the methods of Python that bear its name: ``TENSOR_MATCH``."""
+    """A C++ class, with the Python methods of its name: ``TENSOR_MATCH``."""
     is_class = query.kind == "bare" and [hit.kind for hit in found.hits[:1]] == ["class"]
     other = python.find_member(query, index) if is_class else None
     methods = [hit for hit in other.hits if hit.kind == "method"] if other else []
@@ -83,7 +83,7 @@ def _unknown(query: NameQuery, index: IndexedTree) -> NameMatch:
 
 
 _LIKE = 0.85
-"""How like an operator's name one must be that was written with a module before it."""
+"""The similarity to an operator's name for one written with a module."""
 
 
 def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
 
 
 def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The class of an exception whose text no line says, and the operators that the text names."""
+    """The class of an exception whose text no line has, and the operators in the text."""
     error = pasted(query.raw)
     found = errors.exception_of(error, index)
     named = operators.find(parse_name(error.text), index) if found else None
@@ -121,7 +121,7 @@ def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _find_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What an import, a ``with`` or a decorator names, whoever else writes that line."""
+    """What an import, a ``with`` or a decorator names, even if other lines are equal."""
     return _find_in_statement(query, index) if _NAMES_ONE.match(query.raw) else None
 
 
@@ -129,7 +129,7 @@ _NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with|except)\s)")
 
 
 def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A line as tracebacks show it, where no other is written so."""
+    """A source line as tracebacks print it, if no other is equal."""
     found = texts.find_line(query, index)
     return found if found and len(found.hits) == 1 else None
 
@@ -150,7 +150,7 @@ _CALLED_BARE = ("function", "class", "macro")
 
 
 def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What a statement is about; of an import nothing where the tree lacks that package."""
+    """What a statement is about; nothing for an import of a package that the tree lacks."""
     package = query.base.partition(".")[0] if "import " in query.raw else ""
     if not query.base or (package and not index.source.holds(package)):
         return None
@@ -165,8 +165,8 @@ _COUNTED = regex(r"(\w*?[A-Za-z])_*\d+(?:_\d+)*")
 
 
 def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``layer_norm_2`` and ``mm_default``: nodes of a graph of FX, which bear the name of an
-    operator or of one overload."""
+    """Nodes of FX graphs, ``layer_norm_2`` and ``mm_default``, named after an operator or
+    overload."""
     numbered = _NUMBERED.fullmatch(query.base)
     name = numbered[1] if numbered else query.base
     cuts = [at for at, sign in enumerate(name) if sign == "_" and at]
@@ -185,19 +185,19 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _find_numbered(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``__compiled_fn_3``: the lines that say how such names begin."""
+    """``__compiled_fn_3``: the lines with the beginning of such names."""
     numbered = _COUNTED.fullmatch(query.base)
     return texts.find_beginning(numbered[1], query, index) if numbered else None
 
 
 def _find_member_of_python(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``structured_delegate``, which is spelled as what torchgen makes of an operator's name."""
+    """``structured_delegate``, which looks like a name that torchgen derives."""
     name = query.raw.strip()
     return python.find_member(replace(query, base=name), index) if name.isidentifier() else None
 
 
 def _find_function_of_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``CompiledFunctionBackward``, of a class of autograd that a function makes."""
+    """``CompiledFunctionBackward``, of an autograd class that a function defines."""
     name = query.base.rstrip("0123456789").removesuffix("Backward")
     found = python.find_member(replace(query, base=name), index) if name else None
     where = found.hits[0].location if found else None
@@ -206,8 +206,7 @@ def _find_function_of_node(query: NameQuery, index: IndexedTree) -> NameMatch | 
 
 
 def _find_yaml_field(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``device_check``, a field that entries of native_functions.yaml have, where torchgen reads
-    it."""
+    """``device_check``: a field of native_functions.yaml, where torchgen reads it."""
     known = "SELECT 1 FROM ops WHERE instr(substr(data,1,instr(data,'}')),?) LIMIT 1"
     if "(" in query.raw or not index.facts.store.query(known, (f'"{query.base}":',)):
         return None
@@ -220,7 +219,7 @@ _ENTRY = "torchgen.model.NativeFunction"
 
 
 def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``Dispatcher``: a class of C++'s core, then what has its name in Python and no page."""
+    """``Dispatcher``: a core C++ class, then undocumented Python names."""
     found = cxx.find_core_class(query, index)
     if found is None or python.is_documented(query, index):
         return None
@@ -238,7 +237,7 @@ _BY_FORM: tuple[World, ...] = (
     cxx.find_cut,
     texts.find_statement,
 )
-"""What is told by the form of a text alone."""
+"""Lookups by the form of a text alone."""
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (
         operators.find,

@@ -1,5 +1,5 @@
-"""Names as C++ spells them: classes of Nodes, uses of macros, stubs, symbols, and what torchgen
-makes of the names of operators."""
+"""Names as C++ spells them: Node classes, macro uses, stubs, symbols, and names that torchgen
+derives from operators."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def grad_fn(raw: str, name: str) -> NameQuery | None:
 _MACRO_USE = regex(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
 _LIBRARY_CALL = regex(rf"(?:m\.(?:impl|def)|{names_of('operator')})\s*\(")
 _STRUCTURED_MACRO = regex(rf"\w*{names_of(*STRUCTURED)}")
-"""``CREATE_UNARY_TORCH_IMPL_FUNC`` is made of one."""
+"""Macros such as ``CREATE_UNARY_TORCH_IMPL_FUNC``."""
 _QUOTED = regex(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
 _STUB = regex(r"&?((?:\w+::)*\w+_stub)\Z")
 
@@ -81,7 +81,7 @@ def stub_name(raw: str, name: str) -> NameQuery | None:
 _PART = r"(?:operator[^\w\s]+|[\w~]+|\(anonymous namespace\)|\{anonymous\})"
 _CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
 _CALLED = regex(r"(?<![\w:])((?:\w+::)+\w+)(?=[(<{])")
-"""What a line of a program calls: ``v.push_back(torch::ones({1}));``."""
+"""The call in a line of code: ``v.push_back(torch::ones({1}));``."""
 _STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
 _SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
 _WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
@@ -111,7 +111,7 @@ def symbol_name(raw: str, name: str) -> NameQuery | None:
 
 
 def _bare_symbol(name: str) -> str:
-    """``at::native::f`` of ``void at::native::f<4, X<int>>(Tensor&) const``."""
+    """``at::native::f`` for ``void at::native::f<4, X<int>>(Tensor&) const``."""
     sign = found[0] if (found := _OPERATOR.search(name)) else ""
     name = _OPERATOR.sub("{sign}", name.replace("(anonymous namespace)", "{anonymous}"))
     name = _without_template_arguments(name).partition("(")[0].strip().lstrip("&*")
@@ -133,11 +133,11 @@ def _without_template_arguments(name: str) -> str:
 
 
 _SHIM = "aoti_torch_"
-"""How the C shims of operators begin, as gen_aoti_c_shim.py names them."""
+"""Prefixes of operators' C shims (gen_aoti_c_shim.py)."""
 
 
 def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
-    """Names that torchgen builds from an operator's, taken apart again."""
+    """Splits names that torchgen derives from an operator's."""
     if SENTENCE.search(name):
         return None
     symbol = _bare_symbol(name)
@@ -158,7 +158,7 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
 
 
 def _from_shim(raw: str, symbol: str) -> NameQuery:
-    """With and without a device before the name, since that may have several words."""
+    """Readings with and without a device before the name, which may have several words."""
     name = symbol.removeprefix(_SHIM)
     names = (*_splits(name.partition("_")[2]), *_splits(name))
     operators = tuple(one for one in names if one.strip("._"))
@@ -194,11 +194,11 @@ def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
 
 
 _LONGEST = 250
-"""Letters of an operator's name, as a bound; each split is as long as the name."""
+"""Longest name of an operator, in letters."""
 
 
 def _splits(name: str) -> Iterator[str]:
-    """``add.Tensor`` and ``add_Tensor`` from ``add_Tensor``: where its overload may begin."""
+    """``add.Tensor`` and ``add_Tensor`` for ``add_Tensor``: where an overload may begin."""
     yield name
     if len(name) > _LONGEST:
         return

@@ -1,8 +1,9 @@
-"""Names as Python spells them: dotted paths, ``torch.ops``, methods of an operator sign.
+"""Names as Python spells them: dotted paths, ``torch.ops``, methods of operator signs.
 
-What indexing a tensor calls follows ``applySlicing`` and ``copy_to`` in ATen/TensorIndexing.h:
-integers, slices and None make views one after the other; indices that are tensors, masks or lists
-need ``index`` or ``index_put_``, so ``a[0] = 1`` is no ``index_put_``."""
+Indexing of tensors follows ``applySlicing`` and ``copy_to`` in ATen/TensorIndexing.h: integers,
+slices and None make successive views; tensors, masks and lists need ``index`` or ``index_put_``, so
+``a[0] = 1`` is no ``index_put_``.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +35,19 @@ _OF_ANY = {
 
 
 class Subscript(NamedTuple):
-    """The operators that indexing can mean, best first, and what it calls in words."""
+    """The operators of an indexing expression, best first, and a description."""
 
     operators: tuple[str, ...]
     note: str
 
 
 def of_method(method: str) -> Subscript:
-    """What ``__getitem__`` or ``__setitem__`` calls where the indices are not known."""
+    """What ``__getitem__`` or ``__setitem__`` calls for unknown indices."""
     return Subscript(("index_put_" if method == "__setitem__" else "index",), _OF_ANY[method])
 
 
 def subscript_of(text: str) -> Subscript | None:
-    """What ``a[0]`` or ``a[0] = 1`` calls if ``a`` is a tensor; None for what Python refuses."""
+    """What ``a[0]`` or ``a[0] = 1`` calls for a tensor ``a``; None for invalid indices."""
     try:
         (statement,) = blocks.parse(text).body
     except (SyntaxError, ValueError):
@@ -97,7 +98,7 @@ _OPS = regex(
     r"(?:torch\.)?(?:_?ops\.)?(aten|prims)\.(\w+)(?:\.(\w+))?\Z|(?:torch\.)?ops\.(\w+)\.(\w+)(?:\.(\w+))?\Z"
 )
 _ALIASES = {"F": "nn.functional", "dist": "distributed"}
-"""Names that people import parts of torch by, besides their own."""
+"""Usual import aliases for parts of torch."""
 _DUNDER = regex(r"__(\w+?)__\Z")
 _SUBSCRIPT = regex(r"([A-Za-z_]\w*)\[.*\]\s*(=[^=].*)?\Z")
 # Python's operators whose functions in PyTorch have another name than the method.
@@ -182,14 +183,14 @@ def _bare(raw: str, name: str) -> NameQuery:
 
 
 def _dunder(method: str, name: str) -> tuple[tuple[str, ...], str]:
-    """The operators that a method of Python's data model can mean, and a note on when."""
+    """The operators of a special method, with a note on when."""
     if method in ("__getitem__", "__setitem__"):
         return of_method(method)
     return unique(_dunder_operators(name)), ""
 
 
 def subscript(raw: str, name: str) -> NameQuery | None:
-    """``a[0] = 1`` and ``a[0]``: methods of the tensor, if ``a`` is one."""
+    """Methods for ``a[0] = 1`` and ``a[0]``, if ``a`` is a tensor."""
     found = _SUBSCRIPT.match(name) if "[" in name else None
     if found is None:
         return None
@@ -223,7 +224,7 @@ _SIGNS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
-"""Python's data model: the names of the methods that signs call."""
+"""The special methods that signs call."""
 
 
 _BUILTINS = {
@@ -232,15 +233,15 @@ _BUILTINS = {
     "str": "repr",
     "print": "repr",
 }
-"""The same of Python's functions; what has no ``__str__`` is printed by ``__repr__``."""
+"""The special methods that Python's functions call; without ``__str__``, ``__repr__`` prints."""
 _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-"""What is called on the right side of a comparison where the left one is no tensor."""
+"""The methods of a comparison's right side if the left one is no tensor."""
 _IN_NAMES = (ast.Sub, ast.Div, ast.FloorDiv)
-"""Signs that stand in names and paths too: ``foo-bar``."""
+"""Signs that also occur in names and paths: ``foo-bar``."""
 
 
 def expression(raw: str, name: str) -> NameQuery | None:
-    """``x @ y``, ``-x`` and ``x += 1``: methods of a tensor; ``--all`` is a command's option."""
+    """Methods for ``x @ y``, ``-x`` and ``x += 1``; ``--all`` is a command's option."""
     if name.startswith("--"):
         return None
     try:
@@ -259,7 +260,7 @@ def expression(raw: str, name: str) -> NameQuery | None:
 
 
 def builtin_call(raw: str, name: str) -> NameQuery | None:
-    """``len(x)``: a method of a tensor, as signs call them."""
+    """Methods for ``len(x)``."""
     return expression(raw, name) if name.partition("(")[0] in _BUILTINS and "(" in name else None
 
 
@@ -269,7 +270,7 @@ _KEYWORD = regex(
 
 
 def statement(raw: str, name: str) -> NameQuery | None:
-    """A statement of Python, which is no message; what it is about is its base."""
+    """A Python statement, which is no message; its subject is the base."""
     text = raw.strip()
     text = text.partition("\n")[0] if text.startswith("@") else text
     if "\n" in text or not _KEYWORD.match(text):
@@ -288,8 +289,8 @@ def _completed(text: str) -> str:
 
 
 def _subject(node: ast.stmt) -> str:
-    """``torch.no_grad()`` of ``with torch.no_grad():``; empty where a statement is about variables
-    of the program, or what Python has."""
+    """``torch.no_grad()`` for ``with torch.no_grad():``; empty for a statement about the user's
+    variables or Python's names."""
     match node:
         case ast.Import([alias]):
             return alias.name
@@ -307,14 +308,14 @@ def _subject(node: ast.stmt) -> str:
 
 
 def _unless_builtin(value: ast.expr | None) -> str:
-    """The text of an expression but for one of Python's own functions and classes."""
+    """The text of an expression, unless one of Python's own functions and classes."""
     text = ast.unparse(value) if value else ""
     return "" if hasattr(builtins, text.partition("(")[0]) else text
 
 
 def _methods_of(node: ast.AST) -> tuple[str, ...]:
-    """``add`` or ``radd`` for an expression of one sign, ``len`` for a call of that; ``iadd``, and
-    ``add`` where that is not there, for a statement; nothing for another, or numbers alone."""
+    """``add`` or ``radd`` for an expression with one sign, ``len`` for a call of that; ``iadd``, or
+    else ``add``, for a statement; empty for others, or only numbers."""
     match node:
         case ast.UnaryOp(op, operand):
             sides = [operand]

@@ -1,7 +1,7 @@
-"""Names as people paste them: from a profiler, a traceback, a debugger, a browser, the source.
+"""Names as users paste them: from a profiler, a traceback, a debugger, a browser, the source.
 
-``parse_name`` knows spellings, not operators: it says what a text can mean, best
-first, and whoever holds the index tries that in order.
+``parse_name`` knows spellings, not operators: it lists possible meanings, best first, for a lookup
+in the index.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from indexes.queries.naming.spelled_python import (
 
 
 def parse_name(text: str) -> NameQuery:
-    """What ``text`` can mean. Never fails: what has no known spelling is a symbol to try."""
+    """The possible meanings of ``text``. Never fails: an unknown spelling is a symbol."""
     name = _unwrap(text)
     for recognise in _RECOGNISERS:
         if query := recognise(text, name):
@@ -52,17 +52,17 @@ _TRACEBACK_HEAD = "Traceback (most recent call last)"
 _ENCLOSED = regex(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|<[^<>]*>")
 _PLAIN_WORD = regex(r"[A-Za-z][a-z']*[,.!;]?\Z")
 _PROSE = 4
-"""Plain words, outside of brackets and quotes, that no spelling of a name has."""
+"""Words outside brackets and quotes, which no name has."""
 
 
 def _error(raw: str, name: str) -> NameQuery | None:
-    """A traceback, or a line that begins with the class of an exception."""
+    """A traceback, or a line beginning with an exception class."""
     is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.match(raw)
     return NameQuery(raw, "text", name) if is_error else None
 
 
 def _message(raw: str, name: str) -> NameQuery | None:
-    """A message, though it may begin with a name."""
+    """A message, even if it begins with a name."""
     return NameQuery(raw, "text", name) if _is_said(raw) else None
 
 
@@ -106,7 +106,7 @@ _INSIDE = (
 
 
 def _inside(raw: str, name: str) -> NameQuery | None:
-    """The symbol that an error says is missing, the variable that is set to a value: itself."""
+    """The missing symbol in an error, or the variable in an assignment."""
     text = raw.strip()
     found = next(filter(None, (form.search(text) for form in _INSIDE)), None)
     if found is None:
@@ -132,17 +132,16 @@ _FORMS = (
     regex(r"\ACMake (?:Error|Warning)[^\n]* at (\S+:\d+)"),
     regex(r"\A([\w./-]*(?:CMakeLists\.txt|\.cmake):\d+) \(\w+\):?\Z"),
 )
-"""What a name stands in, as objects are printed and lines are written."""
+"""Notations around a name: printed objects and lines of code."""
 _ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
 _FRAME = regex(
     r"(?:(?:frame )?#\d+:?|=+\s+Host Frame:)\s*(?:0x[0-9a-f]+ in )?(?P<name>\S.*?)"
     r"(?:(?<=\))(?: const)? ?\(.*\))?(?:\s\+\s0x[0-9a-f]+.*|\s\[0x[0-9a-f]+\].*)?"
     r"(?:\s(?:at|from)\s(?P<place>\S+))?\Z"
 )
-"""A line of a C++ stack, as c10, gdb and compute-sanitizer print it: gdb behind the parameters
-those of the call."""
+"""A line of a C++ stack by c10, gdb or compute-sanitizer; gdb adds arguments behind parameters."""
 _NAMELESS = regex(r"(?:[\w:]*::)?(?:operator\(\)|<.*>|_FUN)(?:\(.*)?\Z")
-"""A function of a frame that only its place tells."""
+"""A frame's function with only a place."""
 _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
@@ -185,7 +184,7 @@ def _operator(raw: str, name: str) -> NameQuery | None:
 
 
 def _in_graph(raw: str, name: str) -> NameQuery | None:
-    """An operator somewhere in a line, as TorchScript prints a graph."""
+    """An operator within a line of a printed TorchScript graph."""
     found = _IN_GRAPH.search(name) if has_words(name) and not SENTENCE.search(name) else None
     return _operator(raw, found[1]) if found else None
 

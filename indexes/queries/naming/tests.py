@@ -1,5 +1,5 @@
-"""Names of tests as unittest, pytest and CI print them: those that files write, and those that
-PyTorch makes of them, with the device, the dtype and the operator at their end."""
+"""Names of tests as unittest, pytest and CI print them: written ones, and those made from them with
+device, dtype and operator at the end."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _MOST = 12
 
 
 class _Asked(NamedTuple):
-    """What was printed of a test; empty where it does not say."""
+    """The parts of a printed test name; empty if not given."""
 
     test: str
     cls: str
     file: str
 
     def fits(self, found: Found) -> bool:
-        """Whether a test has this class, as it is or with a device behind it, and this file."""
+        """Whether a test is in this class, possibly with a device suffix, and in this file."""
         path, fact = found
         owner = fact.symbol.rpartition(".")[0].rpartition(".")[2]
         is_class = not self.cls or self.cls == owner or self.cls[len(owner) :].isupper()
@@ -42,13 +42,13 @@ class _Asked(NamedTuple):
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The test of a name that says its class or its file; of a bare name, ``find_bare``."""
+    """The test of a name with class or file; for a bare name ``find_bare``."""
     asked = _asked(query.raw)
     return _find(asked, index) if asked and (asked.cls or asked.file) else None
 
 
 def find_bare(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``test_out_add_cpu_float32``: the test that it is, or that it is made of."""
+    """The test of ``test_out_add_cpu_float32``, or the one it is made from."""
     asked = _asked(query.raw)
     return _find(asked, index) if asked else None
 
@@ -81,7 +81,7 @@ def _find(asked: _Asked, index: IndexedTree) -> NameMatch | None:
 
 
 def _classes(asked: _Asked, index: IndexedTree) -> list[Found]:
-    """The classes of a printed name, in the file that is named; those for a device are made."""
+    """The classes of a printed name, in the given file; device suffixes are generated."""
     names = dict.fromkeys((asked.cls, asked.cls.rstrip(ascii_uppercase))) if asked.cls else ()
     named = (classes_named(index.facts.store, name) for name in names if name)
     found = next(filter(None, named), [])
@@ -98,7 +98,6 @@ def _match(found: list[Found], made: str, index: IndexedTree) -> NameMatch:
 
 
 def _is(test: str, found: Found) -> bool:
-    """Whether a printed name is a test's, or begins with it."""
     nested = "test" in found[1].symbol.rpartition(".")[0]
     return f"{test}_".startswith(f"{_last(found)}_") and not nested
 
@@ -108,18 +107,17 @@ def _last(found: Found) -> str:
 
 
 def _in_file(found: Iterable[Found], asked: _Asked) -> list[Found]:
-    """Those in the file that is named, whose class another one takes its tests from."""
+    """Tests in the given file, or in one from which another takes its tests."""
     return [one for one in found if asked.file and asked._replace(cls="").fits(one)]
 
 
 def _is_made(found: Found, rest: str, index: IndexedTree) -> bool:
-    """Whether other tests are made of one: for devices, or for what a decorator lists."""
+    """Whether other tests are made from it: for devices, or by a decorator."""
     devices = {name.lower() for name in index.dispatch.keys.backends}
     return bool(_MAKES.search(_above(found, index))) or not devices.isdisjoint(rest.split("_"))
 
 
 def _above(found: Found, index: IndexedTree) -> str:
-    """The lines of the decorators of a test."""
     path, fact = found
     lines = index.read(path).split("\n")[: fact.line - 1]
     return "\n".join(lines[-_ABOVE:]).rpartition("\n\n")[2]
@@ -136,7 +134,7 @@ def _hit(found: Found) -> Hit:
 
 
 def _of_class(asked: _Asked, found: list[Found], index: IndexedTree) -> NameMatch | None:
-    """A test that the body of its class assigns; else the class, which a program gives tests."""
+    """A test assigned in a class body; else the class."""
     hits = [Hit("class", fact.symbol, Location(path, fact.line)) for path, fact in found]
     assigned = re.compile(rf"^[ \t]+{asked.test}[ \t]*=", re.MULTILINE)
     for path, _ in found:
@@ -149,7 +147,7 @@ def _of_class(asked: _Asked, found: list[Found], index: IndexedTree) -> NameMatc
 
 
 def _opinfos(rest: str, index: IndexedTree) -> Iterator[Hit]:
-    """The OpInfo that a made test runs: of those whose name it goes on with, the longest."""
+    """The OpInfo of a made test: the longest matching name."""
     from indexes.queries.operator_tests import formatted_name
 
     rows = StoredPython(index.facts.store).of_kinds("opinfo")

@@ -1,5 +1,5 @@
-"""Names that nothing defines: options of a build, what ``#if`` asks for, words that code compares a
-text with, kinds of nodes in TorchScript, and literals: rows of a profile, modes, back ends."""
+"""Names without a definition: build options, ``#if`` conditions, words compared with texts,
+TorchScript node kinds, and literals: rows of profiles, modes, backends."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ASKED = (
     r"|(?:[=!]=|\bcompare\s*\()\s*\"%s\""
 )
 _READS = 40
-"""Lines that are listed of those that ask for a name."""
+"""Most lines listed."""
 
 
 def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``USE_MKLDNN``, ``max_split_size_mb``, ``aot_graphs`` and ``QuantizedConvReLU2d``: where an
-    option is declared, where it is asked for, and what else says this word as a text."""
+    option is declared, where it is read, and other occurrences as a text."""
     name = query.base
     if not name.isidentifier() or (name.islower() and "_" not in name.strip("_")):
         return _find_command(name, index)
@@ -46,7 +46,7 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def _find_command(name: str, index: IndexedTree) -> NameMatch | None:
-    """``torchrun``, for which an entry point of the package stands."""
+    """``torchrun``: an entry point of the package."""
     command = rf"[\"']?{name}[\"']?[ ]*=[ ]*[\"']?([\w.]+):(\w+)"
     paths = ("setup.py", "pyproject.toml") if name.isidentifier() else ()
     for place, found, _ in code_lines(paths, command, [name], index):
@@ -63,8 +63,8 @@ _NOT_DEFINED = "no definition has this name; these lines write it"
 
 
 def find_row(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``Optimizer.step#SGD.step``, ``ProfilerStep*`` and ``<eval_with_key>.3``: names of rows of a
-    profile and of generated files, by the literals that they begin with."""
+    """Names in profiles and of generated files, ``Optimizer.step#SGD.step``, ``ProfilerStep*`` and
+    ``<eval_with_key>.3``, by the literals that they begin with."""
     found = _ROW.fullmatch(query.raw.strip())
     if found is None:
         return None
@@ -76,8 +76,8 @@ _ROW = regex(r"([^\s#*]{4,}?)(#|\*\Z|(?<=>)\.(?=\d+\Z))\S*")
 
 
 def find_beginning(name: str, query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``__resume_at`` of ``__resume_at_164_2``, ``torch_dynamo_resume_in`` of the name of what goes
-    on in a function, ``arg`` of ``arg0_1``: the lines that say the most of how a name begins."""
+    """Lines with the longest beginning of a generated name: ``__resume_at`` for
+    ``__resume_at_164_2``, ``arg`` for ``arg0_1``."""
     words = name.split("_")
     begins = [name] if len(name) > 2 else []
     begins += ("_".join(words[:end]) for end in range(len(words) - 1, _WORDS - 1, -1))
@@ -94,9 +94,9 @@ _LONG, _WORDS = 7, 3
 
 
 def find_literal(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``nccl:all_reduce``, ``max-autotune`` and ``prim::If``: the lines that say exactly this, or
-    the schema of an operator of this name; of a node of TorchScript those that declare its kind
-    and that handle it."""
+    """``nccl:all_reduce``, ``max-autotune`` and ``prim::If``: the lines with exactly this literal,
+    or the schema of this operator; for a TorchScript node the lines that declare and handle its
+    kind."""
     name = query.raw.strip("\"' ")
     if name.isidentifier() or len(name) < _SHORTEST or "\n" in name:
         return None
@@ -114,8 +114,7 @@ _COMMAND_LINE = regex(r"--([a-zA-Z][\w-]*)")
 
 
 def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``tl.load`` and ``np.dot``: names of another package, by the name under which the tree
-    imports that; the lines of it that write them."""
+    """Names of another package, ``tl.load`` and ``np.dot``: the lines with its import name."""
     name = query.paths[-1] if query.paths else ""
     owner, _, last = name.partition(".")
     module = StoredPython(index.facts.store).imported_as(owner)
@@ -134,7 +133,7 @@ _FEW = 5
 
 
 def find_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A line of code that begins as no message does; an assignment that calls nothing by name."""
+    """A line of code by its beginning; an assignment that calls nothing by name."""
     line = query.raw.strip()
     is_code = _STATEMENT.match(line) or (query.kind == "text" and _ASSIGNMENT.match(line))
     return find_line(query, index) if is_code else None
@@ -147,7 +146,7 @@ _STATEMENT = regex(
 
 
 def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``raise e.remove_dynamo_frames() from None``: a line of code, as tracebacks show it."""
+    """A line of code as tracebacks print it: ``raise e.remove_dynamo_frames() from None``."""
     line = query.raw.strip()
     if "\n" in line or len(line) < _LINE or not _CODE.search(line):
         return None
@@ -167,8 +166,7 @@ _SHORTEST = 4
 def _said(
     literal: str, words: Sequence[str], query: NameQuery, index: IndexedTree
 ) -> NameMatch | None:
-    """The lines that say a literal, in the files that have one of the words that it begins with,
-    those of the kinds of nodes first."""
+    """The lines with a literal, in files with one of its first words, node kinds first."""
     name = query.raw.strip()
     is_indexed = all(map(_INDEXED.fullmatch, words))
     paths = StoredPython(index.facts.store).saying(*words) if is_indexed else _code(index)
@@ -182,8 +180,8 @@ _INDEXED = regex(r"\w[\w.:-]*")
 
 
 def _rank(hit: Hit) -> tuple[bool, bool, bool, bool]:
-    """Kinds of nodes and what handles them first, what ``#if`` asks for, then what says a text,
-    then what looks for it."""
+    """Sort key: node kinds and their handlers, then ``#if`` conditions, then assignments, then
+    comparisons."""
     is_kind = hit.detail.startswith(("_(", "case "))
     is_test, is_asked = "/testing/" in hit.location.path, bool(_ASKS.search(hit.detail))
     return not is_kind, is_test, not is_asked, bool(_LOOKED_FOR.search(hit.detail))
@@ -193,8 +191,8 @@ _LOOKED_FOR = regex(r"startswith|\b(?:if|in)\b")
 
 
 def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
-    """The lines of CMake that declare an option; those that set it where none does, else those
-    that ask for it there and in what starts the build."""
+    """The lines of CMake that declare an option; else those that set it, else those that read it
+    there and in build scripts."""
     files = ["CMakeLists.txt", *(f"cmake/{one}" for one in index.source.listed("cmake"))]
     files = [path for path in files if path.endswith(_CMAKE)]
     programs = ["setup.py", "pyproject.toml", *_started(index)]
@@ -215,12 +213,10 @@ _BUILT = (
     r"(?im)^(?![ \t]*\#)[^\n\"']*(?:\$(?:ENV)?\{|\b(?:els)?if[^\n\"']*?[( ])%s\b[^\n]*"
     r"|^(?![ \t]*\#)[^\n]*[\"']%s(?:[\"']|[ ]*=[ ]*[\w.]+:)[^\n]*"
 )
-"""What asks for a variable in CMake, and for one of the environment in a program; a command that
-an entry point defines."""
+"""Reads of variables in CMake and of the environment in programs; a command's entry point."""
 
 
 def _started(index: IndexedTree) -> list[str]:
-    """The programs by which ``setup.py`` configures a build."""
     listed = ((folder, one) for folder in _PROGRAMS for one in index.source.listed(folder))
     return [f"{folder}/{one}" for folder, one in listed if one.endswith(".py")]
 
@@ -235,8 +231,8 @@ def code_lines(
     index: IndexedTree,
     in_texts: bool = True,
 ) -> Iterator[tuple[Location, re.Match[str], str]]:
-    """The places in code where a pattern is, each with its line, in those of some files that have
-    one of the parts of it; unless ``in_texts``, none behind code on a line or in its texts."""
+    """The code lines that match a pattern, in files with one of its ``parts``; unless ``in_texts``,
+    without strings and trailing comments."""
     words, wanted = [part.encode() for part in parts], re.compile(pattern, re.MULTILINE)
     for path in paths:
         data = index.source.content(path)

@@ -1,6 +1,6 @@
-"""Variables of public interest: flags, environment variables, entries of configurations; and from a
-flag of Python to the C++ that asks it: ``torch._C._get_cudnn_allow_tf32``, the function that is
-bound under that name, the method of ``at::Context`` that it calls, and who else does."""
+"""Public variables: flags, environment variables, configuration entries; and the C++ code behind a
+Python flag: ``torch._C._get_cudnn_allow_tf32``, the bound function, the method of ``at::Context``
+it calls, and its other callers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BOUND_NAME = regex(r"torch\._C\.(_\w+)")
 _CONTEXT = regex(r"\bglobalContext\(\)\s*\.\s*(\w+)\(")
 _PROPERTY = "ContextProp("
 _BELOW = 6
-"""Lines behind a comparison with a name in which what is asked for stands."""
+"""Lines behind a comparison with a name that may hold the access."""
 
 
 def context_reads(flags: Iterable[Hit], index: IndexedTree) -> Iterator[Hit]:
-    """The methods of ``at::Context`` that say how flags are set, then the lines that ask them."""
+    """The methods of ``at::Context`` that get flags, then the lines that call them."""
     names = dict.fromkeys(name for flag in flags for name in _getters(flag, index))
     functions = _bound_to(names, index) if names else ()
     called = (method for one in functions for method in _CONTEXT.findall(_body(one, index)))
@@ -41,7 +41,7 @@ def context_reads(flags: Iterable[Hit], index: IndexedTree) -> Iterator[Hit]:
 
 
 def _getters(flag: Hit, index: IndexedTree) -> list[str]:
-    """The names in ``torch._C`` under which a flag is read and set."""
+    """The names in ``torch._C`` that read and set a flag."""
     lines = index.read(flag.location.path).split("\n")[flag.location.line - 1 :]
     own = flag.location.end_line - flag.location.line
     first, *below = lines[: 1 + max(_BELOW, own)]
@@ -52,7 +52,7 @@ def _getters(flag: Hit, index: IndexedTree) -> list[str]:
 
 
 def _bound_to(names: Iterable[str], index: IndexedTree) -> Iterator[Definition]:
-    """The C functions in tables of methods under some names."""
+    """The C functions of some names in method tables."""
     listed = "|".join(names)
     entry = rf'"(?:{listed})",\s*(?:castPyCFunctionWithKeywords\()?(\w+)'
     paths = index.facts.paths("cpp", "torch/csrc/%")
@@ -66,7 +66,7 @@ def _body(definition: Definition, index: IndexedTree) -> str:
 
 
 def _calls(methods: Sequence[str], index: IndexedTree) -> Iterator[Hit]:
-    """The lines of kernels that call methods; the index does not keep calls of so plain ones."""
+    """The lines of kernels that call methods; the index lacks calls of such common names."""
     word = rf"(?<=[.>])({'|'.join(methods)})\("
     for place, found, _ in code_lines(index.facts.paths("cpp", "aten/%"), word, methods, index):
         yield Hit("read", f"{found[1]}()", place)
@@ -74,12 +74,12 @@ def _calls(methods: Sequence[str], index: IndexedTree) -> Iterator[Hit]:
 
 _MOST = 200
 _READS = 40
-"""Lines that are listed of those that read a variable."""
+"""Most lines listed."""
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """Where a variable is defined, then where it is read, what C++ asks for a flag first, and
-    where it is set."""
+    """Where a variable is defined, then where it is read, C++ first for a flag, and where it is
+    set."""
     wanted = query.paths or (query.base,)
     named = Names(index.facts.store).variables(query.base, _MOST)
     found = [
@@ -117,8 +117,8 @@ def _c10_flags(name: str, index: IndexedTree) -> Iterator[Hit]:
 
 
 def _reads(found: Iterable[Hit], index: IndexedTree) -> list[Hit]:
-    """Lines of Python, and of C++ for what is defined there, that name a variable; an environment
-    variable's own lines are where it is read."""
+    """Lines of Python, and of C++ for definitions there, that name a variable; an environment
+    variable's own lines read it."""
     own = {(hit.location.path, hit.location.line) for hit in found}
     hits: list[Hit] = []
     for kind in ("python", "cpp"):
@@ -143,7 +143,7 @@ def _is_c10(hit: Hit) -> bool:
 
 
 def _expression(hit: Hit) -> str:
-    """What reads a variable: ``config.debug``, ``triton.cudagraphs``, ``cudnn.allow_tf32``."""
+    """The expression that reads a variable: ``config.debug``, ``cudnn.allow_tf32``."""
     if _is_c10(hit):
         return rf"\bFLAGS_{hit.name}\b"
     owner, _, name = hit.name.rpartition(".")

@@ -1,1 +1,1 @@
-"""The ways from operators to what computes them."""
+"""Routes: the paths from operators to what computes them."""

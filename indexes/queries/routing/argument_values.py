@@ -1,5 +1,5 @@
-"""What the arguments of functions are on a way: what calls give, what schemas say of those that
-nobody gives; and what short functions answer to them whose results decide a branch."""
+"""Values of arguments along a route: what calls pass, defaults from schemas, and the results of
+short functions that decide a branch."""
 
 from __future__ import annotations
 
@@ -31,51 +31,51 @@ COMPOSITE = (
     "CompositeImplicitAutograd",
 )
 _NAME = regex(r"\w+(?=\s*(?:=.*)?$)")
-"""The name of a parameter."""
 _VALUE = regex(r"\s*(?:true|false|-?\d+|[\w:]+::\w+)\s*$")
-"""What a template is given that is no type, or says so."""
+"""A template argument that is a value."""
 _LINEAR = "linalg"
-"""Of its operators, which take a matrix or batches of them, the usual case is a matrix."""
+"""Matrix operators, for which a single matrix is the usual case."""
 _LEFT_OUT = regex(
     r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b|(?:float|bool|Generator|Layout|Device|MemoryFormat)\?$"
 )
-"""Types of arguments that most callers leave out where they can."""
+"""Types of arguments that most callers omit if they can."""
 _TRAINS = ("train", "training")
-"""A flag that modules set, whose ``training`` is true until somebody evaluates."""
+"""A flag set by modules, whose ``training`` is True by default."""
 _CALLED = regex(r"(\w+)\s*\(")
 _DEEPEST = 4
-"""Functions that ask others which ask others."""
+"""Depth of functions that call each other for an answer."""
 _CALLS = frozenset(("call", "chooser", *TO_OPERATORS))
 _RETURNS = "returns"
 _FORMAT = "ChannelsLast"
-"""In which format inputs are is their owner's choice: no usual answer follows from it."""
+"""Memory formats depend on the caller, so that no usual answer follows."""
 _CUT = "..."
-"""The end of a condition that is not kept whole."""
+"""The end of a truncated condition."""
 _LITERALS = ("true", "false")
 _Values = Sequence[str | None]
 
 
 @dataclass(slots=True)
 class Walk:
-    """The cheapest ways found so far from one operator, for one device."""
+    """The cheapest paths found so far from one operator on one device."""
 
     device: str
     native: NativeFunction
     before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
     defaults: Defaults = ()
-    """What the operator's arguments are that nobody gives."""
+    """The values of arguments that are not passed."""
     base: dict[Node, str] = field(default_factory=dict)
-    """The name of the operator whose kernel a node is, by which its functions are often named."""
+    """The base name of the operator of a kernel, after which its functions are often named."""
     operator: dict[Node, str] = field(default_factory=dict)
     """The full name of that operator."""
     given: dict[tuple[Node, bool], Defaults] = field(default_factory=dict)
-    """What the arguments of functions are, as far as anybody asked; and what they always are."""
+    """The values of functions' arguments, as far as computed; the usual ones, and those that always
+    hold."""
     passed: dict[tuple[Node, bool], _Values] = field(default_factory=dict)
-    """What stubs are given, in order."""
+    """The arguments of stubs, in order."""
 
 
 class Given:
-    """Tells what arguments are."""
+    """Determines values of arguments."""
 
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
@@ -83,8 +83,8 @@ class Given:
         self.flags = self._answers.flags
 
     def inside(self, walk: Walk, caller: int, always: bool = False) -> Defaults:
-        """What a function on a way is given; ``always``, whatever a user gives the operator. If
-        not, also what those answer that it asks."""
+        """The values inside a function on a path; ``always``: those for any call of the operator.
+        Otherwise including results of functions that it calls."""
         node = Node("definition", caller, walk.device)
         if always:
             return self._of(walk, node, always) if node in walk.before else ()
@@ -92,11 +92,11 @@ class Given:
         return (*here, *self._answers.asked(caller, walk.device, here))
 
     def is_built(self, guard: str, device: str) -> bool | None:
-        """Whether a build for a device has what stands under a guard."""
+        """Whether a build for a device includes what stands under a guard."""
         return holds(guard or "true", device, self._answers.flags(guard, device))
 
     def passed_on(self, device: str, here: Defaults, edge: Edge, number: int) -> Defaults:
-        """What a function is given to which the call of a function or of its operator leads."""
+        """The arguments of the function that a call, possibly of an operator, leads to."""
         values = self._values(device, here, edge)
         if values is None:
             return here
@@ -113,7 +113,7 @@ class Given:
         return walk.given[node, always]
 
     def _behind(self, walk: Walk, upper: Node, step: Step, always: bool) -> Defaults:
-        """What is given where a step leads."""
+        """The values behind a step."""
         here = self._bound(walk.device, self._of(walk, upper, always), step)
         lower, why = step.lower, step.why
         if isinstance(why, Edge):
@@ -128,7 +128,7 @@ class Given:
         return _renamed(here, native, self._names(lower)) if native else here
 
     def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
-        """What is known where a step leads to a template: ``f<true>`` binds its ``bool ReLU``."""
+        """Values of a template's parameters: ``f<true>`` sets its ``bool ReLU``."""
         known = self.facts.by_id(step.lower.what) if isinstance(step.lower.what, int) else None
         if known is None or not known.definition.bound:
             return here
@@ -145,7 +145,7 @@ class Given:
         return _assigned(here, (own or of_class).split(","), values)
 
     def _values(self, device: str, here: Defaults, edge: Edge) -> tuple[Call, _Values] | None:
-        """What a call gives; None where that is not known."""
+        """The arguments of a call; None if unknown."""
         call = self._site(edge) if not edge.macro and edge.kind != "functor" else None
         marks = arguments_of(call) if call else None
         if call is None or marks is None or call.kind == "name":
@@ -155,14 +155,14 @@ class Given:
         return call, values + [None] * (len(marks) - len(values))
 
     def _called(self, here: Defaults, lower: Node, call: Call, values: _Values) -> Defaults:
-        """What is known where a call leads."""
+        """The values behind a call."""
         if lower.kind == "definition":
             return _assigned(here, self._names(lower), values)
         native = self.facts.native(str(lower.what)) if lower.kind == "operator" else None
         return _operator_defaults(here, native, call, values) if native else here
 
     def _site(self, edge: Edge) -> Call | None:
-        """The call that an edge is; None where several may be."""
+        """The call of an edge; None if several are possible."""
         caller, name = self.facts.by_id(edge.caller), edge.symbol.rpartition("::")[2]
         sites = self.facts.sites(caller) if caller else ()
         place = (name, edge.line, edge.branch)
@@ -170,15 +170,14 @@ class Given:
         return found[0] if len({(one.arguments, one.given) for one in found}) == 1 else None
 
     def _names(self, node: Node) -> list[str]:
-        """What a function calls its parameters."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
         parts = split_outside(known.definition.parameters, angles=True) if known else ()
         return [found[0] if (found := _NAME.search(one)) else "" for one in parts]
 
 
 def _assigned(here: Defaults, names: Sequence[str], values: _Values) -> Defaults:
-    """What parameters are that are given some values; other names are as they were, and so is what
-    is given an expression: mostly that converts what bore the name before."""
+    """Parameters with their new values. Other names keep theirs, and so does one that is passed an
+    expression, which is mostly a conversion of it."""
     given = {n: value for n, value in zip(names, values, strict=False) if value is not None}
     kept = [one for one in here if one[0].removesuffix("?") not in given]
     return (*kept, *(pair for name, value in given.items() for pair in _with_presence(name, value)))
@@ -192,7 +191,7 @@ def _with_presence(name: str, value: str) -> Iterator[tuple[str, str]]:
 def _operator_defaults(
     here: Defaults, native: NativeFunction, call: Call, values: _Values
 ) -> Defaults:
-    """What an operator is given; what its call leaves out is as the schema says."""
+    """The arguments of an operator's call; omitted ones have the schema's defaults."""
     ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
     found = list(_assigned(here, [one.name for one in ordered], values))
     for one in ordered[len(values) :]:
@@ -202,7 +201,7 @@ def _operator_defaults(
 
 
 def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> Defaults:
-    """What the kernel of an operator is given, under the names that it has for it."""
+    """The arguments of an operator under its kernel's names."""
     given = dict(here)
     arguments = parse_schema(native.schema).arguments
     pairs = [(one.name, name) for one, name in zip(arguments, names, strict=False)]
@@ -211,8 +210,8 @@ def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> De
 
 
 def defaults_of(native: NativeFunction) -> Defaults:
-    """What an operator's arguments are that a user does not give, and whether numbers and types
-    that it can do without are given, and what it writes into."""
+    """The defaults of an operator's arguments, and whether optional numbers, types and outputs are
+    usually passed."""
     schema = parse_schema(native.schema)
     scalars = [one for one in schema.arguments if one.type == "Scalar?"]
     single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
@@ -230,7 +229,7 @@ def defaults_of(native: NativeFunction) -> Defaults:
 
 
 class Answers:
-    """Evaluates functions that answer by a word. Answers are kept while it lives."""
+    """Evaluates functions with a single-word result, with caches."""
 
     def __init__(self, facts: Lookup, given: Given) -> None:
         self.facts = facts
@@ -240,7 +239,7 @@ class Answers:
         self._depth = 0
 
     def _find_answers(self, caller: int, device: str, here: Defaults) -> Defaults:
-        """What those answer that a body asks, where its arguments have some values."""
+        """The results of functions in a body's conditions, for given values of arguments."""
         if self._depth >= _DEEPEST:
             return ()
         self._depth += 1
@@ -253,7 +252,7 @@ class Answers:
         return found
 
     def _find_asking(self, caller: int) -> Sequence[tuple[str, Sequence[Edge]]]:
-        """The functions that the conditions of a body ask, by their names."""
+        """The functions called in a body's conditions, by name."""
         branches = self.facts.branches(caller)
         names = {name for one in branches for name in _CALLED.findall(f"{one.text} {one.means}")}
         edges: dict[str, list[Edge]] = {name: [] for name in names if name in self.facts.flags}
@@ -264,7 +263,7 @@ class Answers:
         return tuple(edges.items())
 
     def flags(self, text: str, device: str) -> Defaults:
-        """What macros are that a text names: those that the tree defines as true or false."""
+        """The values of macros in a text that the tree defines as true or false."""
         named = ((name, self._flag(name, device)) for name in _CALLED.findall(text))
         return tuple((answer_of(name), value) for name, value in named if value is not None)
 
@@ -277,14 +276,14 @@ class Answers:
         return next(map(str, kept), None)
 
     def _joint(self, edges: Sequence[Edge], device: str, here: Defaults) -> str | None:
-        """What all that a name may mean answer; None where that is not the same."""
+        """The common result of all functions that a name can mean; None if they differ."""
         answers = {
             self._of(known, edge, device, here) for edge, known in self._targets(edges, device)
         }
         return answers.pop() if len(answers) == 1 else None
 
     def _targets(self, edges: Sequence[Edge], device: str) -> Iterator[tuple[Edge, Known]]:
-        """The functions to which edges lead, those of operators for a device."""
+        """The functions of edges; of operators those for a device."""
         for edge in edges:
             numbers = [edge.target] if isinstance(edge.target, int) else []
             if edge.kind in TO_OPERATORS:
@@ -298,7 +297,7 @@ class Answers:
                     yield edge, known
 
     def _of(self, known: Known, edge: Edge, device: str, here: Defaults) -> str | None:
-        """What a function answers where a call leads to it."""
+        """The result of a function at a call."""
         given = self.given.passed_on(device, here, edge, known.id)
         if any(_FORMAT in (value or "") for _, value in given):
             return None
@@ -317,7 +316,7 @@ class Answers:
         return found.pop() if len(found) == 1 else None
 
     def _enclosing_choices(self, known: Known, number: int) -> Iterator[Choice]:
-        """The conditions under which a function returns."""
+        """The conditions around a function's return."""
         while number:
             one = self.facts.branches(known.id)[number - 1]
             yield Choice(one.text, one.arm, Location("", one.line), one.means)
@@ -325,12 +324,12 @@ class Answers:
 
 
 def without_answers(given: Defaults) -> Defaults:
-    """What arguments are, whatever functions answer."""
+    """The values of arguments alone, without results of functions."""
     return tuple(one for one in given if not one[0].endswith(answer_of("")))
 
 
 def _value(text: str, device: str, given: Defaults) -> str | None:
-    """What an expression is; of a body's own name that is not known its letters tell nothing."""
+    """The value of an expression. The spelling of a body's own unknown name says nothing."""
     is_local = text.isidentifier() and text not in _LITERALS
     held = None if is_local else holds(text, device, given)
     return value_of(text, device, given) if held is None else str(held)

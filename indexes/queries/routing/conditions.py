@@ -1,6 +1,6 @@
-"""What is known of conditions on a way: what the order of a body tells, where the last step writes
-what is given back; what it costs that an arm is taken; and what the names of operators, functions,
-classes and stubs tell of each other."""
+"""Conditions on a route: what a body's order shows, where the last step writes the result; the cost
+of taking a branch; and what names of operators, functions, classes and stubs say about each
+other."""
 
 from __future__ import annotations
 
@@ -31,37 +31,36 @@ _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 OTHER = {"then": "else", "else": "then"}
 Arms = frozenset[tuple[str, str]]
-"""Texts of conditions, each with the arm that is taken."""
+"""Conditions, each with the branch taken."""
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
 _OBJECTS = frozenset(("graph", "metal"))
-"""What is set up step by step on objects: the last message to one is no step of its own."""
+"""Objects that are set up by several messages: the last one is no step of its own."""
 _EARLIER = 1.0
-"""What it costs that something else computes afterwards in the same body."""
+"""The cost if something else computes later in the same body."""
 _BEFORE = 0.05
-"""What each costs that follows: of what costs the same the last is the answer."""
+"""The cost for each later call, so that the last of equals wins."""
 
 _WARNS = "TORCH_WARN"
 _LINE = attrgetter("line")
 UNUSUAL = 15.0
 REFUSED = 8.0
-"""What a condition costs that does not hold by what the functions answer that it asks."""
+"""The cost of a condition that is false by the results of functions it calls."""
 _UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
-"""What a condition costs of which nothing is known; one of a single value is like a case."""
+"""The cost of an unknown condition; one of a single value is like a case."""
 _BESIDE_USUAL = 2.0
-"""What another case of a switch costs more, of which one is known to hold on the device."""
+"""The extra cost of another case if one is known to hold on the device."""
 _CASE = 1.0
-"""What the case of a switch costs that holds on the device."""
+"""The cost of the case that holds on the device."""
 _LATER = 2.0
-"""What each value costs that is tried before the case of another."""
+"""The cost for each value tried before a case."""
 _FALLBACK = "slow"
-"""How PyTorch calls what runs where no library does: ``ConvBackend::SlowTranspose2d``."""
+"""PyTorch's names for what runs without a library: ``ConvBackend::SlowTranspose2d``."""
 _CAPITALISED = regex(r"[A-Z][a-z]+")
-"""The words of ``SlowTranspose2d``."""
 _WORDS = regex(r"[a-z]{6,}")
 
 
 class Order:
-    """Reads bodies in their order. Answers are kept while it lives."""
+    """Compares positions in bodies, with caches."""
 
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
@@ -70,15 +69,15 @@ class Order:
         self._warned = lru_cache(1024)(self._find_warned)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
-        """The conditions that an edge is passed under; of what a macro holds, for launches alone.
-        A macro that is written in a case of a switch is written in the others too."""
+        """The conditions of an edge. Those inside a macro count for launches only. A macro used in
+        one case of a switch is used in the others too."""
         if not edge.branch or (edge.macro and edge.kind != "launch"):
             return ()
         found = self.facts.conditions(edge)
         return found[:-1] if edge.macro and found[-1].arm == "case" else found
 
     def price(self, edge: Edge, device: str, defaults: Defaults) -> float:
-        """What it costs that something else computes after an edge wherever this one is passed."""
+        """The cost if something else computes after an edge, wherever that is passed."""
         computing, calls = self._parts(edge.caller)
         if edge in computing:
             after = sum(self._follows(one, edge, device, defaults) for one in computing)
@@ -89,13 +88,13 @@ class Order:
         return _BEFORE * any(self._leads(one, device) for one in later)
 
     def later(self, edge: Edge, device: str, defaults: Defaults) -> Iterator[Edge]:
-        """What a body calls after an edge wherever this one is passed."""
+        """What a body calls after an edge, wherever that is passed."""
         calls = self._parts(edge.caller)[1]
         below = calls[bisect_right(calls, edge.line, key=_LINE) :]
         return (one for one in below if self._follows(one, edge, device, defaults))
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
-        """Whether a body computes in several steps, one after another, of which an edge is one."""
+        """Whether an edge is one of several computing steps in sequence."""
         computing, calls = self._parts(edge.caller)
         if edge not in computing:
             return False
@@ -106,7 +105,7 @@ class Order:
         )
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
-        """What of a body computes, and what it calls else."""
+        """The computing and other calls of a body."""
         known = self.facts.by_id(caller)
         found = self.works.computing_edges(known) if known else []
         computing = [edge for edge, kind in found if kind not in _OBJECTS]
@@ -116,13 +115,13 @@ class Order:
         return computing, sorted((one for one in others if one not in computing), key=_LINE)
 
     def _is_given_kernel(self, edge: Edge) -> bool:
-        """Whether a ``__global__`` function is given to what launches it, in any case."""
+        """Whether a ``__global__`` function is always passed to what launches it."""
         given = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
         is_given = edge.kind == "passed" and not edge.branch
         return is_given and given is not None and given.definition.cuda_global
 
     def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
-        """Whether an edge is passed after another, wherever that is, in the usual case."""
+        """Whether an edge follows another one in the usual case, wherever that is passed."""
         if later.line <= edge.line or later.symbol == edge.symbol or later.macro or edge.macro:
             return False
         here = {(one.text, one.arm) for one in self.choices(edge)}
@@ -137,20 +136,20 @@ class Order:
         return kind is not None and self.works.leads(Node(kind, edge.target, device))
 
     def warns(self, choice: Choice, caller: int) -> bool:
-        """Whether a body warns of that an arm is taken: that is not the usual case."""
+        """Whether a body warns when it takes a branch, which is not usual then."""
         return choice.arm != "otherwise" and choice in self._warned(caller)
 
     def _find_warned(self, caller: int) -> frozenset[Choice]:
-        """The arms in which a body warns, but for those of which the others warn too."""
+        """The branches in which a body warns, unless the others warn too."""
         edges = (one for one in self.facts.edges(caller) if one.symbol.startswith(_WARNS))
         found = {arms[-1] for one in edges if (arms := self.choices(one))}
         often = Counter(one.text for one in found)
         return frozenset(one for one in found if often[one.text] == 1)
 
     def likeness(self, choice: Choice, caller: int) -> str:
-        """The arm that one is like of which nothing is known: of one value or few, a case; but
-        where more is made for that value than for all others, as for the softmax of the last
-        dimension, it is the usual one."""
+        """The kind of branch that an unknown condition resembles: one for a single value or few
+        elements is a case; but if more is done for that value than for all others, as for softmax
+        over the last dimension, it is the usual one."""
         if not is_of_one_value(choice):
             return "case" if is_of_few(choice) else choice.arm
         computing = self._parts(caller)[0]
@@ -161,8 +160,7 @@ class Order:
         return "case" if choice.arm == "then" else choice.arm
 
     def is_specialised(self, edge: Edge) -> bool:
-        """Whether a function is that of a class for one type alone: C++ wants the template before
-        its specialisations."""
+        """Whether a function is of a class specialized for one type; C++ prefers the template."""
         edges = self.facts.edges(edge.caller) if edge.kind == "functor" else ()
         same = {one.target for one in edges if (one.line, one.symbol) == (edge.line, edge.symbol)}
         found = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
@@ -171,7 +169,6 @@ class Order:
 
 
 def _is_before(one: Definition, other: Definition) -> bool:
-    """Whether a method stands in front of one of the same class with the same parameters."""
     if (one.scope, one.parameters) != (other.scope, other.parameters):
         return False
     place, later = one.location, other.location
@@ -179,7 +176,7 @@ def _is_before(one: Definition, other: Definition) -> bool:
 
 
 class Conditions:
-    """Tells what conditions cost. Answers are kept while it lives."""
+    """Determines the costs of conditions, with caches."""
 
     def __init__(self, facts: Lookup, order: Order, given: Given) -> None:
         self.facts = facts
@@ -208,24 +205,23 @@ class Conditions:
         return 0.0 if usual else UNUSUAL
 
     def _rank(self, choice: Choice) -> int | None:
-        """The place of a case's value in the tree's own list of them, which says what is tried
-        first; None for one that no list has."""
+        """The place of a case's value in the tree's list of them, which is the order of trying;
+        None without a list."""
         labels = choice.text.partition(" case ")[2].split(", ") if choice.arm == "case" else ()
         parts = (label.rpartition("::") for label in labels)
         orders = ((self.facts.orders.get(p.rpartition("::")[2], ()), name) for p, _, name in parts)
         return min((order.index(name) for order, name in orders if name in order), default=None)
 
     def _is_beside(self, choice: Choice, caller: int, is_one: Callable[[Choice], object]) -> bool:
-        """Whether another case of the same switch is one of some kind."""
+        """Whether another case of the same switch satisfies ``is_one``."""
         cases = [one for one in self.facts.branches(caller) if one.arm == choice.arm == "case"]
         head = choice.text.partition(" case ")[0]
         same = (one for one in cases if one.text.partition(" case ")[0] == head)
         return any(is_one(Choice(one.text, one.arm, Location("", one.line))) for one in same)
 
     def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:
-        """Whether an arm is taken that depends on a flag which bears an operator's name, as
-        ``LogSoftMax`` does: it is set for that operator, be it on the way alone. None for another
-        condition."""
+        """Whether a branch is taken by a flag named after an operator on the route, as
+        ``LogSoftMax``; None for another condition."""
         name, wanted = flag_of(choice) or ("", False)
         named = self.facts.overloads(self._flags[name]) if name in self._flags else ()
         if not named or self.facts.works.answers_alone(named[0].full_name):
@@ -235,7 +231,7 @@ class Conditions:
 
     @cached_property
     def _flags(self) -> dict[str, str]:
-        """What flags are called that bear the names of operators, of several words."""
+        """The names of flags named after operators with several words."""
         return {_plain(one): one for one in self.facts.bases if "_" in one.strip("_")}
 
     def _is_asked(self, choice: Choice, walk: Walk) -> bool:
@@ -248,7 +244,7 @@ class Conditions:
 
 
 def _labels(choice: Choice) -> int:
-    """How many values lead to an arm; of a switch several may, but for those of fallbacks."""
+    """The number of values that lead to a branch; labels of fallbacks in a switch do not count."""
     labels = choice.text.partition(" case ")[2].lower().split(", ")
     return max(sum(_FALLBACK not in one for one in labels), 1)
 
@@ -264,41 +260,41 @@ _HELPER = regex(
     r"|allocate|init|assert|warn|to|convert|will|unpack)_"
 )
 _SHORTEST = 3
-"""Letters of a name by which functions are known to be of an operator."""
+"""Fewest letters of a name that shows a function to be an operator's."""
 _FORM = regex(r"(\w+?)_?([123])d")
 _WORDS = regex(r"[a-z]{6,}")
 
 
 def words_in(scope: str, name: str) -> int:
-    """How many words of an operator's name the class has whose method is called."""
+    """The number of words of an operator's name in the class of a called method."""
     owner = scope.rpartition("::")[2].lower()
     return sum(word in owner for word in _WORDS.findall(name))
 
 
 _VALUES = regex(r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$")
-"""The parameters of a function that is given single values."""
+"""Parameters of a function of single values."""
 _PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)")
-"""In the name of what lays a matrix out for a library: others use that."""
+"""In names of functions that lay out matrices for a library."""
 
 
 def is_of_values(known: Known) -> bool:
-    """Whether a function is given single values alone."""
+    """Whether a function takes only single values."""
     return bool(_VALUES.match(known.definition.parameters))
 
 
 def is_packing(name: str) -> bool:
-    """Whether what bears a name lays matrices out for a library."""
+    """Whether a function lays out matrices for a library, by its name."""
     return bool(_PACKS.search(name))
 
 
 def is_helper(name: str) -> bool:
-    """Whether a function prepares, by its name: ``get_buffer``, ``set_result``."""
+    """Whether a function prepares something, by its name: ``get_buffer``, ``set_result``."""
     return bool(_HELPER.match(name))
 
 
 def form_of(name: str, asked: str) -> str:
-    """For how many dimensions an operator is a form of the one that is asked for, as
-    ``grid_sampler_2d`` is of ``grid_sampler``; empty for another."""
+    """The number of dimensions for which an operator is a form of another one, as
+    ``grid_sampler_2d`` of ``grid_sampler``; empty if it is none."""
     found = _FORM.fullmatch(name.partition(".")[0])
     return found[2] if found and found[1].strip("_") == asked.strip("_") else ""
 
@@ -323,17 +319,17 @@ def is_of_operator(known: Known, base: str) -> bool:
 
 
 _NAMED = 0.5
-"""What it is worth that what is launched is named after the operator."""
+"""The bonus if a launched function is named after the operator."""
 _OVERLOAD = 0.1
-"""What it is worth that it is named after the overload too: ``bitwise_and_tensor``."""
+"""The bonus if it is also named after the overload: ``bitwise_and_tensor``."""
 _WORD = 0.05
-"""What each word of the operator's name is worth."""
+"""The bonus for each word of the operator's name."""
 _SHARED = 0.2
-"""What a kernel costs that a header has for all: one of the operator's own is given to it."""
+"""The cost of a header's shared kernel, which takes one of the operator's own."""
 
 
 def price_of_name(launched: Known, native: NativeFunction) -> float:
-    """What is told by the name of what is launched for an operator, and by where it stands."""
+    """The cost by the name and place of what is launched for an operator."""
     found, overload = launched.definition, native.overload.lower()
     price = _SHARED * is_header(found.location.path)
     price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
@@ -342,22 +338,20 @@ def price_of_name(launched: Known, native: NativeFunction) -> float:
 
 
 def is_overload_of(node: Node, native: NativeFunction) -> bool:
-    """Whether a node is an overload of an operator, as ``logspace.out`` of ``logspace``."""
     return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
 
 
 def arm_of(choice: Choice) -> str:
-    """The arm of a choice: ``else`` for what follows an ``if`` that returns, too."""
+    """The branch of a choice; ``else`` also for what follows an ``if`` that returns."""
     return "else" if choice.arm == "otherwise" else choice.arm
 
 
 def arms_of(choices: Iterable[Choice]) -> Arms:
-    """The conditions of choices, each with its arm."""
     return frozenset((one.text, arm_of(one)) for one in choices)
 
 
 def is_always(ways: Sequence[Arms], given: Arms) -> bool:
-    """Whether one of several ways is passed, whatever arms are taken but those that are given."""
+    """Whether one of several paths is always taken, given some branches."""
     not_taken = {(text, OTHER.get(arm, "")) for text, arm in given}
     left = [way - given for way in ways if way.isdisjoint(not_taken)]
     if not all(left):
@@ -370,14 +364,14 @@ def is_always(ways: Sequence[Arms], given: Arms) -> bool:
 
 
 def condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...]:
-    """Conditions in words; none that a later one says more exactly, as one label of several."""
+    """Conditions in words, without those that a later one implies."""
     words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
     labels = {one: set(one.split(", ")) - {one} for one in words}
     return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
 
 
 def in_words(choice: Choice, device: str) -> str:
-    """A condition for people; empty for one that holds, or does not matter, as a rule."""
+    """A condition in words; empty if it usually holds or does not matter."""
     if taken(choice, device) or choice.arm == "otherwise":
         return ""
     text = unwrapped(_HEAD.sub("", choice.text))

@@ -1,6 +1,5 @@
-"""What the steps of a route cost: conditions that hold for dense tensors nothing, those that do not
-hold much, and so do copies, new tensors, checks and reductions, which stand beside what computes.
-"""
+"""The costs of a route's steps: nothing for conditions that hold for dense tensors, much for those
+that do not, and for copies, new tensors, checks and reductions, which are beside what computes."""
 
 from __future__ import annotations
 
@@ -30,76 +29,74 @@ from indexes.queries.routing.conditions import (
 from indexes.store.lookup import Lookup
 
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
-"""What it costs to pass an operator that stands beside what computes."""
+"""Passing an operator that is beside what computes."""
 _COPY = 7.0
-"""What a copy costs in an operator that itself only moves values: it may be all that it does."""
+"""A copy in an operator that only moves values, and may do nothing else."""
 RESULT = 40.0
-"""What it costs that a kernel which torchgen makes copies what another computes, if any does."""
+"""A copy of the result in a generated kernel, if anything else computes."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
-"""What it costs that something is not called here, but given to what is called."""
+"""The cost of things that are passed on instead of called."""
 _RARE = 4.0
-"""What a library costs that a usual build does without."""
+"""A library that usual builds lack."""
 HELP = 2.0
-"""What a function costs whose name says that it prepares."""
+"""A function whose name says that it prepares."""
 FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
-"""In the name of what is launched, or called: it writes one value, or where others begin to
-write."""
+"""Names of functions that write one value, or initialize."""
 _STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd|mean_var)(?:_|$)")
-"""In the name of what computes the means and variances that a normalization then uses."""
+"""Names of functions that compute means and variances for a normalization."""
 _FILL = 4.0
-"""What it costs to write one value everywhere, beside what copies, or to compute statistics, beside
-what uses them."""
+"""Writing one value beside what copies, or computing statistics beside what uses them."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
 _ELEMENTS = 10.0
-"""What an operator of single elements costs in one that is none."""
+"""An elementwise operator in another kind of operator."""
 _ARITHMETIC = 1.0
-"""What it costs more that C++ has a sign for it: sums and products stand around what computes."""
+"""The extra cost of an operator with a C++ sign, since sums and products are around what
+computes."""
 _REDUCTION = 5.0
-"""What a reduction costs in one that is none: it prepares for what computes there, or sums up."""
+"""A reduction in another kind of operator: it prepares, or sums up."""
 _LAST = 3.0
-"""What a reduction costs in another: often it sums up what something else computes."""
+"""A reduction in another reduction, which often sums up the result."""
 _OF_RESULTS = 3.0
-"""What an operator costs that is given only what one other has computed: it finishes that."""
+"""An operator applied only to another's results, which finishes it."""
 _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
-"""What the forms of an operator for one, two and three dimensions cost: the usual is images."""
+"""The forms of an operator for one, two and three dimensions: images are usual."""
 _ASKS = 5.0
-"""What an operator costs that makes no tensor, ``item``: it tells what others compute."""
+"""An operator that makes no tensor, as ``item``."""
 _AGAIN = 4.0
-"""What a reduction costs that another follows."""
+"""A reduction followed by another one."""
 _SELECTION = 4.0
-"""What an operator costs that picks elements by their indices, in one that is given none: it
-prepares for what computes there, or sums up."""
+"""An operator that selects by indices, in one without indices."""
 _BESIDE_STUB = 6.0
-"""What an operator costs in a kernel that calls a stub of its own."""
+"""An operator in a kernel that calls a stub of its own."""
 _FINISH = 12.0
-"""What it costs that a loss is reduced in the end: more than its single elements."""
+"""The final reduction of a loss, above its elementwise part."""
 _POINTWISE = "pointwise"
 _ITERATOR = "TensorIteratorBase"
-"""What the structured kernels of single elements inherit from."""
+"""The base class of elementwise structured kernels."""
 _REDUCED = frozenset(("reduction",))
-"""What says how a loss is reduced in the end: ``at::Reduction::Mean``."""
+"""The final reduction of a loss: ``at::Reduction::Mean``."""
 _KEPT = frozenset(("keepdim",))
 _INDICES = frozenset(("index", "indices"))
 _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
 _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
-"""In the classes of which one has the method that is called."""
+"""In names of classes for other tensors that have the called method."""
 _FLOAT = regex(r"\bfloat\b")
 _OTHER_NUMBERS = regex(r"\bdouble\s*[*&]|\bconst\s+u?int\d+_t\s*\*")
-"""In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+"""In parameters of overloads for other numbers; ``float`` is the usual dtype."""
 ROCM = "/hip/"
-"""The folder of what is built in the place of CUDA's own, for AMD."""
+"""The folder of AMD's replacements for CUDA code."""
 _OTHER_BUILD = 2.0
-"""What a function costs there: less than what only stands aside in CUDA's build."""
+"""A function there: less than what is beside the way in CUDA's build."""
 _WORD = 1.0
-"""What it is worth that a class whose method may be meant has a word of an operator's name."""
+"""The bonus for a word of the operator's name in the class of a possible method."""
 _SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
 
 class Prices:
-    """Tells what steps cost. Answers are kept while it lives."""
+    """Determines the costs of steps, with caches."""
 
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
@@ -128,7 +125,7 @@ class Prices:
         return price
 
     def _is_beside_own(self, step: Step, walk: Walk) -> bool:
-        """Whether a body uses a stub that is named after the overload, and this is another."""
+        """Whether a body uses a stub named after the overload, and this is another one."""
         if not walk.native.overload or not isinstance(step.why, Edge):
             return False
         full = f"{walk.native.name.strip('_')}_{walk.native.overload}_stub"
@@ -138,15 +135,15 @@ class Prices:
         return any(str(one.target).rpartition("::")[2] == full for one in stubs)
 
     def _is_own_named(self, stub: str, walk: Walk) -> float:
-        """Whether a stub is named after the operator, and a little more: after its overload too."""
+        """Whether a stub is named after the operator and its overload."""
         name, overload = walk.native.name.strip("_"), walk.native.overload
         if overload and is_stub_of(stub, f"{name}_{overload}") and overload in stub:
             return 1.1
         return float(is_stub_of(stub, name))
 
     def _operator_price(self, step: Step, walk: Walk) -> float:
-        """What stands aside costs; so does arithmetic element by element, and an operator of
-        another family, in a composite one that calls others too."""
+        """The cost of what is beside the way, of elementwise arithmetic, and of an operator of
+        another family in a composite one that calls others too."""
         lower = self.facts.native(str(step.lower.what))
         same = lower is not None and lower.name.strip("_") == walk.base[step.upper]
         if lower is None or same or isinstance(step.why, KernelRow):
@@ -167,14 +164,14 @@ class Prices:
         return price
 
     def _is_word_of(self, lower: NativeFunction, base: str, walk: Walk) -> bool:
-        """Whether an operator of single elements is a word in the name of one that is none: what
-        ``rnn_relu_cell`` does with the products of matrices. The last word tells what is done."""
+        """Whether an elementwise operator is a word in the name of another kind: ``rnn_relu_cell``.
+        The last word tells what is done."""
         is_last = base.endswith(f"_{lower.name.strip('_')}")  # ``_foreach_addcdiv``
         is_part = base not in lower.name and not is_last and self._is_pointwise(lower)
         return is_part and not self._is_pointwise(walk.native)
 
     def _kernel_price(self, number: int, base: str, step: Step, walk: Walk) -> float:
-        """What it costs that a kernel of other operators is called without their dispatch."""
+        """The cost of calling a kernel of other operators without dispatch."""
         names = dict.fromkeys(row.op for row in self.facts.kernel_rows_of(number))
         others = [one for one in names if one.partition(".")[0].strip("_") != base]
         price = max((ASIDE.get(self.works.operator(one), 0.0) for one in others), default=0.0)
@@ -184,13 +181,12 @@ class Prices:
         return price + self._parts_price(other, step, walk)
 
     def _fills_before(self, name: str, walk: Walk) -> bool:
-        """Whether what bears a name only writes one value, for an operator that does more."""
+        """Whether a function only writes one value, by its name, for an operator that does more."""
         stands_aside = self.works.operator(walk.native.full_name) in ASIDE
         return bool(FILLS.search(name)) and not stands_aside
 
     def _parts_price(self, lower: NativeFunction, step: Step, walk: Walk) -> float:
-        """What it costs that an operator works on single elements, reduces or selects, where the
-        one that is asked for does not."""
+        """The cost of an operator that is elementwise, reduces or selects, in one that does not."""
         within = self.facts.native(walk.operator[step.upper])
         around = (walk.native, within or walk.native)
         price = 0.0
@@ -209,8 +205,8 @@ class Prices:
         return price
 
     def _is_around_function(self, lower: NativeFunction, step: Step) -> bool:
-        """Whether an operator is the arithmetic in a body that reduces nothing: what follows a
-        reduction writes what is given back."""
+        """Whether an operator is arithmetic in a body without reductions; after a reduction it
+        writes the result."""
         if lower.name not in self.facts.called_by_signs or not isinstance(step.why, Edge):
             return False
         edges = self.facts.edges(step.why.caller)
@@ -218,8 +214,8 @@ class Prices:
         return not any(self._takes(one, _KEPT) for one in called if one)
 
     def _is_reduced_again(self, why: Edge | StubEntry | KernelRow, walk: Walk) -> bool:
-        """Whether another reduction follows, as the sum in ``logsumexp`` does its largest value:
-        the last one is closest to what is given back."""
+        """Whether another reduction follows, as the sum in ``logsumexp``, which is closer to the
+        result."""
         if not isinstance(why, Edge):
             return False
         later = self.order.later(why, walk.device, self.given.inside(walk, why.caller))
@@ -227,14 +223,14 @@ class Prices:
         return any(self._takes(one, _KEPT) for one in called if one)
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
-        """Whether an operator works on single elements, and it was paid for that it does."""
+        """Whether an operator is elementwise, at a cost already counted."""
         if within is None or share_name(walk.native.name.strip("_"), within.name):
             return False
         return self._is_pointwise(within)
 
     def _is_of_results(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
-        """Whether all that an operator is given is what one other has computed: the product of what
-        ``svd`` returns."""
+        """Whether all arguments of an operator are results of another: the product of ``svd``'s
+        results."""
         here = self._calls_of(lower, why)
         marks = {mark for one in here for mark in one.arguments.split()}
         names = {_LETTERS.match(mark, 1) if mark[0] == "." else None for mark in marks}
@@ -244,32 +240,31 @@ class Prices:
         return any(map(self._computes_more, called))
 
     def _is_of_result(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
-        """Whether an operator is called on what others compute: ``linalg_svdvals(x).sum(-1)``."""
+        """Whether an operator is called on another's result: ``linalg_svdvals(x).sum(-1)``."""
         here = self._calls_of(lower, why)
         names = {name for one in here for name in one.receiver.split(".")[1:]}
         called = (native for name in names for native in self.facts.overloads(name)[:1])
         return any(map(self._computes_more, called))
 
     def _calls_of(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> list[Call]:
-        """The calls of an operator in the line of a step."""
         if not isinstance(why, Edge) or (caller := self.facts.by_id(why.caller)) is None:
             return []
         place = (why.line, lower.name)
         return [one for one in self.facts.sites(caller) if (one.line, one.name) == place]
 
     def _computes_more(self, native: NativeFunction) -> bool:
-        """Whether an operator computes, and not single elements."""
+        """Whether an operator computes and is not elementwise."""
         work = self.works.of(Node("operator", native.full_name))
         return work == "dispatches" and not self._is_pointwise(native)
 
     def _is_asked_of_loss(self, step: Step) -> bool:
-        """Whether a step is taken for one value of a loss's ``reduction``."""
+        """Whether a step is for one value of a loss's ``reduction``."""
         choices = self.choices(step.why) if isinstance(step.why, Edge) else ()
         return any(not _REDUCED.isdisjoint(_LETTERS.findall(one.text)) for one in choices)
 
     def _tells(self, lower: NativeFunction, walk: Walk) -> bool:
-        """Whether an operator only tells something, as ``all`` does, within one that its parts
-        differentiate: nothing that is differentiated passes it."""
+        """Whether an operator only tests something, as ``all``, within a differentiable one: no
+        gradient passes it."""
         rows = self.facts.kernels(walk.native.full_name)
         if all(row.key != "CompositeImplicitAutograd" for row in rows):
             return False
@@ -278,8 +273,8 @@ class Prices:
         return not any(one.grad_fn for entry in entries for one in entry.sets)
 
     def _has_own_stub(self, node: Node, walk: Walk) -> bool:
-        """Whether a kernel leads to a stub that is named after the operator, or that its file
-        defines and it always calls: that computes, and other operators prepare for it or finish."""
+        """Whether a kernel leads to a stub named after the operator, or always calls one defined in
+        its file: that computes, and other operators prepare or finish."""
         edges = self.facts.edges(node.what) if isinstance(node.what, int) else ()
         stubs = (edge for edge in edges if edge.kind == "stub")
         return any(self._is_own_stub(one, walk) for one in stubs)
@@ -297,14 +292,14 @@ class Prices:
         return walk.device in devices and not self.choices(edge)
 
     def _is_sign(self, node: Node) -> bool:
-        """Whether a node is the function of a sign, ``x + y``, which works on single elements:
-        before 1.13 no operator is tagged so."""
+        """Whether a node is the function of a sign, ``x + y``, which is elementwise; before 1.13 no
+        operator has tags."""
         known = self._definition(node)
         return known is not None and bool(_SIGN.fullmatch(known.definition.name))
 
     def _is_pointwise(self, native: NativeFunction) -> bool:
-        """Whether PyTorch tags an operator, or another form of it, as one of single elements;
-        before 2.0, which tags none, whether its loop over a TensorIterator is of such."""
+        """Whether PyTorch tags a form of the operator as pointwise; before 2.0, without tags,
+        whether its loop over a TensorIterator is elementwise."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
         if self._has_tags:
             return any(_POINTWISE in one.tags for one in (native, *overloads))
@@ -315,8 +310,8 @@ class Prices:
         return any(_POINTWISE in one.tags for one in self.facts.overloads("mul"))
 
     def _find_element_loops(self, name: str) -> bool:
-        """Whether a CPU kernel of an operator that returns one tensor gives a function of single
-        elements to a loop, as torchgen makes those of ufuncs do."""
+        """Whether a CPU kernel of an operator with one result loops over a function of single
+        elements, as torchgen's ufunc kernels do."""
         native = self.facts.native(name)
         if native is None or len(parse_schema(native.schema).returns) > 1:
             return False  # a normalization also loops over the elements of its input
@@ -335,8 +330,7 @@ class Prices:
         return any(self._takes(one, names) for one in natives)
 
     def _takes(self, native: NativeFunction, names: frozenset[str]) -> bool:
-        """Whether an operator, or another form of it, is given one of some arguments: whether to
-        keep the dimensions that it makes smaller, or indices."""
+        """Whether a form of the operator has one of some arguments, such as keepdim or indices."""
         schemas = (parse_schema(one.schema) for one in self.facts.overloads(native.name))
         return any(one.name in names and not one.is_out for s in schemas for one in s.arguments)
 
@@ -347,7 +341,7 @@ class Prices:
         return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)
 
     def _is_checked(self, edge: Edge) -> bool:
-        """Whether what is called is only checked: it stands in a ``TORCH_CHECK``."""
+        """Whether a call is inside a ``TORCH_CHECK``."""
         caller = self.facts.by_id(edge.caller)
         said = self.facts.messages_in(caller.definition.location.path) if caller else ()
         return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
@@ -383,8 +377,8 @@ class Prices:
         return price
 
     def _is_of_other_tensors(self, scope: str, edge: Edge, native: NativeFunction) -> bool:
-        """Whether a class is for a kind of tensors that an operator is not named after, or is named
-        after less than another class whose method may be meant."""
+        """Whether a class is for a kind of tensors that an operator is not named after, or less
+        than another class with the method."""
         kind, name = _OTHER_TENSORS.search(scope), native.name
         if kind is None or kind[0].lower() not in name:
             return kind is not None

@@ -1,4 +1,4 @@
-"""Routes: for each device the ways from an operator to what computes, the usual one first."""
+"""Routes: the paths from an operator to what computes, for each device, the usual one first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from indexes.queries.routing.costs import ASIDE, RESULT, ROCM
 from indexes.queries.routing.search import DEVICES, End, Search
 
 _MOST = 12
-"""Routes of a device that are told."""
+"""Most routes of a device."""
 _NOTHING = "no code that computes was found below it"
 _VIEWS = "made of views: computes nothing"
 _PYTHON = "a Python function: what it calls is not followed"
@@ -34,14 +34,14 @@ _GUESSED = "inferred: no loop is seen in its body"
 
 
 def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
-    """The ways to what computes, device by device, best first for each."""
+    """The routes to what computes, device by device, best first."""
     finder = _Finder(index)
     return tuple(one for device in DEVICES for one in finder.of(native, device))
 
 
 _Found = tuple[float, Walk, Node, End]
 _NEAR = 200
-"""Functions behind the other arm of a choice that are asked whether they lead to the same end."""
+"""Functions behind the other branch that are checked for the same end."""
 
 
 class _Finder:
@@ -51,7 +51,7 @@ class _Finder:
         self.works = self.search.works
 
     def of(self, native: NativeFunction, device: str) -> list[Route]:
-        """The routes of an operator on a device, the usual first."""
+        """The routes of an operator on a device, the usual one first."""
         if not self.search.rows(native.full_name, device):
             return self._not_here(native, device)
         is_plain_view = is_view(parse_schema(native.schema))
@@ -67,7 +67,7 @@ class _Finder:
         )
 
     def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
-        """What is told of an operator for which only a guess, or what stands aside, was found."""
+        """What to answer if only a guess, or something beside the way, was found."""
         missing = self.search.missing
         if not found and min(missing.values(), default=math.inf) < math.inf:
             return self._unseen(native, device)
@@ -92,7 +92,7 @@ class _Finder:
         return []
 
     def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
-        """Why a kernel that torchgen makes from a call of another runs on no tensor of a device."""
+        """Why a generated kernel that calls another operator cannot run on a device."""
         made = [row for row in self.facts.kernels(native.full_name) if row.key in COMPOSITE]
         called = next(filter(None, map(self.search.called, made)), None)
         if called is None:
@@ -102,27 +102,27 @@ class _Finder:
         return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
 
     def _is_beside_missing(self, cost: float, walk: Walk, node: Node) -> bool:
-        """Whether a way passes an operator that stands beside what computes: by what it is, or by
-        how much more it costs than the way to one that has no kernel."""
+        """Whether a path passes an operator beside what computes, or costs much more than the path
+        to an operator without a kernel."""
         if cost >= min(self.search.missing.values()) + min(ASIDE.values()):
             return True
         return any(self.works.of(one.lower) in ASIDE for one in self.search.way(walk, node))
 
     def _is_own(self, walk: Walk, node: Node, end: End) -> bool:
-        """Whether what is seen to compute is reached without another operator."""
+        """Whether the end is reached without another operator."""
         steps = self.search.way(walk, node)
         return not end.guessed and all(one.lower.kind != "operator" for one in steps)
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
-        """Whether a way has a condition that does not hold in the usual case."""
+        """Whether a path has a condition that does not hold in the usual case."""
         steps = (one.why for one in self.search.way(walk, node))
         choices_of = self.search.prices.choices
         choices = [c for why in steps if isinstance(why, Edge) for c in choices_of(why)]
         return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
     def _unseen(self, native: NativeFunction, device: str) -> list[Route]:
-        """The kernel itself, where nothing in it or below it is known to compute; for one made of
-        operators, the first that has no kernel for the device."""
+        """The kernel itself, if nothing below it is known to compute; for one made of operators,
+        the first without a kernel for the device."""
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         here = Way(native.full_name, native.location)
         if missing := self._missing(row):
@@ -144,7 +144,7 @@ class _Finder:
         return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
 
     def _makes_views(self, kernel: Node) -> bool:
-        """Whether all that a kernel leads to is known, and makes views or tells something."""
+        """Whether everything below a kernel is known, and makes views or returns information."""
         graph = self.works.graph
         nodes = [kernel, *(step.lower for step in graph.without_dispatch(kernel))]
         below = [step.lower for node in nodes for step in graph.down(node)]
@@ -155,14 +155,14 @@ class _Finder:
         return are_followed and "helps" in works <= {"helps", "checks", "allocates"}
 
     def _missing(self, row: KernelRow) -> str:
-        """The operator for lack of which a kernel computes nothing; for a device's own kernel only
-        one that it always calls."""
+        """The operator without a kernel that keeps a kernel from computing; for a device's own
+        kernel one that it always calls."""
         found = self.search.missing
         called = (one for one, cost in found.items() if row.key in COMPOSITE or cost < math.inf)
         return self.search.always_missing or next(called, "")
 
     def _nothing_seen(self, kernel: Known) -> str:
-        """Which function the kernel is, and whether nothing computes in it or it was not read."""
+        """What is known about a kernel in which nothing computes or that was not read."""
         from indexes.readers.cxx.facts import keeps_bodies, keeps_whole_bodies
         from indexes.store.registrations import library_uses
 
@@ -176,8 +176,7 @@ class _Finder:
         return f"{name}: {self._overriders(kernel) or _UNFOLLOWED}"
 
     def _overriders(self, kernel: Known) -> str:
-        """The classes of which one, by the object, runs a virtual method that a kernel calls;
-        empty where it calls none."""
+        """The classes, one of which runs a virtual method of the kernel; may be empty."""
         found: dict[str, list[Known]] = {}
         for edge in self.facts.edges(kernel.id):
             target = edge.target if edge.candidates > 1 else ""
@@ -193,7 +192,7 @@ class _Finder:
         return ""
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
-        """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
+        """The route of an operator that computes nothing; ``by_copy``: other than by a copy."""
         if native.defined_by:
             return None  # what it does to objects that are no tensors, no schema tells
         schema = parse_schema(native.schema)
@@ -215,7 +214,7 @@ class _Finder:
         return Route(device, "none", *place, (here,), note=note)
 
     def _is_read(self, native: NativeFunction, device: str) -> bool:
-        """Whether a kernel is known, or made by torchgen: else nobody knows what it computes."""
+        """Whether a kernel is known or generated, so that its contents are known."""
         rows = self.search.rows(native.full_name, device)
         return any(row.definitions or row.kind == "generated" for row in rows)
 
@@ -228,7 +227,7 @@ class _Finder:
     # ------------------------------------------------------------------------ conditions
 
     def _conditions(self, walk: Walk, node: Node, end: End) -> Iterator[Choice]:
-        """The choices on the way to an end; none of which another arm leads on to it as well."""
+        """The conditions of a path to an end, without those whose other branch leads there too."""
         steps = self.search.way(walk, node)
         ahead = {end.known.id, *(step.lower.what for step in steps)}
         for step in steps:
@@ -246,22 +245,21 @@ class _Finder:
                 yield one
 
     def _always_holds(self, choice: Choice, walk: Walk, caller: int | str) -> bool:
-        """Whether a condition holds because of what functions on a way are given, or of what the
-        tree defines."""
+        """Whether a condition holds by the arguments on the path, or by the tree's definitions."""
         given = self.search.prices.given
         always = given.inside(walk, caller, always=True) if isinstance(caller, int) else ()
         always = (*always, *given.flags(choice.text, walk.device))
         return bool(always) and taken(choice, walk.device, always) is True
 
     def _same(self, end: End) -> list[Edge]:
-        """The calls of an end by the function that calls it: the other arm's as well."""
+        """The calls of an end by its caller, in all branches."""
         if end.edge is None or end.known.id == end.edge.caller:
             return []
         return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
 
     def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
-        """The calls by which a function computes as well where a condition of an end is another:
-        the one way of a transform, and the other."""
+        """The calls that compute in the other branch of an end's condition, as for a transform and
+        its inverse."""
         if end.edge is None or end.known.id != end.edge.caller:
             return []
         edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
@@ -270,8 +268,7 @@ class _Finder:
     def _is_joined(
         self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: Set[int | str]
     ) -> bool:
-        """Whether the other arm of one of the choices of a step, too, leads always to what is
-        ahead on a way."""
+        """Whether the other branch of a step's condition also always leads on."""
         steps = self.works.graph.down(step.upper)
         edges = ((other.why, other.lower) for other in steps if isinstance(other.why, Edge))
         leading = (edge for edge, lower in edges if self._always_leads(lower, ahead))
@@ -280,8 +277,8 @@ class _Finder:
     def _other_arm(
         self, choice: Choice, choices: Sequence[Choice], edges: Iterable[Edge]
     ) -> list[Edge]:
-        """The edges that are passed where one of some choices is another, if one of them always
-        is."""
+        """The edges in the other branch of one of some conditions, if one of them is always
+        passed."""
         other = (choice.text, OTHER.get(arm_of(choice), ""))
         choices_of = self.search.prices.choices
         ways = {edge: arms for edge in edges if other in (arms := arms_of(choices_of(edge)))}
@@ -289,7 +286,6 @@ class _Finder:
         return list(ways) if is_always(list(ways.values()), given) else []
 
     def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
-        """Whether calls that are under no condition lead from a function to one of some."""
         seen, pending = {start}, [start]
         while pending and len(seen) < _NEAR:
             node = pending.pop()
@@ -350,7 +346,7 @@ class _Finder:
         return Location("", 0)
 
     def _confidence(self, walk: Walk, steps: Sequence[Step], end: End) -> Confidence:
-        """How sure a route is; one of several steps that a body computes in is picked by rule."""
+        """The confidence of a route; one of several computing steps of a body is chosen by rule."""
         if end.guessed:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
@@ -365,7 +361,6 @@ class _Finder:
 
 
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:
-    """Where a kernel stands, or its operator where it is not known."""
     if kernel is None:
         return otherwise.symbol, otherwise.location
     return kernel.definition.qualified, kernel.definition.location

@@ -1,4 +1,4 @@
-"""The search for what computes an operator on a device: the cheapest way is the usual one."""
+"""Searches for what computes an operator on a device; the cheapest path is the usual one."""
 
 from __future__ import annotations
 
@@ -33,44 +33,44 @@ from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
 _OF_TREE = DEVICES[:3]
-"""Those whose kernels stand in the tree: those of others come with extensions."""
+"""Devices with kernels in the tree; others come with extensions."""
 _MADE = 3.0
-"""What the kernel, stub and loop cost that torchgen makes around an inner loop."""
+"""The cost of torchgen's kernel, stub and loop around an inner loop."""
 _ELSEWHERE = 4.0
-"""What a function costs that a header outside of the kernels' folder has for all."""
+"""The cost of a shared function in a header outside the kernels' folder."""
 _ELEMENT = 2.0
-"""What a library costs that is called so, element by element: the loop around it computes."""
+"""The cost of a library function called per element: the loop around it computes."""
 _AROUND = 0.8
-"""What a loop costs around what calls a library: a little more than a step to that."""
+"""The cost of a loop around library calls: a little more than a step to those."""
 _DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _WEAK = 6.0
-"""What it costs that a function only looks as if it computed."""
+"""The cost if a function only seems to compute."""
 _GUESS = 20.0
-"""What it costs more that only its place tells that a function computes."""
+"""The extra cost if only a function's place suggests that it computes."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
-"""How a kernel of a device computes that shows nothing of it."""
+"""How a device's kernel computes if it does not show it."""
 _REACH = 10.0
-"""How much more than the usual route another one may cost."""
+"""The most that another route may cost above the usual one."""
 _CHECKS = frozenset(("checkBackend", "checkDeviceType"))
-"""What ATen/TensorUtils.h has to check on which device tensors are."""
+"""Device checks of ATen/TensorUtils.h."""
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A function that computes, at the end of a way."""
+    """A computing function at the end of a path."""
 
     kind: RouteKind
     known: Known
     edge: Edge | None
     conditions: tuple[Choice, ...] = ()
     guessed: bool = False
-    """Whether it only looks as if it computed."""
+    """Whether it only seems to compute."""
 
 
 class Search:
-    """Finds the ways from an operator to what computes it."""
+    """Finds the paths from an operator to what computes it."""
 
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
@@ -84,8 +84,7 @@ class Search:
         self._graph = Graph(facts)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:
-        """The kernel that the dispatcher picks for dense tensors of a device: its own, or the
-        composite one."""
+        """The kernel for dense tensors of a device: its own, or the composite one."""
         rows = self.facts.kernels(name)
         others = [row for row in rows if _is_of_layout(row.key, device)]
         for key in (device, *COMPOSITE):
@@ -95,24 +94,24 @@ class Search:
         return [row for row in others if row.key == others[0].key]
 
     def _raises(self, rows: Sequence[KernelRow]) -> bool:
-        """Whether kernels do nothing but raise, as those of dense tensors for ``sspaddmm.out``."""
+        """Whether kernels only raise, as those of dense tensors for ``sspaddmm.out``."""
         found = [self.facts.known(one) for row in rows for one in row.definitions]
         return bool(found) and all(known and self.only_checks(known) for known in found)
 
     def _goes_on(self, row: KernelRow, device: str) -> bool:
-        """Whether a kernel that torchgen makes calls an operator that has one for the device."""
+        """Whether a generated kernel calls an operator with a kernel for the device."""
         called = self.called(row)
         return not called or bool(self.rows(called.full_name, device))
 
     def called(self, row: KernelRow) -> NativeFunction | None:
-        """The operator that a kernel calls which torchgen makes; None for another kernel."""
+        """The operator that a generated kernel calls; None for another kernel."""
         native = self.facts.native(row.op) if row.kind == "generated" else None
         return native and called_by_generated(native, self.facts.overloads)
 
     # ---------------------------------------------------------------------- the walk
 
     def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
-        """What computes, in the order of cost."""
+        """The ends, by cost."""
         start = Node("operator", native.full_name, device)
         walk, order = Walk(device, native, defaults=defaults_of(native)), count()
         self.missing, self.always_missing = {}, ""
@@ -155,7 +154,7 @@ class Search:
             self.always_missing = self.always_missing or str(node.what)
 
     def way(self, walk: Walk, node: Node) -> list[Step]:
-        """The steps to a node, from the operator on."""
+        """The steps from the operator to a node."""
         steps, before = [], walk.before[node]
         while before:
             steps.append(before[1])
@@ -163,12 +162,12 @@ class Search:
         return steps[::-1]
 
     def given(self, walk: Walk, step: Step) -> Defaults:
-        """What the function is given that a step leaves."""
+        """The arguments of the function that a step starts from."""
         upper = step.upper.what
         return self.prices.given.inside(walk, upper) if isinstance(upper, int) else walk.defaults
 
     def _is_sure(self, walk: Walk, node: Node) -> bool:
-        """Whether no condition is on the way to a node but such as hold on the device."""
+        """Whether all conditions on the path hold on the device."""
         return all(
             taken(one, walk.device, self.given(walk, step))
             for step in self.way(walk, node)
@@ -177,7 +176,7 @@ class Search:
         )
 
     def _is_exact(self, walk: Walk, node: Node) -> bool:
-        """Whether no step of a way is one of several, or follows from a rule alone."""
+        """Whether no step of a path is one of several, or follows only by a rule."""
         steps = (step.why for step in self.way(walk, node))
         edges = (why for why in steps if isinstance(why, Edge))
         return all(
@@ -185,8 +184,8 @@ class Search:
         )
 
     def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
-        """Whether something computes only in the unusual case of a view, a copy or a new tensor on
-        the way, as ``empty`` may fill and ``contiguous`` copy: that is not the answer."""
+        """Whether an end computes only in the unusual case of a view, copy or new tensor on the
+        path, as ``empty`` may fill and ``contiguous`` copy."""
         passed = False
         for step in self.way(walk, node):
             passed = passed or self._gives_memory(step)
@@ -198,7 +197,7 @@ class Search:
         return passed and any(taken(one, walk.device) is False for one in end.conditions)
 
     def _gives_memory(self, step: Step) -> bool:
-        """Whether a step leads to an operator that gives memory, or calls its kernel."""
+        """Whether a step leads to an operator that allocates, or to its kernel."""
         lower = step.lower
         ops = [str(lower.what)] if lower.kind == "operator" else []
         if isinstance(lower.what, int) and isinstance(step.why, Edge):
@@ -206,24 +205,23 @@ class Search:
         return bool(ops) and all(self.works.operator(one) in ("allocates", "helps") for one in ops)
 
     def _may_copy(self, step: Step, walk: Walk) -> bool:
-        """Whether a step leads from an operator that moves to the one by which it copies, within
-        one that does more."""
+        """Whether a step leads from a moving operator to its copy, within one that does more."""
         if step.lower.kind != "operator" or not isinstance(step.why, Edge):
             return False
         above, asked = map(self.works.operator, (walk.operator[step.upper], walk.native.full_name))
         return above == "moves" != asked
 
     def _only_asks(self, step: Step, walk: Walk) -> bool:
-        """Whether a step leads to an operator that makes and changes no tensor, ``item``, though
-        the one that is asked for does."""
+        """Whether a step leads to an operator that makes no tensor, as ``item``, though the
+        requested one does."""
         if step.lower.kind != "operator" or isinstance(step.why, KernelRow):
             return False
         alone = self.works.answers_alone
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel for the device, or a stub on which no
-        function is registered for it."""
+        """Whether a node is an operator without a kernel for the device, or a stub without a
+        registration for it."""
         if node.kind == "stub":
             entries = self.facts.registered_on(str(node.what))
             own = any(one.device == device and one.function != "nullptr" for one in entries)
@@ -233,7 +231,7 @@ class Search:
         return self.works.of(node) in ("dispatches", "allocates")
 
     def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
-        """The operator whose kernel a node is, or belongs to."""
+        """The operator of a kernel or of its functions."""
         if node.kind == "operator":
             return str(node.what)
         above = walk.operator[before[0]] if before else ""
@@ -252,8 +250,8 @@ class Search:
                 yield step
 
     def _is_of_host(self, node: Node, walk: Walk) -> bool:
-        """Whether a function checks that its tensors are on another device, or itself calls a
-        library of the CPU on the way for another: what it calls only prepares or finishes."""
+        """Whether a function checks for tensors on another device, or calls a CPU library on a path
+        for another device, so that it only prepares or finishes."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
         if known is None or self._is_checked(known, walk.device):
             return known is not None
@@ -263,8 +261,8 @@ class Search:
         return any(not edge.branch for edge in calls)
 
     def _is_checked(self, known: Known, device: str) -> bool:
-        """Whether a function lets no tensor of a device pass, as ``checkBackend(.., Backend::CPU)``
-        does none but the CPU's."""
+        """Whether a function refuses tensors of a device, as ``checkBackend(.., Backend::CPU)``
+        does."""
         checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
         named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
         return bool(named) and not named.isdisjoint(DEVICES) and device not in named
@@ -301,21 +299,22 @@ class Search:
                 yield price + HELP * self._fills(end, walk), end
 
     def _is_of_element(self, known: Known, before: tuple[Node, Step] | None) -> bool:
-        """Whether a function is given single values by one that loops."""
+        """Whether a function is called with single values in a loop."""
         caller = before[0].what if before else ""
         if not isinstance(caller, int) or self.works.computing(caller) != "loop":
             return False
         return is_of_values(known)
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
-        """The messages by which a device copies memory: what computes in an operator that moves."""
+        """Messages by which a device copies memory, which compute in an operator that moves."""
         if self.works.operator(walk.operator[node]) != "moves":
             return []
         edges = self.facts.edges(known.id)
         return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
 
     def _fills(self, end: End, walk: Walk) -> bool:
-        """Whether what is launched writes one value or places, for an operator that does more."""
+        """Whether a launched function writes one value or indices, for an operator that does
+        more."""
         name = end.known.definition.name if end.kind in ("launch", "metal") else ""
         return bool(FILLS.search(name)) and not FILLS.search(walk.native.name)
 
@@ -336,13 +335,13 @@ class Search:
         return price, End(kind, known, edge, conditions)
 
     def _by_library(self, known: Known) -> bool:
-        """Whether a function calls others that call a library: its loop is over batches of that."""
+        """Whether a function calls others that call a library: its loop is over batches."""
         called = (one.target for one in self.facts.edges(known.id) if one.kind == "call")
         return any(isinstance(o, int) and self.works.computing(o) == "library" for o in called)
 
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
-        """Functions with a loop of C++'s own over elements; and those that are made for dtypes,
-        though none is seen in them: the one that a switch over dtypes calls, or that switches."""
+        """Functions with a C++ loop over elements; and those instantiated for dtypes without
+        visible computing: the one called by a dtype switch, or with the switch."""
         calls, edges = self.facts.calls(known), self.facts.edges(known.id)
         loops = self._loops(known, walk.device)
         built = self.prices.given.is_built(known.definition.guard, walk.device)
@@ -370,8 +369,8 @@ class Search:
         yield price, End(kind, known, None, guessed=not loops)
 
     def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
-        """Whether a function that loops is a kernel, or named after its operator; or it is
-        registered on a stub, and so must be what computes."""
+        """Whether a function with a loop is a kernel, named after its operator, or registered on a
+        stub."""
         before, rows = walk.before[node], self.facts.kernel_rows_of(known.id)
         is_registered = isinstance(before and before[1].why, StubEntry)
         return is_registered or (loops and (bool(rows) or is_of_operator(known, walk.base[node])))
@@ -382,45 +381,45 @@ class Search:
         return copies or self.works.leads(node)
 
     def _loops(self, known: Known, device: str) -> list[Edge]:
-        """The loops of C++'s own in a function: what runs on the CPU computes by them."""
+        """The C++ loops in a function, by which CPU code computes."""
         edges = self.facts.edges(known.id) if device == "CPU" else ()
         return [one for one in edges if is_plain_loop(one)]
 
     def _unusual(self, edge: Edge, walk: Walk) -> float:
-        """What it costs more that an edge stands where the usual case does not get."""
+        """The extra cost of an edge that the usual case does not reach."""
         choices = self.prices.choices(edge)
         prices = (self.prices.conditions.price(one, walk, edge.caller) for one in choices)
         return UNUSUAL * any(one >= UNUSUAL for one in prices)
 
     def _is_made(self, known: Known) -> bool:
-        """Whether a function that is called for a dtype is its caller's, no header's for all."""
+        """Whether a function called for a dtype is its caller's own."""
         path = known.definition.location.path
         return not is_generic(known) and (not is_header(path) or "/native/" in path)
 
     def only_checks(self, known: Known) -> bool:
-        """Whether a function does nothing but check, as one that always raises, or calls that."""
+        """Whether a function only checks: it always raises, or calls such a function."""
         edges = (edge for edge in self.facts.edges(known.id) if edge.kind == "call")
         called = (self.facts.by_id(one.target) for one in edges if isinstance(one.target, int))
         names = {one.definition.name for one in called if one and self._checks(one)}
         return self._checks(known, names)
 
     def _checks(self, known: Known, others: Set[str] = frozenset()) -> bool:
-        """Whether all that a function calls are checks and some others."""
+        """Whether a function calls only checks and some others."""
         uses = self.facts.sites(known)
         return bool(uses) and all(is_check(use.name) or use.name in others for use in uses)
 
     def _is_of(self, known: Known, device: str) -> bool:
-        """Whether a function without a launch can compute on a device: on others than the CPU,
-        only in a file of the device's own."""
+        """Whether a function without a launch can compute on a device: other than on the CPU, only
+        in a file for it."""
         return device == "CPU" or path_device(known.definition.location.path) == device
 
 
 def _is_of_layout(key: str, device: str) -> bool:
-    """Whether a key is of tensors that are not dense: SparseCPU."""
+    """Whether a key is for tensors that are not dense: SparseCPU."""
     return key != device and key.endswith(device) and not key.startswith("Autograd")
 
 
 def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:
-    """What computes: where Metal kernels are named, they and not the call that starts them."""
+    """The computing edges: Metal kernels that are named, rather than the call that starts them."""
     named = any(edge.kind == "shader" and edge.confidence != "ambiguous" for edge, _ in edges)
     return [one for one in edges if not (named and one[1] == "metal" and one[0].kind == "library")]
