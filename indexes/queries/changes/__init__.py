@@ -1,5 +1,6 @@
-"""One change that somebody may make, as ordered steps: what to edit where, after which neighbour,
-how to test it and who reviews it.
+"""A possible change as ordered steps: what to edit where, by which example, how to test it and who
+reviews it.
 
-``model`` is the vocabulary, ``planning`` the door. A planner plans the changes of one kind;
-``planners`` lists them."""
+``model`` is the vocabulary, ``planning`` the entry point. A planner plans the changes of one kind;
+``planners`` lists them.
+"""

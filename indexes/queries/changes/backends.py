@@ -1,5 +1,4 @@
-"""What the tests, docs and tables of a tree say of one back end: the files that are for it, and
-the rows in them that name an operator."""
+"""Tests, docs and tables for one backend: their files, and rows that name an operator."""
 
 from __future__ import annotations
 
@@ -26,23 +25,23 @@ _FEW = 2
 
 
 class TableRow(NamedTuple):
-    """A line of a table of tests that names an OpInfo."""
+    """A row for an OpInfo in a table of tests."""
 
     table: str
     place: Location
     text: str
     passing: bool
-    """The table lists what is expected to work; others what is expected to fail."""
+    """The table lists what works; others list what fails."""
 
     @property
     def whole(self) -> bool:
-        """It is about all dtypes of the operator."""
+        """Whether it covers all dtypes of the operator."""
         value = self.text.partition(":")[2].partition("#")[0].strip(" ,")
         return value in ("", "None")
 
 
 def words_of(key: str) -> tuple[str, ...]:
-    """What files for a key are called: ``sparse_csr`` for SparseCsrCPU, ``mps`` for MPS."""
+    """Words in file names for a key: ``sparse_csr`` for SparseCsrCPU, ``mps`` for MPS."""
     device = device_of_key(key)
     layout = key.removesuffix(device).removesuffix("Meta") if device != key else ""
     plain = "_".join(_CAMEL.findall(layout)).lower()
@@ -53,7 +52,7 @@ def words_of(key: str) -> tuple[str, ...]:
 
 
 def test_files(tree: Tree, key: str, names: Iterable[str]) -> list[str]:
-    """The test files that are for a key, those that name the operators most often first."""
+    """The test files for a key, those that name the operators most first."""
     words = [word.replace("_", "") for word in words_of(key)]
     calls = regex(r"\b(?:" + "|".join(re.escape(n) for n in (*names, "no name")) + r")\b")
     counts = {}
@@ -68,7 +67,7 @@ def test_files(tree: Tree, key: str, names: Iterable[str]) -> list[str]:
 
 
 def rows_naming(tree: Tree, path: str, names: Iterable[str]) -> Iterator[TableRow]:
-    """The rows of the tables of a file that name an OpInfo, with its variant or without."""
+    """The rows of a file's tables that name an OpInfo, with or without variant."""
     text = tree.text(path)
     either = "|".join(re.escape(name) for name in names)
     row = re.compile(rf"^[^\S\n]*[\"'](?:{either})[\"']\s*[:,][^\n]*", re.MULTILINE)
@@ -90,7 +89,7 @@ def _tables(text: str) -> list[tuple[int, str]]:
 
 
 def table_files(tree: Tree, key: str) -> list[str]:
-    """The Python files of tests that are for a device: their names have its name."""
+    """The Python test files named after a device."""
     device = device_of_key(key).lower()
     if device != key.lower() or device in ("cpu", "cuda"):
         return []
@@ -99,7 +98,7 @@ def table_files(tree: Tree, key: str) -> list[str]:
 
 
 def docs_pages(tree: Tree, key: str) -> list[str]:
-    """The pages that are for a key's layout or device."""
+    """The pages about a key's layout or device."""
     words = words_of(key)
     return [
         page for page in page_paths(tree) if PurePosixPath(page).stem.replace("-", "_") in words

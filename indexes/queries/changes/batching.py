@@ -1,4 +1,4 @@
-"""Plans of batching rules: how vmap runs an operator over one more dimension."""
+"""Plans of batching rules: how vmap runs an operator over an additional dimension."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _TYPES = {
     "str": "c10::string_view",
 }
 _ASKED = 12
-"""Rules that are asked what they use."""
+"""Rules whose helpers are examined."""
 _LONGEST = 6
-"""Lines of a registration."""
+"""Most lines of a registration."""
 
 
 def batch_rule(tree: Tree, change: Change) -> Parts:
-    """A rule that says where the batch dimension of each argument goes."""
+    """Plans a rule that maps the batch dimension of each argument."""
     return _BatchRulePlan(tree, change, _RULE).parts()
 
 
 class _BatchRulePlan(RulePlan):
-    """The same as for what Python registers; but the line stands in C++."""
+    """As for Python registrations, but in C++."""
 
     def _is_made_of_another(self, one: Near) -> bool:
-        """Whether no line of the tree registers the neighbour's by name."""
+        """Whether no line registers the model's rule by name."""
         return one.name not in self._registrations
 
     def _models(self) -> Iterator[str]:
@@ -62,7 +62,7 @@ class _BatchRulePlan(RulePlan):
 
     @cached_property
     def _registrations(self) -> dict[str, Location]:
-        """Where the rule of each operator is registered, by its name."""
+        """The registration of each operator's rule, by name."""
         found: dict[str, Location] = {}
         for op, path, line in self._tree.store.query(
             _REGISTERED, (dumps(batching_keys(self._tree)),)
@@ -96,12 +96,11 @@ class _BatchRulePlan(RulePlan):
         yield from self._cxx_tests(where, one.name)
 
     def _rules_in(self, path: str) -> list[Location]:
-        """Where the first rules of a file are written."""
         known = self._tree.index.facts.definitions("f.path=? AND d.kind='function'", path)
         return [one.definition.location for one in known[:_ASKED]]
 
     def _cxx_tests(self, rule: Location, name: str) -> Iterator[ChangeStep]:
-        """The tests in C++ of the rules of ATen itself; those of functorch have tests in Python."""
+        """The C++ tests of ATen's own rules; those of functorch have Python tests."""
         tests = self._tree.index.facts.paths("cpp", "aten/src/ATen/test/%vmap%")
         for path in tests if "functorch" not in rule.path else ():
             lines = enumerate(self._tree.lines(path), 1)
@@ -110,7 +109,7 @@ class _BatchRulePlan(RulePlan):
             yield ChangeStep("read", Location(path, at), what, (), "tests of such rules are there")
 
     def _registration(self, one: Near, text: str, rule: str) -> str:
-        """The neighbour's line for ours: with its rule's name, and its overload."""
+        """The model's line with our rule's name and overload."""
         if rule and "m.impl(" in text:  # it does by hand what VMAP_SUPPORT does
             text = f"  VMAP_SUPPORT({one.name}, {rule});"
         made = text.replace(rule, self._own_rule) if rule else text
@@ -125,7 +124,7 @@ class _BatchRulePlan(RulePlan):
         return f"{self._name}_batch_rule"
 
     def _function(self, one: Near, name: str) -> Iterator[ChangeStep]:
-        """The rule itself, where the neighbour has one of its own."""
+        """The rule, if the model has one of its own."""
         found = self._tree.index.definitions(name)[:1] if name else ()
         yield from self._written([d.location for d in found], f"as {name} is for {one.name}.")
 
@@ -141,7 +140,7 @@ class _BatchRulePlan(RulePlan):
         return f"  VMAP_SUPPORT{macro}({named}, {self._own_rule});"
 
     def _signature(self, text: str) -> tuple[str, ...]:
-        """The head of the rule: each tensor with its batch dimension."""
+        """The signature of the rule: each tensor with its batch dimension."""
         schema = self._tree.schemas[self._op]
         optional = "c10::optional" if "std::optional<" not in text else "std::optional"
         pairs = ", ".join([f"Tensor, {optional}<int64_t>"] * max(1, len(schema.returns)))
@@ -157,12 +156,12 @@ class _BatchRulePlan(RulePlan):
         return tuple("\n".join(lines).split("\n"))
 
     def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
-        """No list in Python has the operators with rules: only rows that it leaves."""
+        """Rows to remove; no Python list has operators with rules."""
         yield from (s for s in super()._list_steps(rows) if s.action != "add")
 
 
 def registration(tree: Tree, path: str, line: int) -> Location:
-    """A registration to the line that closes it."""
+    """A registration up to its closing line."""
     depth = 0
     for at, text in enumerate(tree.lines(path, line, line + _LONGEST), line):
         depth += text.count("(") - text.count(")")
@@ -172,7 +171,6 @@ def registration(tree: Tree, path: str, line: int) -> Location:
 
 
 def _parameter(argument: Argument, optional: str) -> str:
-    """A parameter of a rule, in C++."""
     written = f"{cxx_type(argument, optional)} {argument.name}"
     if argument.base_type == "Tensor" and "[" not in argument.type:
         return f"{written}, {optional}<int64_t> {argument.name}_bdim"
@@ -180,7 +178,7 @@ def _parameter(argument: Argument, optional: str) -> str:
 
 
 def cxx_type(argument: Argument, optional: str = "std::optional") -> str:
-    """The type of a parameter of a kernel, in C++."""
+    """The C++ type of a kernel's parameter."""
     base, kind = argument.base_type, argument.type
     if base in ("Tensor", "Scalar") and "[" not in kind:  # what is given by reference
         return f"const {optional}<{base}>&" if kind.endswith("?") else f"const {base}&"

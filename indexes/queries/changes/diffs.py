@@ -1,4 +1,4 @@
-"""Edits that are known to the letter, as unified diffs."""
+"""Exact edits as unified diffs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from indexes.queries.changes.model import ChangeStep
 from indexes.queries.gaps.tree import Tree
 
 _CONTEXT = 3
-"""Lines around an edit that a diff has."""
+"""Context lines of a diff."""
 
 
 class Edit(NamedTuple):
-    """Lines ``first`` to ``last`` of a file become ``lines``; with ``last`` before ``first``
-    nothing is replaced."""
+    """Replaces lines ``first`` to ``last`` of a file by ``lines``; with ``last`` before ``first``
+    it inserts."""
 
     first: int
     last: int
@@ -25,25 +25,22 @@ class Edit(NamedTuple):
 
 
 def replaced(tree: Tree, where: Location, lines: Sequence[str]) -> tuple[str, ...]:
-    """The diff that puts ``lines`` in place of the lines of a place."""
     last = max(where.line, where.end_line)
     return edited(tree, where.path, [Edit(where.line, last, tuple(lines))])
 
 
 def inserted(tree: Tree, after: Location, lines: Sequence[str]) -> tuple[str, ...]:
-    """The diff that puts ``lines`` after the last line of a place; with line 0 at the top."""
+    """The diff that inserts ``lines`` after a place; with line 0 at the top."""
     last = max(after.line, after.end_line)
     return edited(tree, after.path, [Edit(last + 1, last, tuple(lines))])
 
 
 def removed(tree: Tree, where: Location) -> tuple[str, ...]:
-    """The diff without the lines of a place."""
     return replaced(tree, where, ())
 
 
 def joined(tree: Tree, steps: Iterable[ChangeStep]) -> tuple[ChangeStep, ...]:
-    """Steps that take rows away, of which those near each other are one: alone, each diff would
-    have the others in its context."""
+    """Steps that remove rows, with neighbouring ones merged, since their contexts would overlap."""
     groups: list[list[ChangeStep]] = []
     for step in steps:
         if groups and _are_near(groups[-1][-1], step):
@@ -68,12 +65,11 @@ def _one(tree: Tree, group: Sequence[ChangeStep]) -> ChangeStep:
 
 
 def margin(text: str) -> str:
-    """The white space that a line begins with."""
+    """The indentation of a line."""
     return text[: len(text) - len(text.lstrip())]
 
 
 def edited(tree: Tree, path: str, edits: Iterable[Edit]) -> tuple[str, ...]:
-    """The diff of several edits of one file."""
     before = tree.lines(path)
     after = list(before)
     for edit in sorted(edits, reverse=True):

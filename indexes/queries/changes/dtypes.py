@@ -1,4 +1,4 @@
-"""A dtype that a kernel does not take: the macro that switches over dtypes, and the OpInfo."""
+"""Plans for a dtype missing in a kernel: the dtype dispatch macro, and the OpInfo."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from indexes.queries.gaps.tree import Tree
 _SCALAR = regex(r"\b(BFloat16|Half)\b")
 _MACRO = regex(r"\b(AT_DISPATCH_\w+?)(?:_AND(\d?))?\(\s*([^\n]*)")
 _TORCH = {"Half": ("torch.half", "torch.float16"), "BFloat16": ("torch.bfloat16",)}
-"""What a dtype is called in Python."""
+"""Python names of dtypes."""
 _DTYPES = regex(r"(\s*dtypes\s*=\s*)(\w+?)(?:_and)?\(([^()]*)\)")
 
 
 def plan(tree: Tree, change: Change) -> Parts:
-    """The steps of having the CPU kernel take the dtypes that the gap names."""
+    """The steps to support the gap's dtypes in the CPU kernel."""
     gap = change.gap
     if gap is None or change.op is None:
         text = (
@@ -33,7 +33,7 @@ def plan(tree: Tree, change: Change) -> Parts:
 
 
 def _macros(tree: Tree, change: Change, missing: Sequence[str]) -> Iterator[ChangeStep]:
-    """The uses of the macro in what the CPU kernel runs, and the check of the dtype before."""
+    """The dispatch macros in the CPU kernel's code, and dtype checks before them."""
     assert change.op is not None
     routes = [r for r in tree.index.routes(change.op) if r.device in ("CPU", "")]
     ends = [route.location for route in routes]
@@ -78,7 +78,7 @@ def _arguments(missing: Sequence[str]) -> str:
 
 
 def _opinfo(tree: Tree, op: str, missing: Sequence[str]) -> Iterator[ChangeStep]:
-    """The lines of its OpInfos that list the dtypes of the CPU."""
+    """The lines of its OpInfos with the CPU's dtypes."""
     what, why = "list them in the OpInfo", "test_dtypes asserts that the list is what is supported"
     for path, fact in tree.opinfos(op):
         lines = tree.lines(path, fact.line, max(fact.line, fact.end_line))

@@ -1,4 +1,4 @@
-"""Rows of native_functions.yaml that name a new kernel, as a diff of the entries."""
+"""Rows of native_functions.yaml for a new kernel, as a diff."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from indexes.queries.changes.kernel_files import Home, base_name
 from indexes.queries.gaps.tree import Tree
 
 _LAST = ("tags", "autogen", "cpp_no_default_args", "precomputed")
-"""Fields that stand below ``dispatch`` by custom."""
+"""Fields that come after ``dispatch`` by convention."""
 
 
 class NewRow(NamedTuple):
@@ -23,37 +23,36 @@ class NewRow(NamedTuple):
     keys: tuple[str, ...]
     symbol: str
     like: Location
-    """The neighbour's row."""
+    """The model's row."""
     own: Kernel | None
-    """The row that names the kernel already, for other keys; None where one is added."""
+    """The existing row of the kernel for other keys; None for a new row."""
 
     @property
     def shared(self) -> bool:
-        """Whether the kernel is one that the entry names already."""
+        """Whether the entry already names the kernel."""
         return self.own is not None
 
 
 def row_of(native: NativeFunction, key: str) -> Kernel | None:
-    """The row of an entry that names its kernel for a key."""
+    """The row of an entry for a key."""
     return next((one for one in native.dispatch or () if one.key == key), None)
 
 
 def row_keys(native: NativeFunction, row: Kernel) -> tuple[str, ...]:
-    """The keys that stand on the row."""
+    """The keys on a row."""
     return tuple(one.key for one in native.dispatch or () if one.line == row.line)
 
 
 def place_of_row(native: NativeFunction, row: Kernel) -> Location:
-    """The line of a row."""
     return Location(row.path or native.location.path, row.line)
 
 
 def new_rows(
     tree: Tree, op: str, mine: Sequence[NativeFunction], homes: Sequence[Home], key: str
 ) -> list[NewRow]:
-    """The rows that the entries of an operator get, each after the neighbour's entry of the same
-    kind: functional, in-place or out. Other overloads than ``op`` get one where the neighbour has
-    one for their types."""
+    """The rows for an operator's entries, each modelled on the similar operator's entry of the same
+    kind: functional, in-place or out. Other overloads get one if the model has one for their
+    types."""
     group = tree.schemas[op].signature()
     is_device = device_of_key(key) == key
     found = []
@@ -71,8 +70,8 @@ def new_rows(
 
 
 def shared_rows(tree: Tree, op: str, mine: Sequence[NativeFunction], key: str) -> list[NewRow]:
-    """A key beside the others of the row by which one function serves the CPU and CUDA, in each
-    entry of an operator's signature; none where one of them has no such row."""
+    """A key added to the row of a function for CPU and CUDA, in each entry of the signature; none
+    if an entry lacks such a row."""
     group = tree.schemas[op].signature()
     natives = [n for n in mine if tree.schemas[n.full_name].signature() == group]
     found = [
@@ -84,7 +83,7 @@ def shared_rows(tree: Tree, op: str, mine: Sequence[NativeFunction], key: str) -
 
 
 def _partner(tree: Tree, native: NativeFunction, homes: Sequence[Home]) -> Home | None:
-    """The neighbour's entry of the same kind, one with the same types first."""
+    """The model's entry of the same kind, with the same types first."""
     schema = tree.schemas[native.full_name]
     types = [one.type for one in schema.arguments]
     same = [h for h in homes if tree.schemas[h.op].kind is schema.kind]
@@ -112,14 +111,13 @@ def _new_row(tree: Tree, native: NativeFunction, home: Home, key: str) -> NewRow
 
 
 def _for_device(own: Kernel, key: str) -> str:
-    """The name of a kernel for the CPU with a device in it, the underscore of in-place last."""
+    """A CPU kernel's name with a device inserted before a trailing underscore."""
     plain = own.symbol.removesuffix("_cpu")
     in_place = "_" if plain.endswith("_") else ""
     return f"{plain.rstrip('_')}_{device_of_key(key).lower()}{in_place}"
 
 
 def renamed(symbol: str, theirs: NativeFunction, mine: NativeFunction) -> str:
-    """The neighbour's name of a kernel with this operator's name in it."""
     old, new = base_name(theirs.name).strip("_"), base_name(mine.name).strip("_")
     at = symbol.lower().find(old.lower())
     if at >= 0:
@@ -129,13 +127,11 @@ def renamed(symbol: str, theirs: NativeFunction, mine: NativeFunction) -> str:
 
 
 def edits(tree: Tree, rows: Sequence[NewRow]) -> Iterator[Edit]:
-    """The edits of the YAML file that add rows."""
     for row in rows:
         yield _shared(tree, row, row.own) if row.own else _own(tree, row)
 
 
 def _shared(tree: Tree, row: NewRow, own: Kernel) -> Edit:
-    """The key beside those of the row that names the kernel."""
     where = place_of_row(row.native, own)
     text = tree.line(where)
     keys, colon, rest = text.partition(":")
@@ -143,7 +139,7 @@ def _shared(tree: Tree, row: NewRow, own: Kernel) -> Edit:
 
 
 def _own(tree: Tree, row: NewRow) -> Edit:
-    """A row below the last one, or the first of a ``dispatch`` that the entry did not have."""
+    """A row below the last one, or in a new ``dispatch``."""
     native = row.native
     text = f"    {', '.join(row.keys)}: {row.symbol}"
     if native.dispatch:

@@ -1,4 +1,4 @@
-"""Plans of checks and their messages: what is checked, in which words, and which tests say so."""
+"""Plans of checks and their messages: what is checked, the wording, and the tests for it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _INSTEAD = regex(r"use (\w+)\((false, )?")
 _LITERAL = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
 _SENTENCE = "Say which argument is wrong, what it should be, and what it is."
 _SHORTEST = 8
-"""Letters of a text that tests ask for, from which on it is told apart from others."""
+"""Fewest letters of an expected text that distinguish it."""
 _MOST_FILES = 6
 _MOST_ALIKE = 4
 _FIRST = 3
-"""Overloads that are looked at."""
+"""Overloads that are examined."""
 _DEVICES = (None, "CPU", "CUDA")
-"""Of kernels whose checks count; those for other devices take their place."""
+"""Devices whose kernels' checks count."""
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
-"""Folders of kernels for other tensors, which check for themselves."""
+"""Folders of kernels for other tensors, with their own checks."""
 _MACRO = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck)\(")
 _CHECKED = regex(rf"{_MACRO.pattern}|\b\w*check\w*\(")
 _LONGEST = 20
@@ -49,7 +49,7 @@ _WIDTH, _INDENT = 80, 4
 
 
 def error_message(tree: Tree, change: Change) -> Parts:
-    """A check that tells people which argument is wrong, and what it is."""
+    """Plans a check that says which argument is wrong, and how."""
     if change.gap:
         steps = list(_edits(tree, change))
     else:
@@ -67,7 +67,7 @@ def _missing(runs: list[TestRun]) -> tuple[str, ...]:
 
 
 def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """One for the lines that the gap was found by; then what shows the rule."""
+    """One edit for each line of the gap; then the lines that show the rule."""
     assert change.gap
     path = change.gap.location.path
     places = dict.fromkeys((change.gap.location, *change.gap.evidence))
@@ -85,7 +85,7 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _edit(tree: Tree, change: Change, place: Location) -> Edit | None:
-    """The call at a line, as it should be; None where none is found there."""
+    """The corrected call at a line; None if there is none."""
     text = tree.text(place.path)
     above = tree.lines(place.path)[: place.line - 1]
     start = sum(len(line) + 1 for line in above)
@@ -100,7 +100,6 @@ def _edit(tree: Tree, change: Change, place: Location) -> Edit | None:
 
 
 def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside: str) -> str:
-    """The call as it should be."""
     instead = _INSTEAD.search(change.why)
     if called.startswith("throw"):
         return f"TORCH_CHECK(false, {inside.strip()})"
@@ -117,7 +116,7 @@ def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside:
 
 
 def _has_message(inside: str) -> bool:
-    """Whether a check is given more than its condition: a comma stands in no parentheses."""
+    """Whether a check has more than a condition: a comma outside parentheses."""
     depth = 0
     for token in _TOKEN.finditer(inside):
         depth += (token.group() == "(") - (token.group() == ")")
@@ -127,7 +126,7 @@ def _has_message(inside: str) -> bool:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the parenthesis closes that opens before ``start``; -1 for nowhere."""
+    """The offset of the parenthesis that closes the one before ``start``; -1 if none."""
     depth = 1
     for token in _TOKEN.finditer(text, start):
         depth += (token.group() == "(") - (token.group() == ")")
@@ -137,7 +136,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _message(tree: Tree, change: Change, place: Location, condition: str) -> str:
-    """What should hold, and what there is instead, as arguments of TORCH_CHECK."""
+    """The arguments of TORCH_CHECK for the expected and actual values."""
     text = " ".join(condition.split())
     words = f"{_prefix(tree, change, place)}expected {_escaped(text)}"
     compared = _COMPARED.fullmatch(text)
@@ -152,7 +151,7 @@ def _escaped(text: str) -> str:
 
 
 def _prefix(tree: Tree, change: Change, place: Location) -> str:
-    """How messages of the file begin: ``gcd(): `` or ``gcd: ``."""
+    """The usual start of the file's messages: ``gcd(): `` or ``gcd: ``."""
     name = change.op.partition(".")[0] if change.op else change.name
     styles = Counter(m[2] or "" for m in _PREFIX.finditer(tree.text(place.path)))
     ends = styles.most_common(1)[0][0] if styles else "()"
@@ -163,8 +162,8 @@ def _prefix(tree: Tree, change: Change, place: Location) -> str:
 
 
 def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """Where the arguments of an operator are checked: its meta function, its kernels, and the
-    functions with messages that these call; then the Python function that people call."""
+    """Where an operator's arguments are checked: its meta function, kernels, and checking functions
+    that these call; then the public Python function."""
     seen: set[str] = set()
     named = [hit for hit in tree.index.meant(change.name).hits if "." in change.name]
     found = [ChangeStep("edit", hit.location, f"{hit.name} is called first.") for hit in named[:1]]
@@ -177,9 +176,9 @@ def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
-    """The helpers that are called checks, it uses, and little else does; without any, or where it
-    checks for itself, where it begins. What else checks is to be read: a check stands before the
-    device is chosen."""
+    """Helpers named as checks that it uses and little else does; without any, or if it checks
+    itself, its start. Other checks are to be read, since a check comes before the device is
+    chosen."""
     hops = [h for one in _variants(tree, op) for h in tree.hops(one)]
     own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
     computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
@@ -205,13 +204,12 @@ def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
 
 
 def _functions(tree: Tree, op: str) -> list[Definition]:
-    """The functions in at::native that bear its name."""
     wanted = f"at::native::{tree.natives[op].name}"
     return [one for one in tree.index.definitions(wanted) if not _APART.search(one.location.path)]
 
 
 def _variants(tree: Tree, op: str) -> list[str]:
-    """The overload, its in-place twin, and further overloads that take no names of dimensions."""
+    """The overload, its in-place variant, and further overloads without named dimensions."""
     name = tree.natives[op].name
     names = [op, *tree.overloads.get(f"{name}_", ()), *tree.overloads[name]]
     plain = [
@@ -221,7 +219,7 @@ def _variants(tree: Tree, op: str) -> list[str]:
 
 
 def _is_plain(hop: Hop) -> bool:
-    """Whether a hop is C++ for ordinary tensors, by its device and its folder."""
+    """Whether a hop is C++ for ordinary tensors."""
     where = hop.location
     if where is None or "/native/" not in where.path or hop.device not in _DEVICES:
         return False
@@ -244,7 +242,7 @@ def _python_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
 
 
 def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """What Python registers for the operator and checks itself."""
+    """Python registrations for the operator with checks of their own."""
     for kind in ("meta_registration", "decomposition") if change.op else ():
         for found in tree.registered(change.op or "", kind):
             where = place_of(found)
@@ -255,7 +253,7 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """The kernels for devices that do not run what checks."""
+    """The kernels for devices that do not run the check."""
     rows = tree.kernels.get(change.op or "", {})
     for key in (key for key in DEVICES if key in rows and key not in _DEVICES):
         for one in rows[key].definitions[:1]:
@@ -277,7 +275,7 @@ def _alike(tree: Tree, steps: list[ChangeStep]) -> Iterator[ChangeStep]:
 def _tests(
     tree: Tree, change: Change, steps: list[ChangeStep]
 ) -> tuple[list[ChangeStep], list[TestRun]]:
-    """The tests that ask for the words, or else the nearest test to add to."""
+    """The tests that expect the words, or else the nearest test to extend."""
     suite = Suite(tree.index.facts)
     asked = _asking(tree, steps)
     told = [
@@ -299,7 +297,7 @@ def _tests(
 
 
 def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:
-    """The OpInfo whose inputs may fail the check: its own, or that of what needs it."""
+    """The OpInfo whose inputs may fail the check: its own, or that of an operator that needs it."""
     for one in (op, *needing(tree, op)):
         for found in tree.opinfos(one)[:1]:
             whose = "its OpInfo" if one == op else f"the OpInfo of {one}, which needs it,"
@@ -308,7 +306,7 @@ def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:
 
 
 def _of_layouts(tree: Tree, op: str) -> Iterator[TestRun]:
-    """The test file of each layout that it has kernels for, which check for themselves."""
+    """The test file of each layout with kernels, which check for themselves."""
     names = {name.rpartition(".")[2] for name in tree.names(op)}
     for key in sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key)):
         for path in test_files(tree, key, names)[:1]:
@@ -328,13 +326,13 @@ def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:
 
 
 def _folders(path: str) -> frozenset[str]:
-    """What a kernel is for, by its folders: ``sparse``, ``quantized``, ``cuda``."""
+    """The folders that show a kernel's purpose: ``sparse``, ``quantized``, ``cuda``."""
     return frozenset(path.partition("/native/")[2].split("/")[:-1])
 
 
 def _order(tree: Tree, tests: Selection, folders: frozenset[str]) -> tuple[bool, int, bool, int]:
-    """Tests for the same backend first, then those of the plain test files, further down stand
-    compilers and exporters; of these those that expect errors, then those with most tests of it."""
+    """Tests of the same backend first, then plain test files, then compilers and exporters; among
+    equals those that expect errors, then those with most tests of it."""
     alike = any(one in tests.path for one in folders)
     raises = any(_raises(tree, one) for one in tests.tests)
     return (not alike, tests.path.count("/"), not raises, -len(tests.tests))
@@ -345,7 +343,7 @@ def _raises(tree: Tree, test: Location) -> bool:
 
 
 def _asking(tree: Tree, steps: list[ChangeStep]) -> list[Location]:
-    """The lines of tests whose expected text is part of a message that is changed."""
+    """The lines of tests that expect part of a changed message."""
     gone = "\n".join(line for step in steps for line in step.code if line.startswith("-"))
     literals = [literal for literal in _LITERAL.findall(gone) if len(literal) >= _SHORTEST]
     return [where for literal in literals for where in tree.mentions.asking(literal)][:5]
@@ -355,7 +353,7 @@ def _asking(tree: Tree, steps: list[ChangeStep]) -> list[Location]:
 
 
 def _model(tree: Tree, steps: list[ChangeStep]) -> Iterator[Neighbour]:
-    """The nearest check of the same file that says all of it."""
+    """The nearest complete check in the same file."""
     first = next((one.location for one in steps if one.touches), None)
     if first is None or not first.path.startswith(("aten/", "c10/", "torch/csrc/")):
         return

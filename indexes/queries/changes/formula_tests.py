@@ -1,4 +1,4 @@
-"""What tests say of the derivatives of an operator: its OpInfo's flags and skips, and expected
+"""What tests say about an operator's derivatives: flags and skips of its OpInfo, and expected
 failures."""
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager|aot
 
 
 class Mode(NamedTuple):
-    """What one of the two modes of differentiation is called in the tree."""
+    """The names of a mode of differentiation in the tree."""
 
     kind: str
-    """Of the formulas."""
+    """The kind of formulas."""
     noun: str
     flags: tuple[str, ...]
-    """Of an OpInfo, that have its tests run."""
+    """The OpInfo flags that enable its tests."""
     said: re.Pattern[str]
-    """In tests that are expected to fail for want of it."""
+    """Words in tests that are expected to fail without it."""
     ending: str
-    """Of a function in FunctionsManual."""
+    """The suffix of functions in FunctionsManual."""
 
 
 REVERSE = Mode(
@@ -57,7 +57,7 @@ FORWARD = Mode(
 
 @dataclass
 class FormulaTests:
-    """What the tests of one operator say of one mode of differentiation."""
+    """What an operator's tests say about one mode."""
 
     tree: Tree
     change: Change
@@ -65,7 +65,7 @@ class FormulaTests:
     mode: Mode
 
     def steps(self) -> Iterator[ChangeStep]:
-        """Where they say that it is not there."""
+        """The places that say it is missing."""
         yield from self._flags() if self._opinfos else self._inputs()
         yield from self._skips()
         yield from self._expected()
@@ -76,8 +76,7 @@ class FormulaTests:
         return [one for one in found if not one[1].symbol.startswith("_refs.")]
 
     def _inputs(self) -> Iterator[ChangeStep]:
-        """Without an OpInfo: the draft of one, or those of operators that need a private one, whose
-        inputs its gradient is tested with."""
+        """Without an OpInfo: a draft of one, or those of operators that need a private one."""
         if self.op in self.tree.public_set:
             yield from (step for step in opinfo(self.tree, self.change).steps if step.touches)
             return
@@ -86,7 +85,7 @@ class FormulaTests:
             yield ChangeStep("read", place_of(self.tree.opinfos(op)[0]), what)
 
     def _flags(self) -> Iterator[ChangeStep]:
-        """The flags of its OpInfos that keep tests of the mode from running."""
+        """The OpInfo flags that disable the mode's tests."""
         for path, fact in self._opinfos:
             lines = self.tree.lines_of(place_of((path, fact)))
             edits = list(_flag_edits(lines, fact.line, self.mode))
@@ -97,7 +96,6 @@ class FormulaTests:
                 yield ChangeStep("edit", Location(path, edits[0].first), what, code, why)
 
     def _skips(self) -> Iterator[ChangeStep]:
-        """What its OpInfos skip for want of it."""
         for path, fact in self._opinfos:
             lines = self.tree.lines_of(place_of((path, fact)))
             for at, text in enumerate(lines, fact.line):
@@ -107,7 +105,6 @@ class FormulaTests:
                     yield ChangeStep("edit", Location(path, at), what, (), why)
 
     def _expected(self) -> Iterator[ChangeStep]:
-        """Rows of tests that expect it to fail."""
         names, seen = self.tree.opinfo_names(self.op), set()
         for path in (path for like in _EXPECTING for path in self.tree.paths(like)):
             found = list(about(expected_failures(self.tree.text(path), path), names))
@@ -128,11 +125,11 @@ class FormulaTests:
                 )
 
     def _is_meant(self, comment: str) -> bool:
-        """Whether a comment names this operator or its mode; one without may be about others."""
+        """Whether a comment names this operator or mode; without a name it may be about others."""
         return self.tree.natives[self.op].name in comment or bool(self.mode.said.search(comment))
 
     def runs(self) -> tuple[TestRun, ...]:
-        """Its tests of gradients, those of the mode first."""
+        """Its gradient tests, those of the mode first."""
         runs = operator_runs(self.tree, self.op)
         wanted = "fwd" if self.mode is FORWARD else "gradients"
         wide = "test_ops" if self._opinfos else ""
@@ -147,13 +144,12 @@ class FormulaTests:
 
 
 def below_dtypes(lines: Sequence[str]) -> int | None:
-    """The line of an OpInfo that says its dtypes, below which a flag may stand."""
+    """The line of an OpInfo's dtypes, behind which a flag may be added."""
     return next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
 
 
 def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
-    """The edits that switch flags on: those said to be False, and those of forward mode that are
-    not said."""
+    """Edits that enable flags: those set to False, and missing forward-mode flags."""
     text = "\n".join(lines)
     for flag in mode.flags:
         for at, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Formulas of derivatives.yaml: a gradient that an operator lacks, or one for forward mode."""
+"""Plans of formulas in derivatives.yaml: a missing gradient, or one for forward mode."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
 
 
 def gradient(tree: Tree, change: Change) -> Parts:
-    """The plan of a gradient that is not there."""
     return _plan(tree, change, REVERSE)
 
 
 def forward(tree: Tree, change: Change) -> Parts:
-    """The plan of a formula for forward mode."""
     return _plan(tree, change, FORWARD)
 
 
@@ -53,7 +51,7 @@ def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
 
 @dataclass
 class _NewFormula:
-    """A formula that is to be written, and what goes with it."""
+    """A formula to write, and what goes with it."""
 
     tree: Tree
     change: Change
@@ -68,7 +66,6 @@ class _NewFormula:
 
     @cached_property
     def entry(self) -> DerivativeEntry | None:
-        """The operator's entry, as it is."""
         return self.tree.index.derivative(self.op)
 
     @property
@@ -80,14 +77,13 @@ class _NewFormula:
         return FormulaTests(self.tree, self.change, self.op, self.mode)
 
     def there(self) -> Location | None:
-        """Where the formula already is."""
         known = [one for one in _formulas(self.entry, self.mode) if not _UNKNOWN.search(one.text)]
         missing = [o for o in _formulas(self.entry, self.mode) if _UNKNOWN.search(o.text)]
         return known[0].location if known and not missing else None
 
     def existing_steps(self) -> Iterator[ChangeStep]:
-        """The formulas, the functions that they call, and the kernels of operators that they call:
-        where a wrong gradient is mended."""
+        """The formulas, their functions, and kernels of operators they call, where a wrong gradient
+        can be fixed."""
         formulas = _known(self.entry, self.mode)
         for one in formulas:
             yield ChangeStep("edit", one.location, f"{', '.join(one.inputs)}: {one.text}")
@@ -106,7 +102,7 @@ class _NewFormula:
 
     @cached_property
     def near(self) -> Sequence[Near]:
-        """The operators most like it with a formula, the nearest first."""
+        """The most similar operators with a formula, nearest first."""
         having = {
             self.tree.natives[entry.op].name
             for entry in self.tree.index.derivative_rows()
@@ -121,7 +117,6 @@ class _NewFormula:
 
     @cached_property
     def model(self) -> DerivativeEntry | None:
-        """The nearest one's entry."""
         return next((e for near in self.near if (e := self._their_entry(near))), None)
 
     def _neighbours(self) -> Iterator[Neighbour]:
@@ -171,7 +166,7 @@ class _NewFormula:
         return f"{margin(self.tree.line(formula.location))}{self._draft(formula.inputs)}"
 
     def _end(self, entry: DerivativeEntry) -> Location:
-        """The last line of the formulas that the Default key has."""
+        """The last line of the Default key's formulas."""
         path, plain = entry.location.path, [one for one in entry.sets if one.key == "Default"]
         formulas = plain[0].formulas if plain else tuple(_all(entry))
         line = max((one.location.line for one in formulas), default=entry.location.line)
@@ -183,7 +178,7 @@ class _NewFormula:
         return Location(path, line)
 
     def _new_entry(self, why: str, like: Location | None) -> ChangeStep:
-        """The file is in the order of names."""
+        """A new entry, in the file's order of names."""
         entries = [one for one in self.tree.index.derivative_rows() if _name(one) < self.name]
         above = max(entries, key=_name) if entries else None
         path = self.tree.source.locate("derivatives.yaml") or DERIVATIVES
@@ -200,8 +195,8 @@ class _NewFormula:
         return [self._draft((one,)) for one in self._inputs()]
 
     def _draft(self, of: Sequence[str]) -> str:
-        """A formula that calls a function still to be written; for an elementwise operator in
-        forward mode torchgen derives it from the gradient."""
+        """A formula with a function still to write; for an elementwise operator torchgen derives
+        forward mode from the gradient."""
         if self.mode is FORWARD and "pointwise" in self.tree.natives[self.op].tags:
             return f"{', '.join(of)}: auto_element_wise"
         arguments = [a.name for a in self.tree.schemas[self.op].arguments]
@@ -216,14 +211,14 @@ class _NewFormula:
         return f"{self.name.strip('_')}_{self.mode.ending}"
 
     def _inputs(self) -> list[str]:
-        """The inputs that it is differentiated by: those of its gradient, where it has one."""
+        """The differentiable inputs, those of its gradient if it has one."""
         if known := [name for one in _known(self.entry, REVERSE) for name in one.inputs]:
             return known
         arguments = self.tree.schemas[self.op].arguments
         return [a.name for a in arguments if a.base_type == "Tensor" and not a.is_out]
 
     def _outputs(self) -> list[str]:
-        """The names by which formulas call the outputs."""
+        """The names of outputs in formulas."""
         returns = self.tree.schemas[self.op].returns
         plain = "result" if len(returns) == 1 else "result{}"
         tensors = [(at, one) for at, one in enumerate(returns) if one.base_type == "Tensor"]
@@ -232,8 +227,7 @@ class _NewFormula:
     # --------------------------------------------------------------- FunctionsManual
 
     def _function(self) -> Iterator[ChangeStep]:
-        """The function that a formula calls, where the neighbour's or its own gradient stands in a
-        file of such functions."""
+        """The formula's function, if the model's or its own gradient has one in such a file."""
         if self.mode is FORWARD and "pointwise" in self.tree.natives[self.op].tags:
             return
         own = self._called(self.entry)
@@ -251,14 +245,14 @@ class _NewFormula:
                 yield ChangeStep("add", place, f"declare {self._symbol}", (), "", place)
 
     def _declared(self, one: Definition) -> Location | None:
-        """Where the header beside a function's file declares it."""
+        """Where the header of the same name declares a function."""
         header = re.sub(r"\.cpp$", ".h", one.location.path)
         lines = self.tree.lines(header) if header != one.location.path else []
         at = next((n for n, t in enumerate(lines, 1) if re.search(rf"\b{one.name}\(", t)), 0)
         return Location(header, at) if at else None
 
     def _called(self, entry: DerivativeEntry | None) -> list[Definition]:
-        """The functions of hand-written C++ that its formulas call."""
+        """The handwritten C++ functions of its formulas."""
         if entry is None:
             return []
         names = {name for one in _all(entry) for name in _CALL.findall(one.text)}
@@ -272,8 +266,8 @@ class _NewFormula:
     # ------------------------------------------------------------------------ generators
 
     def _lists(self) -> Iterator[ChangeStep]:
-        """The lists of operators in the generators: of those without a derivative it must go; to
-        those that the neighbour stands in it may belong."""
+        """Operator lists in the generators: to leave those without derivative, and perhaps to join
+        the model's."""
         theirs = {self.tree.natives[self.model.op].name} if self.model else set()
         for path in self.tree.paths(_GENERATORS):
             rows = list(_rows(self.tree.lines(path), {self.name, *theirs}))
@@ -314,7 +308,7 @@ _ITEM = regex(r"[\"'](\w+)[\"']")
 
 
 def _rows(lines: Sequence[str], names: set[str]) -> Iterator[tuple[str, str, int, bool]]:
-    """(list, name, line, whether it stands there alone) where a list of a module names one."""
+    """(list, name, line, whether alone there) of names in a module's lists."""
     table = ""
     for number, text in enumerate(lines, 1):
         if match := _LIST.match(text):

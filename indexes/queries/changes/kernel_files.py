@@ -1,4 +1,4 @@
-"""Where the kernels of a dispatch key stand, read from how operators with one register it."""
+"""Where the kernels of a dispatch key are, by how operators register them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from indexes.model.vocabulary import Definition, Location, NativeFunction
 from indexes.queries.gaps.tree import Tree
 
 _DEPTH = 2
-"""Calls between a kernel and the stub that runs its loop."""
+"""Calls between a kernel and the stub with its loop."""
 
 _REGISTERED = "SELECT op,target FROM library_kernels WHERE key=? AND target NOT NULL ORDER BY rowid"
 
 
 class Home(NamedTuple):
-    """The kernel of one overload for one key."""
+    """The kernel of an overload for a key."""
 
     op: str
     key: str
     kernel: Definition
-    """The function that computes there: that registered on the stub, where it is shared."""
+    """The computing function: registered on the stub, if the kernel is shared."""
     entry: StubEntry | None
-    """The line that registers it on a stub; None where the YAML file names it."""
+    """The line that registers it on a stub; None if named in the YAML."""
 
     @property
     def path(self) -> str:
@@ -35,8 +35,8 @@ class Home(NamedTuple):
 
 
 class KernelFiles:
-    """The kernels of one tree by key and operator. An operator is a base name here: ``add`` stands
-    for ``add_``, ``add.Tensor`` and ``add.out`` too."""
+    """The kernels of one tree by key and base name: ``add`` includes ``add_``, ``add.Tensor`` and
+    ``add.out``."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -49,7 +49,7 @@ class KernelFiles:
 
     @cached_property
     def groups(self) -> dict[str, list[NativeFunction]]:
-        """The entries of each operator of native_functions.yaml, in its order."""
+        """The entries of each operator in native_functions.yaml."""
         found: dict[str, list[NativeFunction]] = {}
         for native in self.tree.natives.values():
             if "::" not in native.name and "generated" not in native.tags:
@@ -57,7 +57,7 @@ class KernelFiles:
         return found
 
     def _of_key(self, key: str) -> dict[str, list[Home]]:
-        """The operators whose entries name a kernel for a key, each with where these stand."""
+        """The operators with a kernel for a key in the YAML, and its places."""
         found: dict[str, list[Home]] = {}
         for base, natives in self.groups.items():
             homes = [home for native in natives for home in self._of_entry(native, key)]
@@ -66,7 +66,7 @@ class KernelFiles:
         return found or self._of_library(key)
 
     def _of_library(self, key: str) -> dict[str, list[Home]]:
-        """The functions that TORCH_LIBRARY blocks register for a key that no entry names."""
+        """The functions registered for a key in TORCH_LIBRARY blocks only."""
         found: dict[str, list[Home]] = {}
         for op, target in self.tree.store.query(_REGISTERED, (key,)):
             native, known = self.tree.natives.get(op), self._facts.by_id(target)
@@ -85,8 +85,7 @@ class KernelFiles:
                 yield Home(native.full_name, key, kernel or definition, entry if kernel else None)
 
     def _registered(self, definition: Definition, key: str) -> StubEntry | None:
-        """What a kernel that serves the CPU too runs for a key: the first stub that it calls
-        decides."""
+        """What a kernel shared with the CPU runs for a key, by the first stub that it calls."""
         device = device_of_key(key)
         if device != key:
             return None
@@ -102,12 +101,12 @@ class KernelFiles:
         return tuple(one.id for one in known if one.definition.location == definition.location)
 
     def _stubs(self, definition: Definition) -> tuple[str, ...]:
-        """The stubs that a kernel calls, itself or through a helper."""
+        """The stubs that a kernel calls, directly or through a helper."""
         found = (s for number in self._numbers(definition) for s in self._called(number, _DEPTH))
         return tuple(dict.fromkeys(found))
 
     def helpers(self, kernel: Definition, word: str) -> list[Definition]:
-        """The functions named by a word that a kernel calls in other files."""
+        """The functions named with a word that a kernel calls in other files."""
         edges = (edge for number in self._numbers(kernel) for edge in self._facts.edges(number))
         known = (self._facts.by_id(e.target) for e in edges if isinstance(e.target, int))
         found = [one.definition for one in known if one and word in one.definition.name]
@@ -124,31 +123,29 @@ class KernelFiles:
     # -------------------------------------------------------------------- of an operator
 
     def kernels(self, base: str, keys: Iterable[str]) -> list[Definition]:
-        """The functions of an operator's kernels for some keys."""
         rows = (self.tree.kernels.get(n.full_name, {}) for n in self.groups.get(base, ()))
         return [d for row in rows for key in keys if key in row for d in row[key].definitions]
 
     def _shared_files(self, key: str) -> frozenset[str]:
-        """The files in which most kernels are those of the CPU or of the key's device: what stands
-        there for a key of another layout is shared with those."""
+        """Files in which most kernels are the CPU's or the device's, so that those of other layouts
+        are shared."""
         plain = {"CPU", device_of_key(key)} - {key, ""}
         counted = Counter(self._paths(key))
         counted.subtract(path for one in sorted(plain) for path in self._paths(one))
         return frozenset(path for path, count in counted.items() if count < 0)
 
     def _paths(self, key: str) -> Iterator[str]:
-        """The files of the kernels for a key, each once for an operator."""
         for homes in self.of_key(key).values():
             yield from {home.path for home in homes}
 
     def files(self, key: str) -> frozenset[str]:
-        """The sources in the folders in which the kernels of a key stand apart from others."""
+        """The sources in folders for a key."""
         own = {home.path for homes in self.own_homes(key).values() for home in homes}
         folders = {path.rpartition("/")[0] for path in own}
         return frozenset(p for p in self.tree.native_files if p.rpartition("/")[0] in folders)
 
     def _own_homes(self, key: str) -> dict[str, list[Home]]:
-        """The same as ``of_key``, of the files alone that are for the key and no other layout."""
+        """As ``of_key``, in files only for the key."""
         shared = self.shared_files(key)
         found: dict[str, list[Home]] = {}
         for base, homes in self.of_key(key).items():
@@ -159,11 +156,10 @@ class KernelFiles:
 
 
 def base_name(name: str) -> str:
-    """The name without the underscore of in-place; ``__and__`` stays."""
+    """The name without a trailing underscore, except ``__and__``."""
     return name if name.endswith("__") else name.rstrip("_")
 
 
 def after(definition: Definition) -> Location:
-    """The last line of a definition."""
     where = definition.location
     return Location(where.path, max(where.line, where.end_line))

@@ -27,9 +27,9 @@ _REGISTERED = (
 )
 _MOST_SO_CALLED = 6
 _FEWEST = 4
-"""Letters of a part of a name by which something is taken for its own."""
+"""Fewest letters of a name's part that shows what something belongs to."""
 _LONGEST = 14
-"""Lines of a block of shader code that are shown."""
+"""Most lines of shader code shown."""
 
 
 def steps(new: NewKernel) -> Iterator[ChangeStep]:
@@ -46,7 +46,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _further_steps(new: NewKernel) -> Iterator[ChangeStep]:
-    """What a kernel that is to be written needs besides."""
+    """What a kernel that must be written needs besides."""
     yield from _registration(new)
     yield from _library(new)
     yield from _helpers(new)
@@ -61,7 +61,7 @@ def _further_steps(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _one_of_its_own(new: NewKernel) -> Iterator[ChangeStep]:
-    """The file of the neighbour, where a kernel can stand that need not be there."""
+    """The model's file, for an optional kernel."""
     place, base = after(new.model.kernel), new.near.base
     yield ChangeStep(
         "read", place, f"or write a kernel here, below that of {base}", (), new.near.why
@@ -89,7 +89,7 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _known_key(new: NewKernel) -> Iterator[ChangeStep]:
-    """The list of the keys that torchgen takes in ``dispatch``, where this one is not on it."""
+    """torchgen's list of keys in ``dispatch``, if this one is missing."""
     tree, taken = new.tree, new.tree.accepted_keys
     place = tree.place_of(f"    DispatchKey.{taken[-1]},\n]", _MODEL) if taken else None
     if new.rows and place and new.key not in taken:
@@ -126,7 +126,7 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _own_kernel(new: NewKernel) -> Iterator[ChangeStep]:
-    """What there is for the CPU: it says what is checked and computed."""
+    """The CPU kernel, which shows checks and computation."""
     plain = (one for one in new.own if one.location.path != new.votes[0].path)
     for one in islice(plain, 1):
         what = f"see what {one.name} checks and computes for the CPU: the new one does the same"
@@ -134,7 +134,7 @@ def _own_kernel(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
-    """What the neighbour's kernel calls under its own name in other files."""
+    """Functions named after the model that its kernel calls in other files."""
     word = new.near.base.strip("_")
     for one in new.homes.helpers(new.model.kernel, word) if len(word) > 2 else ():
         what = f"write what the kernel calls; this is {one.name}"
@@ -144,8 +144,8 @@ def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _same_named_files(new: NewKernel) -> Iterator[ChangeStep]:
-    """The files below the folder of the neighbour's kernel that are called as the operator is:
-    what a library for the back end has of it, qnnpack/src/tanh.c."""
+    """Files named after the operator below the model's folder, as a backend library's
+    qnnpack/src/tanh.c."""
     folder, word = new.model.path.rpartition("/")[0], new.base.strip("_").replace("_", "-")
     named = re.compile(rf"{re.escape(folder)}/.+/{re.escape(word)}[.-][^/]*$")
     for path in islice(filter(named.match, new.tree.paths(f"{folder}/%/%")), _MOST_SO_CALLED):
@@ -154,7 +154,7 @@ def _same_named_files(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _own_stubs(new: NewKernel) -> Iterator[ChangeStep]:
-    """Where the neighbour's kernel runs a stub named after it: that is declared, and registered."""
+    """The declaration and registration of a stub named after the model."""
     word, facts = new.near.base.strip("_"), new.tree.index.facts
     parts = [word, *(part for part in word.split("_") if len(part) >= _FEWEST)]
     stubs = new.homes.stubs(new.model.kernel) if not new.stub and not new.model.entry else ()
@@ -183,7 +183,7 @@ def _registration(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _library(new: NewKernel) -> Iterator[ChangeStep]:
-    """The line of the TORCH_LIBRARY block that registers the neighbour's, where no row does."""
+    """The TORCH_LIBRARY line that registers the model's, if no row does."""
     if new.rows or new.stub:
         return
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(new.near.base)}(?![A-Za-z0-9])")
@@ -197,7 +197,7 @@ def _library(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _header(new: NewKernel) -> Iterator[ChangeStep]:
-    """The header that declares the kernel, or its stub, where the file does not include it."""
+    """The header that declares the kernel or stub, unless included."""
     if new.new_path or new.votes[0].path != new.model.path:
         return
     lines = new.tree.lines(new.model.path)
@@ -230,7 +230,7 @@ def _stub_header(new: NewKernel, lines: Sequence[str]) -> Iterator[ChangeStep]:
 
 
 def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
-    """The file in the device's own language that the neighbour's file is compiled with."""
+    """The device-language file that is compiled with the model's."""
     words = {new.near.base, re.sub(r"(?:_out)?(?:_mps)?_?kernel.*$", "", new.model.kernel.name)}
     folder = new.model.path.rpartition("/")[0].rpartition("/")[0]
     for name in dict.fromkeys(_SHADER.findall(new.tree.text(new.model.path))):
@@ -250,7 +250,7 @@ def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:
-    """The header of scalar functions, where the neighbour's function comes from there."""
+    """The header of scalar functions, if the model's function comes from there."""
     used = set(re.findall(r"c10::metal::(\w+)\(", code))
     lines = enumerate(new.tree.lines(_SPECIAL), 1)
     at = next((n for n, text in lines if any(f"{one}(" in text for one in used)), 0)
@@ -261,7 +261,6 @@ def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:
 
 
 def _blocks(lines: Sequence[str], found: Sequence[int]) -> list[str]:
-    """The lines found, each with the block that it begins."""
     shown = {}
     for at in found:
         shown[at] = lines[at - 1]
@@ -282,7 +281,7 @@ def _alternatives(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _fallbacks(new: NewKernel) -> Iterator[ChangeStep]:
-    """Registrations for the key that hand the operator to another device."""
+    """Registrations that redirect the operator to another device."""
     wanted = {n.full_name for n in new.homes.groups.get(new.base, ())}
     rows = new.tree.store.query(
         "SELECT k.op,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
@@ -298,7 +297,7 @@ def _fallbacks(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _formula(new: NewKernel) -> Iterator[ChangeStep]:
-    """A formula for the key's own autograd, where the neighbour has one."""
+    """A formula for the key's own autograd, if the model has one."""
     words = [word.replace("_", "") for word in backends.words_of(new.key)]
     theirs, mine = (new.tree.index.derivative(op) for op in (new.model.op, new.op))
     known = {one.key for one in mine.sets} if mine else set()
@@ -311,7 +310,7 @@ def _formula(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def has_word(text: str, word: str) -> bool:
-    """Whether a word stands in a line, an underscore being its end."""
+    """Whether a line has a word, which an underscore may end."""
     return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text))
 
 

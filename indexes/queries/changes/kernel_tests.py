@@ -18,12 +18,12 @@ from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.kernels.dependents import needing
 
 _MOST_MADE = 8
-"""Operators made of one whose rows are looked for."""
+"""Operators made from one that are examined."""
 
 
 def steps(new: NewKernel) -> Iterator[ChangeStep]:
-    """The rows of tables, the OpInfo's flags, a test and the docs. A row that is removed or added
-    makes tests that exist run: then none is to be written."""
+    """Rows of tables, OpInfo flags, a test and docs. If a row enables existing tests, none is to be
+    written."""
     rows = list(_tables(new)) or list(_allowed(new))
     flags = list(_opinfo(new))
     yield from rows
@@ -36,8 +36,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def runs(new: NewKernel) -> Iterator[TestRun]:
-    """The tests of the back end first, then those of the operator on the device. The back end's
-    own files have classes that compare it with the CPU, and are made for that."""
+    """The backend's tests first, then those of the operator on the device."""
     device = device_of_key(new.key).lower() or "cpu"
     files = _files(new)
     found = operator_runs(new.tree, new.op, device)
@@ -54,7 +53,7 @@ def runs(new: NewKernel) -> Iterator[TestRun]:
 
 
 def _files(new: NewKernel) -> list[str]:
-    """The test files of the back end, those that name the neighbour first."""
+    """The backend's test files, those that name the model first."""
     names = [name.rpartition(".")[2] for name in new.tree.names(new.model.op)]
     found = backends.test_files(new.tree, new.key, dict.fromkeys([*names, new.near.base]))
     return found or backends.test_files(new.tree, new.key, new.homes.of_key(new.model_key))
@@ -64,20 +63,20 @@ def _files(new: NewKernel) -> list[str]:
 
 
 def _paths(new: NewKernel) -> list[str]:
-    """The files whose tables are about the key: those of a device are about its plain tensors."""
+    """The files with tables for the key; those of a device are about plain tensors."""
     device = device_of_key(new.key)
     of_layout = [path for path in _files(new) if device == new.key or device.lower() not in path]
     return list(dict.fromkeys([*backends.table_files(new.tree, new.key), *of_layout]))
 
 
 def _opinfo_names(new: NewKernel, op: str) -> list[str]:
-    """The names of OpInfos as tables write them: alone, and with the variant behind."""
+    """OpInfo names as in tables: with and without variant."""
     found = new.tree.opinfo_names(op)
     return list(dict.fromkeys(name + end for name, variant in found for end in ("", variant)))
 
 
 def _tables(new: NewKernel) -> Iterator[ChangeStep]:
-    """The rows of its OpInfos; where it has none, of those of operators that are made of it."""
+    """The rows of its OpInfos, or those of operators made from it."""
     names, made = _opinfo_names(new, new.op), list[str]()
     if not names:
         made = needing(new.tree, new.op, _MOST_MADE)
@@ -105,7 +104,7 @@ def _row_step(new: NewKernel, row: backends.TableRow) -> ChangeStep:
 
 
 def _allowed(new: NewKernel) -> Iterator[ChangeStep]:
-    """A row in the lists of what works, where the neighbour has one."""
+    """A row in lists of what works, if the model has one."""
     theirs, mine = _opinfo_names(new, new.model.op), _opinfo_names(new, new.op)
     for path in _paths(new) if mine else ():
         for row in backends.rows_naming(new.tree, path, theirs):
@@ -119,7 +118,7 @@ def _allowed(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _opinfo(new: NewKernel) -> Iterator[ChangeStep]:
-    """The flags of the OpInfo that say that a layout is supported."""
+    """OpInfo flags for support of a layout."""
     theirs, mine = new.tree.opinfos(new.model.op)[:1], new.tree.opinfos(new.op)[:1]
     if not theirs or not mine:
         return
@@ -134,7 +133,6 @@ def _opinfo(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _with_flag(new: NewKernel, found: Found, flag: str) -> tuple[str, ...]:
-    """The entry with a flag, as a diff."""
     path, fact = found
     lines = new.tree.lines_of(place_of(found))
     at = below_dtypes(lines)
@@ -154,7 +152,7 @@ def _entry(new: NewKernel, found: Found) -> str:
 
 
 def _python(new: NewKernel) -> Iterator[ChangeStep]:
-    """The Python of a layout, ``torch/ao/nn/quantized``, where that has the neighbour."""
+    """A layout's Python code, ``torch/ao/nn/quantized``, if it has the model."""
     device = device_of_key(new.key)
     words = [word for word in backends.words_of(new.key) if word != device.lower()]
     public = re.escape(new.near.base.strip("_"))  # that of _adaptive_avg_pool2d has no underscore
@@ -169,7 +167,7 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
-    """A test in C++, where the neighbour has one in a file for the back end."""
+    """A C++ test, if the model has one in a backend's file."""
     words = backends.words_of(new.key)
     called = re.compile(rf"\b{re.escape(new.near.base)}\(")
     for path in new.tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
@@ -184,7 +182,7 @@ def _begins(path: str, words: Sequence[str]) -> bool:
 
 
 def _test(new: NewKernel) -> Iterator[ChangeStep]:
-    """A test where those of the back end stand, after one of the neighbour."""
+    """A test beside the model's in the backend's tests."""
     for path in _files(new)[:1]:
         lines = new.tree.lines(path)
         named = re.compile(rf"\s*def test_\w*{re.escape(new.near.base)}")
@@ -198,7 +196,7 @@ def _test(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _docs(new: NewKernel) -> Iterator[ChangeStep]:
-    """A line of the pages that list the operators of a layout or a device."""
+    """A line on pages that list a layout's or device's operators."""
     theirs, mine = _public(new, new.model.op), _public(new, new.op)
     for page in backends.docs_pages(new.tree, new.key):
         lines = new.tree.lines(page)

@@ -1,5 +1,5 @@
-"""A kernel of an operator for a dispatch key that it has none for, after the nearest operator that
-has one."""
+"""Plans of an operator's kernel for a missing dispatch key, after the most similar operator with
+one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 
 _ALSO = 5
-"""So many further operators are named that lack the kernel too."""
+"""Most further operators named that lack the kernel."""
 
 
 def plan(tree: Tree, change: Change) -> Parts:
-    """The steps of adding a kernel. A composite operator gets none of its own: what is planned is
-    the operator below it that lacks one; what has a formula of its own is none."""
+    """The steps to add a kernel. For a composite operator without its own formula, that of the
+    operator below it that lacks one."""
     if change.op is None:
         return Parts((), missing=("the change names no operator",))
     homes = KernelFiles(tree)
@@ -41,7 +41,6 @@ def plan(tree: Tree, change: Change) -> Parts:
 
 
 def _kernel_row(tree: Tree, op: str, key: str) -> Location | None:
-    """The row that gives an overload its kernel for a key."""
     native = tree.natives[op]
     if key not in tree.keys(op):
         return None
@@ -53,13 +52,12 @@ def _kernel_row(tree: Tree, op: str, key: str) -> Location | None:
 
 
 def _registered(homes: KernelFiles, op: str, key: str) -> Home | None:
-    """Its kernel for a key for which TORCH_LIBRARY blocks alone register any."""
+    """Its kernel for a key that only TORCH_LIBRARY blocks register."""
     of_base = homes.of_key(key).get(base_name(homes.tree.natives[op].name), ())
     return next((home for home in of_base if home.op == op), None)
 
 
 def _existing_steps(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
-    """Where its kernel is named and stands."""
     yield ChangeStep("read", row, f"this row names its {key} kernel")
     for one in tree.kernels[op][key].definitions:
         yield ChangeStep("read", one.location, f"{one.name} is that kernel")
@@ -86,7 +84,6 @@ def _steps(new: NewKernel) -> Iterator[ChangeStep]:
 
 
 def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
-    """The plan of the first operator below that lacks the kernel."""
     tree, key = homes.tree, change.key
     place = tree.natives[op].location
     below = missing_below(tree, op, key)
@@ -112,12 +109,12 @@ def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
 
 _DEEPEST = 12
 _MOST = 4000
-"""Places that a walk looks at."""
+"""Most places visited by a walk."""
 
 
 def missing_below(tree: Tree, op: str, key: str) -> list[str]:
-    """The operators that a composite one reaches through composites alone and that have kernels
-    for the CPU and none for a key, the nearest first."""
+    """The operators with CPU kernels but none for a key that a composite reaches through composites
+    only, nearest first."""
     graph = Graph(tree.index.facts)
     device = device_of_key(key)
     start = Node("operator", op, device if device == key else "")

@@ -1,4 +1,4 @@
-"""The vocabulary of changes: what somebody sets out to do, and the steps of doing it."""
+"""The vocabulary of changes: what to change, and the steps."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ Action = Literal["edit", "add", "remove", "run", "read"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change that somebody may make."""
+    """A possible change."""
 
     kind: str
-    """That of a gap: ``kernel``, ``batch-rule``, ``docs-signature``."""
+    """A gap's kind: ``kernel``, ``batch-rule``, ``docs-signature``."""
     name: str
-    """The operator, or the function or path that it is about."""
+    """The operator, function or path."""
     title: str
-    """One line: what there will be."""
+    """The result in one line."""
     key: str = ""
     """The dispatch key that a kernel is for."""
     op: str | None = None
-    """The overload that it begins with; its in-place and out variants belong to the change."""
+    """The first overload; its in-place and out variants belong to the change."""
     gap: Gap | None = None
-    """The gap that it closes, where the tree shows one."""
+    """The gap that it closes, if any."""
     wanted: str = ""
-    """The id that it was asked by."""
+    """The requested id."""
     bare: bool = False
-    """Whether it was asked for by a name without its module, which several things may bear."""
+    """Whether it was requested by a name without module, which may mean several things."""
 
     @property
     def id(self) -> str:
-        """Its name among all changes of a tree, that of its gap: ``kernel/MPS/gcd``."""
+        """Its id in a tree, that of its gap: ``kernel/MPS/gcd``."""
         key = f"{self.key}/" if self.key else ""
         return self.gap.id if self.gap else self.wanted or f"{self.kind}/{key}{self.name}"
 
     @property
     def why(self) -> str:
-        """Why the tree wants it, in one line; empty where nothing in the tree says so."""
+        """The reason by the tree, in one line; may be empty."""
         return self.gap.rule if self.gap else ""
 
 
@@ -57,22 +57,20 @@ class ChangeStep:
 
     action: Action
     location: Location
-    """Where; with line 0 the file as a whole, which may not be there yet."""
+    """Line 0 means the whole file, which may not exist yet."""
     what: str
-    """One sentence: what to do there."""
+    """What to do there, in one sentence."""
     code: tuple[str, ...] = ()
-    """Lines to copy; for an ``edit`` that is known to the letter a unified diff, which ``git
-    apply`` takes."""
+    """Lines to copy; for an exact ``edit`` a unified diff for ``git apply``."""
     why: str = ""
-    """The rule that asks for it."""
+    """The rule that requires it."""
     like: Location | None = None
-    """The neighbour's place of the same kind."""
+    """The model's place of the same kind."""
     command: str = ""
     """What to run, from the top of the tree."""
 
     @property
     def touches(self) -> bool:
-        """Whether the change edits its file."""
         return self.action in ("edit", "add", "remove")
 
 
@@ -82,13 +80,13 @@ class TouchedFile:
 
     path: str
     added: int | None
-    """Lines; None for a binary file."""
+    """The number of lines; None for a binary file."""
     removed: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A commit by which a neighbour got what the change is about."""
+    """A commit that gave a model what the change is about."""
 
     commit: Commit
     files: tuple[TouchedFile, ...]
@@ -96,22 +94,22 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The operator or function that is most like the one to change, and has it."""
+    """The most similar operator or function that has what is missing."""
 
     name: str
     why: str
     location: Location
     code: tuple[str, ...] = ()
-    """Its lines, the first of them where there are many."""
+    """Its first lines."""
     more: int = 0
-    """Lines that are left out."""
+    """The number of further lines."""
     row: Location | None = None
-    """The line that git is asked about: its row in a YAML file, where it has one."""
+    """Its row in a YAML file, if any, for git."""
     word: str = ""
-    """What the commit that is looked for brought into that file: the name of the kernel."""
+    """What the commit added to that file: the kernel's name."""
     arrivals: tuple[Arrival, ...] = ()
     history_note: str = ""
-    """What is missing of the history, and the command that adds it."""
+    """What the history lacks, and the command that adds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +127,17 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a planner gives for a change."""
+    """A planner's result."""
 
     steps: tuple[ChangeStep, ...]
     neighbours: tuple[Neighbour, ...] = ()
     tests: tuple[TestRun, ...] = ()
     missing: tuple[str, ...] = ()
-    """What the tree cannot tell, each in a line."""
+    """What the tree cannot tell, a line each."""
     title: str = ""
-    """In place of the change's own."""
+    """Replaces the change's own."""
     there: Location | None = None
-    """Where it already is: the steps are then what a change of it edits, if anything."""
+    """Where it exists already; the steps are then for changing it."""
 
 
 Planner = Callable[["Tree", Change], Parts]
@@ -148,7 +146,7 @@ Planner = Callable[["Tree", Change], Parts]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change with everything that doing it asks for."""
+    """A change with everything it requires."""
 
     source: SourceInfo
     change: Change
@@ -160,9 +158,8 @@ class Plan:
     reviewers: tuple[Review, ...]
     missing: tuple[str, ...]
     related: tuple[Step, ...] = ()
-    """Places in further files that may have to follow; no step edits them."""
+    """Places in further files that may have to follow, without steps."""
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that the change edits."""
         return tuple(dict.fromkeys(s.location.path for s in self.steps if s.touches))

@@ -1,7 +1,8 @@
-"""Which operator with a kernel for a key is most like one without: its kernel is the model.
+"""The operator with a kernel for a key that is most similar to one without, as the model.
 
-Kernels are alike by where and how they compute: files, stubs, types of functions. What Python
-registers is alike by what is asked of it, name and schema (``python/nearest.py``)."""
+Kernels are similar by files, stubs and types of functions; Python registrations by name and schema
+(``python/nearest.py``).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from indexes.queries.changes.kernel_files import Home, KernelFiles
 SOURCES = (".cpp", ".cu", ".mm")
 _COMPUTING = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
 _VOTERS = 8
-"""So many vote, and all that are as like as the last of them."""
+"""Similar operators that vote, with ties."""
 _NEAR = 0.6
-"""Of the likeness of the nearest one: those below do not vote."""
+"""Share of the best similarity below which none votes."""
 _NAME = 4.0
 _WORD = 2.0
 _AFFIX = 0.7
@@ -38,7 +39,7 @@ _STUB_THERE = 1.0
 
 
 class Near(NamedTuple):
-    """An operator with a kernel for the key, and how like it is."""
+    """An operator with a kernel for the key, and its similarity."""
 
     base: str
     likeness: float
@@ -47,14 +48,14 @@ class Near(NamedTuple):
 
 
 class FileVote(NamedTuple):
-    """A file in which the kernel would stand, and the operator there that speaks for it."""
+    """A candidate file, with the operator there that speaks for it."""
 
     path: str
     near: Near
 
 
 class Nearest:
-    """Likeness of operators of one tree, by what its sources say of both."""
+    """Similarities of one tree's operators, by source."""
 
     def __init__(self, homes: KernelFiles) -> None:
         self.homes = homes
@@ -68,8 +69,8 @@ class Nearest:
         self._bases = lru_cache(None)(self._bases_of)
 
     def of(self, base: str, key: str) -> list[FileVote]:
-        """The files in which operators like ``base`` have their kernels for a key, the likeliest
-        first, each with the nearest of them; the operator itself has no say."""
+        """The files with kernels of similar operators for a key, likeliest first, each with the
+        most similar one; the operator itself does not count."""
         having = self.homes.of_key(key)
         near = [self._near(base, one, homes, key) for one, homes in having.items() if one != base]
         near.sort(key=lambda one: (-one.likeness, one.base))
@@ -87,16 +88,15 @@ class Nearest:
         return [FileVote(path, first.get(path, near[0])) for path in order]
 
     def _voted(self, base: str, near: Near, key: str) -> set[str]:
-        """The files that an operator speaks for: its own ones of the key; where its kernel stands
-        among those of the CPU, the file where this one's stand."""
+        """The files that an operator speaks for: its own for the key; or the one where this
+        operator's shared kernel is."""
         paths = {home.path for home in near.homes}
         among = paths & self.homes.shared_files(key)
         own = self.files(base) if among & self.files(near.base) else frozenset[str]()
         return (paths - among) | own
 
     def _add_namesakes(self, base: str, key: str, votes: defaultdict[str, float]) -> None:
-        """A file that is named as the operator's own files are speaks for itself: GridSampler.mm
-        for what GridSampler.cpp has."""
+        """Adds files named after the operator's: GridSampler.mm for GridSampler.cpp."""
         stems = {stem(path) for path in self.files(base) | self.device_files(base)} - {""}
         most = max(votes.values(), default=0.0)
         plain = base.replace("_", "")
@@ -152,17 +152,16 @@ class Nearest:
     # ------------------------------------------------------------------- of an operator
 
     def _files(self, base: str) -> frozenset[str]:
-        """The files of its kernels for the CPU, or of those for every device."""
+        """The files of its CPU kernels, or of those for every device."""
         return frozenset(d.location.path for d in self.homes.kernels(base, _COMPUTING))
 
     def _layout_files(self, base: str, key: str) -> frozenset[str]:
-        """The files of its kernels for the key's layout on other devices."""
         layout = key.removesuffix(device_of_key(key))
         keys = [f"{layout}{one}" for one in DEVICES if layout and f"{layout}{one}" != key]
         return frozenset(d.location.path for d in self.homes.kernels(base, keys))
 
     def _device_files(self, base: str) -> frozenset[str]:
-        """The files that register its stubs, and those of its kernels for CUDA."""
+        """The files of its stub registrations and CUDA kernels."""
         found = {d.location.path for d in self.homes.kernels(base, ("CUDA",))}
         for stub in self._first_stubs(base, ("CPU", "CUDA")):
             entries = self._tree.index.facts.registered_on(stub)
@@ -170,7 +169,7 @@ class Nearest:
         return frozenset(found)
 
     def _stub_types(self, base: str) -> frozenset[str]:
-        """The types of the functions that its stubs hold: ``structured_binary_fn``."""
+        """The function types of its stubs: ``structured_binary_fn``."""
         uses = (
             use
             for stub in self._first_stubs(base, ("CPU",))
@@ -191,8 +190,7 @@ class Nearest:
         )
 
     def _overloads_of(self, base: str) -> frozenset[str]:
-        """The names of its overloads that say over what it computes: ``dim_IntList``; not those of
-        one type, nor of what has an out argument."""
+        """Overload names that describe the computation, ``dim_IntList``; not types or out."""
         names = (native.overload for native in self.homes.groups.get(base, ()))
         return frozenset(name for name in names if "_" in name.removesuffix("_out"))
 
@@ -202,14 +200,13 @@ class Nearest:
 
 
 def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
-    """How many of the first letters or words are the same."""
     return sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False))
     )
 
 
 def _words(base: str) -> list[str]:
-    """The parts of a name, without those that say which variant it is."""
+    """The words of a name, without those for variants."""
     parts = (part for part in base.split("_") if part)
     return [part for part in parts if part not in ("backward", "forward", "out")]
 
@@ -220,7 +217,7 @@ _AFFIXES = re.compile(
 
 
 def stem(path: str) -> str:
-    """What the name of a file says of what it computes: ``renorm`` of cuda/RenormKernel.cu."""
+    """``renorm`` for cuda/RenormKernel.cu."""
     name = path.rpartition("/")[2].partition(".")[0]
     return _AFFIXES.sub("", name).replace("_", "").lower()
 

@@ -1,4 +1,4 @@
-"""A kernel that is to be written, and the one that it is written after."""
+"""A kernel to write, and its model."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from indexes.queries.gaps.tree import Tree
 
 _PARAMETER = regex(r"(?<=[\s&*])\w+(?=\s*[,)])")
 CODE = 40
-"""Lines of a neighbour's kernel that are shown."""
+"""Most lines of a model's kernel shown."""
 _META = "Meta"
 _NEIGHBOURS = 3
 _LITTLE = 4.5
-"""Likeness below which a neighbour tells little."""
+"""Similarity below which a model says little."""
 _ALTERNATIVES = 2
 _CLOSE = 0.8
-"""Another file is an alternative when the operator there has so much of the model's likeness."""
+"""Share of the best similarity that makes another file an alternative."""
 
 
 @dataclass
 class NewKernel:
-    """The kernel of one overload for one key; each fact is worked out once."""
+    """The kernel to write for an overload and key, with cached facts."""
 
     homes: KernelFiles
     op: str
@@ -46,19 +46,18 @@ class NewKernel:
 
     @cached_property
     def base(self) -> str:
-        """The operator that all of its variants are of."""
         return base_name(self.tree.natives[self.op].name)
 
     # ---------------------------------------------------------------------- the model
 
     @property
     def votes(self) -> list[FileVote]:
-        """The files that it may stand in, the likeliest first."""
+        """The candidate files, likeliest first."""
         return self._modelled[1]
 
     @property
     def model_key(self) -> str:
-        """The key itself, or where no operator like it has a kernel for it one of its layout."""
+        """The key, or one of its layout if no similar operator has a kernel for it."""
         return self._modelled[0]
 
     @cached_property
@@ -69,8 +68,8 @@ class NewKernel:
         return next((one for one in found if one[1]), (self.key, []))
 
     def _votes(self, key: str) -> list[FileVote]:
-        """By the neighbours' kernels for a key; for another than its own the operator's is first
-        the model."""
+        """Votes of similar operators with kernels for a key; for another key the operator itself
+        comes first."""
         why = f"it is the kernel of {self.base} for {key}"
         own = self.homes.of_key(key).get(self.base, []) if key != self.key else []
         mine = [FileVote(h.path, Near(self.base, 1.0, why, own)) for h in own[:1]]
@@ -78,23 +77,21 @@ class NewKernel:
 
     @property
     def near(self) -> Near:
-        """The operator that speaks for the first file."""
         return self.votes[0].near
 
     @cached_property
     def model(self) -> Home:
-        """Its kernel there."""
         return home_in(self.votes[0])
 
     @property
     def is_guess(self) -> bool:
-        """Whether the nearest operator with a kernel for the key is hardly like it."""
+        """Whether the most similar operator with a kernel is hardly similar."""
         return self.model_key == self.key and self.near.likeness < _LITTLE
 
     @property
     def alternatives(self) -> list[FileVote]:
-        """Other files for which about as much speaks; where the model is registered on a stub,
-        those first in which the YAML file names the kernels."""
+        """Other files with about as many votes; if the model is on a stub, those with kernels named
+        in the YAML first."""
         enough = _CLOSE * self.near.likeness
         others = [vote for vote in self.votes[1:] if vote.near.likeness >= enough]
         if self.model.entry:
@@ -102,13 +99,13 @@ class NewKernel:
         return others[:_ALTERNATIVES]
 
     def neighbours(self) -> Iterator[Neighbour]:
-        """The model and the next ones of other files."""
+        """The model and the next ones in other files."""
         whys = {home_in(vote): vote.near.why for vote in reversed(self.votes[:_NEIGHBOURS])}
         for home in reversed(whys):
             yield self._neighbour(home, whys[home])
 
     def _neighbour(self, home: Home, why: str) -> Neighbour:
-        """A kernel that serves the CPU too came with its registration, any other with its row."""
+        """A model: a shared kernel came with its registration, another with its row."""
         where, native = home.kernel.location, self.tree.natives[home.op]
         row = entries.row_of(native, home.key)
         place = entries.place_of_row(native, row) if row and not home.entry else where
@@ -117,14 +114,13 @@ class NewKernel:
 
     @property
     def own(self) -> list[Definition]:
-        """Its kernels for the CPU."""
         return self.homes.kernels(self.base, ("CPU", "CompositeImplicitAutograd"))
 
     # ----------------------------------------------------------------------- its rows
 
     @cached_property
     def mine(self) -> list[NativeFunction]:
-        """The entries that may get a row: those of the operator that compute for themselves."""
+        """The entries that may get a row: those that compute for themselves."""
         natives = [n for n in self.homes.groups.get(self.base, []) if self._may_get_row(n)]
         keys = {"CPU", self.model_key}
         computing = [n for n in natives if keys & {*self.tree.keys(n.full_name)}]
@@ -136,14 +132,14 @@ class NewKernel:
         return able and not self._is_delegated(native) and not entries.row_of(native, self.key)
 
     def _is_delegated(self, native: NativeFunction) -> bool:
-        """Whether the kernel of its structured out overload serves it under this key."""
+        """Whether its structured out overload's kernel serves it under this key."""
         is_device = device_of_key(self.key) == self.key
         return is_device and native.structured_delegate is not None
 
     @cached_property
     def rows(self) -> list[NewRow]:
-        """The rows of native_functions.yaml, as the model has them; where the operator's own
-        kernel is for any device, those that name it."""
+        """The rows of native_functions.yaml, as for the model; for a device-independent kernel
+        those that name it."""
         if self.is_for_any_device:
             return entries.shared_rows(self.tree, self.op, self.mine, self.key)
         homes = [h for h in self.near.homes if entries.row_of(self.tree.natives[h.op], h.key)]
@@ -153,14 +149,12 @@ class NewKernel:
 
     @cached_property
     def is_for_any_device(self) -> bool:
-        """Whether one function serves the CPU and CUDA and chooses by no stub: it calls operators
-        alone, and serves any device that has these."""
+        """Whether one function serves CPU and CUDA without a stub, by calling operators."""
         shared = entries.shared_rows(self.tree, self.op, self.mine, self.key)
         is_device = device_of_key(self.key) == self.key
         return is_device and bool(shared) and not any(map(self.homes.stubs, self.own))
 
     def _single_row(self) -> list[NewRow]:
-        """Where no entry is of the neighbour's kind, the row of the overload itself."""
         native = next((n for n in self.mine if n.full_name == self.op), None)
         native = native or next(iter(self.mine), None)
         like = self.tree.natives[self.model.op]
@@ -175,8 +169,8 @@ class NewKernel:
 
     @cached_property
     def stub(self) -> str:
-        """The stub that its own kernel runs through, where the model's is registered on one and
-        the row can be shared; empty otherwise."""
+        """The stub of its own kernel, if the model is on one and the row can be shared; else
+        empty."""
         if not (self.model.entry and any(row.shared for row in self.rows)):
             return ""
         own = self.homes.kernels(self.base, ("CPU",))
@@ -186,7 +180,7 @@ class NewKernel:
 
     @property
     def shared_kernel(self) -> Definition:
-        """The function that the rows share; the model's where the tree does not show it."""
+        """The function of shared rows; the model's if unknown."""
         row = self.rows[0]
         linked = self.tree.kernels.get(row.native.full_name, {})
         known = linked.get(row.own.key) if row.own else None
@@ -194,15 +188,14 @@ class NewKernel:
 
     @property
     def symbol(self) -> str:
-        """The name of the function to write."""
         if self.stub or not self.rows:
             theirs, mine = self.tree.natives[self.model.op], self.tree.natives[self.op]
             return entries.renamed(self.model.kernel.name, theirs, mine)
         return self.rows[0].symbol
 
     def heads(self) -> list[tuple[str, ...]]:
-        """The first lines of each function to write; where a macro makes the neighbour's, its
-        use. None where the kernel is there and serves the key too."""
+        """The first lines of each function to write, or the macro use for one made by a macro. None
+        if the existing kernel serves the key too."""
         if not self.rows and not self.stub:  # a TORCH_LIBRARY block registers it
             head = _head_lines(self.tree, self.model.kernel)
             return [tuple(_with_name(head, self.near.base, self.base))]
@@ -213,8 +206,7 @@ class NewKernel:
         return list(dict.fromkeys(tuple(head) for head in found))
 
     def _head(self, row: NewRow, symbol: str) -> list[str]:
-        """The operator's own head for the CPU where that is written out, else the neighbour's,
-        with the new name."""
+        """The CPU kernel's head if written out, else the model's, renamed."""
         cpu = self.tree.kernels.get(row.native.full_name, {}).get("CPU")
         own = None if self.stub else next(iter(cpu.definitions if cpu else ()), None)
         model = self._model_of(row)
@@ -229,20 +221,17 @@ class NewKernel:
         return used if used != head[:1] else [plain_head(schema, symbol)]
 
     def _is_structured(self, native: NativeFunction) -> bool:
-        """Whether TORCH_IMPL_FUNC declares the kernels of an entry for this key."""
         return native.structured and device_of_key(self.key) == self.key
 
     def _model_of(self, row: NewRow) -> Definition:
-        """The neighbour's kernel for the entry of the same kind."""
         kind = self.tree.schemas[row.native.full_name].kind
         same = (h for h in self.near.homes if self.tree.schemas[h.op].kind is kind)
         return next((h.kernel for h in same if h.path == self.model.path), self.model.kernel)
 
     @cached_property
     def new_path(self) -> str:
-        """A file of its own, where the neighbour's is for the neighbour alone and named after it;
-        empty where it goes to the neighbour's. Where no operator is like it, it is named after the
-        file of its kernel for the CPU."""
+        """A new file, if the model's is only for the model and named after it; else empty. Without
+        a similar operator it is named after the CPU kernel's file."""
         path, theirs = self.model.path, self.near.base
         if self.is_guess and self.rows and device_of_key(self.key) == self.key:
             return self._named_as_cpu(path)
@@ -262,7 +251,6 @@ class NewKernel:
         return made if apart and not self.tree.text(made) else ""
 
     def _named_as_own(self, path: str) -> str:
-        """Where the neighbour's file is called as its file for the CPU is, so is this one."""
         nearest = Nearest(self.homes)
         folder, _, name = path.rpartition("/")
         if name not in {one.rpartition("/")[2] for one in nearest.files(self.near.base)}:
@@ -272,8 +260,7 @@ class NewKernel:
 
 
 def home_in(vote: FileVote) -> Home:
-    """The kernel in a file of the operator that speaks for it; its first one where it speaks for
-    a file by name alone."""
+    """The voting operator's kernel in the file; its first one if only the file's name voted."""
     homes = vote.near.homes
     return next((home for home in homes if home.path == vote.path), homes[0])
 
@@ -283,7 +270,7 @@ def _is_in(homes: Sequence[Home], path: str) -> bool:
 
 
 def _is_opened(head: Sequence[str]) -> bool:
-    """Whether it is a function that is written out, and not the use of a macro."""
+    """Whether it is a written function, not a macro use."""
     return bool(head) and head[-1].endswith("{")
 
 
@@ -293,7 +280,7 @@ def _with_name(lines: Sequence[str], old: str, new: str) -> list[str]:
 
 
 def with_parameters(head: Sequence[str], schema: Schema) -> list[str]:
-    """The head of a function with the names of a schema's arguments, where it has as many."""
+    """A function's head with the parameter names of a schema, if as many."""
     text = "\n".join(head)
     start, names = text.rfind("(") + 1, [one.name for one in schema.arguments]
     if len(_PARAMETER.findall(text, start)) != len(names):
@@ -311,7 +298,6 @@ def plain_head(schema: Schema, symbol: str) -> str:
 
 
 def _head_lines(tree: Tree, definition: Definition) -> list[str]:
-    """The lines of a function to its opening brace."""
     found: list[str] = []
     where = definition.location
     for text in tree.lines_of(where):

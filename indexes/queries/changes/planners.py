@@ -1,7 +1,8 @@
-"""Which planner makes the plan of which kind of change.
+"""The planner of each kind of change.
 
-A new kind is a module with a planner and a row in ``PLANNERS``. A kind without a planner of its own
-gets the plain plan of the place that shows its gap."""
+A new kind is a module with a planner and a row in ``PLANNERS``. A kind without a planner gets a
+plain plan of the place that shows its gap.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +58,11 @@ PLANNERS: Mapping[str, Planner] = {
     "duplicate": rows.duplicate,
 }
 OF_NAMES = ("docs", "docs-signature", "docs-page", "error-message", "test")
-"""What Python names have that are no operators too: classes, functions of the library."""
+"""Kinds for Python names other than operators: classes, library functions."""
 
 
 def plain(tree: Tree, change: Change) -> Parts:
-    """What is known of any change: the place to edit, what shows that, and the tests."""
+    """What is known about any change: the place to edit, the evidence, and the tests."""
     places = _places(tree, change)
     steps = tuple(_steps(change, places))
     return Parts(steps, tests=tuple(_tests(tree, change, places[0])))
@@ -81,7 +82,7 @@ def _steps(change: Change, places: list[Location]) -> Iterator[ChangeStep]:
 
 
 def _tests(tree: Tree, change: Change, place: Location) -> Iterator[TestRun]:
-    """A test file runs itself; code runs what its operator has; docs run nothing."""
+    """A test file runs itself; code runs its operator's tests; docs run nothing."""
     if place.path.startswith("test/") and place.path.endswith(".py"):
         yield run_of(Suite(tree.index.facts).at(place))
     elif change.op and not place.path.startswith("docs/"):

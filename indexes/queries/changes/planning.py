@@ -1,4 +1,4 @@
-"""The door: a gap, or an operator and a kind of change, in; the plan out."""
+"""The entry point of plans: from a gap, or an operator and a kind of change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from indexes.source.git_history import History
 from indexes.store.registrations import StoredPython
 
 _MOST = 2
-"""So many commits are told of each neighbour."""
+"""Most commits shown for each model."""
 
 
 _KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *PLANNERS]))
@@ -36,10 +36,10 @@ _KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *PLANNERS]))
 
 
 class Changes:
-    """Plans changes of one tree; keeps what it has read of it."""
+    """Plans changes of one tree, with caches."""
 
     def __init__(self, index: Index, histories: int = 1) -> None:
-        """``histories`` is of how many neighbours git is asked how they got it."""
+        """``histories``: for how many models git is asked."""
         self._index = index
         self.tree = Tree(index)
         self._history = History(index.source)
@@ -48,10 +48,11 @@ class Changes:
         self._reviewers = Reviewers(index.source)
 
     def of_id(self, wanted: str) -> Plan | None:
-        """The plan of the gap with an id, ``kernel/MPS/gcd``, or of the change that such an id
-        would name; None for what is no id.
+        """The plan of the gap with an id, ``kernel/MPS/gcd``, or of the change with such an id;
+        None if it is no id.
 
-        Raises NotFound, with near ids, for an id of nothing in this tree."""
+        Raises NotFound, with similar ids, if this tree has nothing of that id.
+        """
         kind, slash, rest = wanted.partition("/")
         if not slash or kind not in _KINDS:
             return None
@@ -64,7 +65,7 @@ class Changes:
         return self.plan(self._change(kind, key, op))
 
     def of_ops(self, names: Sequence[str], wanted: str) -> Plan:
-        """The plan of one change of several operators, as ``of_op`` plans each."""
+        """The plans of one change for several operators, as ``of_op``."""
         plans = [self.of_op(name, wanted) for name in names]
         if len(plans) == 1:
             return plans[0]
@@ -88,7 +89,8 @@ class Changes:
     def of_op(self, name: str, wanted: str) -> Plan:
         """The plan of a change of one operator: ``wanted`` is a kind of gap or a dispatch key.
 
-        Raises NotFound for a name of no operator, UsageError for a word of no change."""
+        Raises NotFound for an unknown operator, UsageError for an unknown change.
+        """
         kind, key = self._kind_and_key(wanted)
         if kind == "docs" and (place := FILE.fullmatch(name)) and self.tree.text(place["path"]):
             return self.plan(Change(kind, name, f"{kind} of {name}"))
@@ -110,11 +112,11 @@ class Changes:
         return self.plan(change_of(known[0]) if known else self._change(kind, key, op))
 
     def _documented(self, name: str) -> bool:
-        """Whether something has a docstring or a page under a name that nothing defines here."""
+        """Whether a name without a definition here has a docstring or page."""
         return bool(public_names(StoredPython(self.tree.store), name.rpartition(".")[2]))
 
     def plan(self, change: Change) -> Plan:
-        """The change with everything that doing it asks for."""
+        """The change with everything it requires."""
         parts = PLANNERS.get(change.kind, plain)(self.tree, change)
         change = replace(change, title=parts.title or change.title)
         asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
@@ -138,7 +140,7 @@ class Changes:
         )
 
     def _with_arrivals(self, neighbour: Neighbour) -> Neighbour:
-        """The neighbour with the commits that brought its word into its file."""
+        """The model with the commits that added its word to its file."""
         if neighbour.row is None or not neighbour.word:
             return neighbour
         found = self._history.bringing(neighbour.word, neighbour.row.path, _MOST)
@@ -149,13 +151,12 @@ class Changes:
         return replace(neighbour, arrivals=arrivals, history_note=found.note)
 
     def _related(self, change: Change, parts: Parts) -> tuple[Step, ...]:
-        """What stands around a change of an operator that is not there yet."""
         if change.op is None or change.kind not in AROUND or parts.there:
             return ()
         return related(self.tree, change.op, (step.location.path for step in parts.steps))
 
     def _gaps(self, kind: str) -> tuple[Gap, ...]:
-        """All gaps of a kind, without their owners."""
+        """All gaps of a kind, without owners."""
         return find_gaps(self._index, GapFilter((kind,)), owners=False, tree=self.tree).gaps
 
     # -------------------------------------------------------------------------- words
@@ -166,7 +167,7 @@ class Changes:
         return Change(kind, name, f"{what} for {name}", key, op)
 
     def _kind_and_key(self, word: str) -> tuple[str, str]:
-        """What a word of ``--for`` means: a kind, or the dispatch key of a kernel."""
+        """The meaning of ``--for WORD``: a kind, or a kernel's dispatch key."""
         if word in _KINDS:
             return word, ""
         plain_word = word.replace("-", "")
@@ -178,7 +179,6 @@ class Changes:
         raise UsageError(f"no change is called {word!r}: a dispatch key, or {', '.join(_KINDS)}")
 
     def _key_and_op(self, rest: str) -> tuple[str, str | None]:
-        """The key and the overload in what follows the kind in an id."""
         key, _, name = rest.rpartition("/")
         overloads = self.tree.overloads.get(name, [])
         op = name if name in self.tree.natives else next(iter(overloads), None)
@@ -187,7 +187,6 @@ class Changes:
         return key, self._functional(op) if op else None
 
     def _functional(self, op: str) -> str:
-        """The overload that a change begins with: the functional one of its name."""
         name = self.tree.natives[op].name
         return op if self.tree.natives[op].overload else self.tree.overloads[name][0]
 

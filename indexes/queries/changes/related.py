@@ -1,6 +1,4 @@
-"""What stands around the places of a plan: what else computes, declares, documents or shares the
-code of its operator, and may have to follow; and what is shown of the place that it is modelled
-on."""
+"""Code around a plan's places that may have to follow, and excerpts of models."""
 
 from __future__ import annotations
 
@@ -18,16 +16,15 @@ from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.finding import is_private
 
 _MOST = 30
-"""Files."""
 _MODELS, _SHARED = 3, 2
 """So many neighbours are asked for modules that their functions use, and so many are named."""
 _PLAIN_KEYS = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU")
 KINDS = ("kernel", "error-message")
-"""The changes that a part of the operator's own code often has to follow."""
+"""Kinds of changes that other code of the operator often has to follow."""
 
 
 def related(tree: Tree, op: str, known: Iterable[str]) -> tuple[Step, ...]:
-    """The places of an operator in further files, one of each file, in the order of work."""
+    """The places of an operator in further files, one per file, in the order of work."""
     name = tree.natives[op].name
     overloads = [op, *(one for one in tree.overloads[name] if one != op)]
     places = OperatorPlaces(tree, tree.corpus).of(overloads)
@@ -46,7 +43,7 @@ def computed(tree: Tree, op: str) -> Iterator[ChangeStep]:
 
 
 def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:
-    """What neighbours' functions use and little else does: the new one may use it too."""
+    """Helpers of the models' functions, which the new one may use."""
     facts = tree.index.facts
     for used in helpers(facts, like):
         name, where = used.definition.name, used.definition.location
@@ -58,8 +55,7 @@ def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:
 
 
 def shared_modules(tree: Tree, names: Iterable[str]) -> Iterator[ChangeStep]:
-    """The private modules whose functions some functions of Python call: a new one like them may
-    need one more there."""
+    """The private modules whose functions some Python functions call."""
     found: dict[str, dict[str, PythonCall]] = {}
     for name in islice(names, _MODELS):
         card = tree.index.python(name)
@@ -82,7 +78,7 @@ def _first_of_files(places: Iterable[Step], known: set[str]) -> Iterator[Step]:
 
 
 _LONGEST = 30
-"""Lines that are shown where it isn't said how many."""
+"""Most lines shown by default."""
 
 
 def neighbour(
@@ -94,6 +90,6 @@ def neighbour(
     word: str = "",
     most: int = _LONGEST,
 ) -> Neighbour:
-    """An operator or function with the first of its lines, and how many more there are."""
+    """A model with its first lines, and the number of further ones."""
     lines = tree.lines_of(where)
     return Neighbour(name, why, where, tuple(lines[:most]), max(0, len(lines) - most), row, word)

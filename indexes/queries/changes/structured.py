@@ -1,4 +1,4 @@
-"""Plans of structured kernels: one meta function for the shape, one impl for each device."""
+"""Plans of structured kernels: one meta function for the shape, one impl per device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _KINDS = (SchemaKind.FUNCTIONAL, SchemaKind.INPLACE)
 
 
 def structured(tree: Tree, change: Change) -> Parts:
-    """An operator whose functional and in-place variants torchgen makes of its out variant."""
+    """Plans a structured operator, whose functional and in-place variants torchgen makes from its
+    out variant."""
     assert change.op
     out = _out(tree, change.op)
     shown = [ChangeStep("read", change.gap.location, change.gap.what)] if change.gap else []
@@ -46,7 +47,7 @@ def structured(tree: Tree, change: Change) -> Parts:
 
 
 def composite_stub(tree: Tree, change: Change) -> Parts:
-    """A kernel that calls a stub, registered for the devices that have a function for it."""
+    """Plans the registration of a stub-calling kernel for the stub's devices."""
     assert change.gap
     assert change.op
     call, _, *shown = change.gap.evidence
@@ -60,7 +61,6 @@ def composite_stub(tree: Tree, change: Change) -> Parts:
 
 
 def _narrowed(tree: Tree, change: Change, stub: str) -> Iterator[ChangeStep]:
-    """The rows that name the kernel under every key."""
     assert change.gap
     keys = ", ".join(device for (device,) in tree.store.query(_DEVICES, (f"%{stub}",)))
     natives = (tree.natives[op] for op in tree.overloads[change.name])
@@ -75,13 +75,12 @@ def _narrowed(tree: Tree, change: Change, stub: str) -> Iterator[ChangeStep]:
 
 
 def _structured(tree: Tree, name: str) -> NativeFunction | None:
-    """The overload of an operator that is structured."""
     found = (tree.natives[one] for one in tree.overloads[name])
     return next((one for one in found if one.structured), None)
 
 
 def _out_added(tree: Tree, op: str, why: str) -> ChangeStep:
-    """An out entry of its own, where torchgen has generated one or there is none."""
+    """A new out entry, if it is generated or missing."""
     native, schema = tree.natives[op], tree.schemas[op]
     name = f"{native.overload}_out" if native.overload else "out"
     given = ", ".join(str(one) for one in schema.arguments)
@@ -97,7 +96,6 @@ def _out_added(tree: Tree, op: str, why: str) -> ChangeStep:
 
 
 def _out(tree: Tree, op: str) -> NativeFunction | None:
-    """The out overload with the same arguments."""
     wanted = tree.schemas[op].signature()
     for one in tree.overloads[tree.natives[op].name]:
         schema = tree.schemas[one]
@@ -110,7 +108,6 @@ def _out(tree: Tree, op: str) -> NativeFunction | None:
 def _entries(
     tree: Tree, change: Change, out: NativeFunction, model: NativeFunction | None
 ) -> Iterator[ChangeStep]:
-    """The rows of native_functions.yaml."""
     why = change.why or "torchgen makes the other variants of the out variant's kernel"
     like = model.location if model else None
     wanted = tree.schemas[out.full_name].signature()
@@ -135,14 +132,13 @@ def _entries(
 
 
 def _entry(tree: Tree, native: NativeFunction, fields: list[str], delegates: bool) -> Edit:
-    """An entry with some fields below its first line; one that delegates has no dispatch."""
+    """An entry with further fields; a delegating one has no dispatch."""
     first, lines = native.location.line, list(_entry_lines(tree, native))
     kept = [*lines[:1], *fields, *(_without_dispatch(lines[1:]) if delegates else lines[1:])]
     return Edit(first, first + len(lines) - 1, tuple(kept))
 
 
 def _entry_lines(tree: Tree, native: NativeFunction) -> Iterator[str]:
-    """The lines of an entry, to the next one or a blank line."""
     first = native.location.line
     for at, text in enumerate(tree.lines(native.location.path, first)):
         if at and (not text.strip() or text.startswith("- ")):
@@ -165,7 +161,7 @@ def _field(tree: Tree, native: NativeFunction, name: str) -> str:
 def _kernels(
     tree: Tree, change: Change, out: NativeFunction, model: NativeFunction | None
 ) -> Iterator[ChangeStep]:
-    """The meta function, and the kernels of each device that become impls."""
+    """The meta function, and the kernels that become impls."""
     rows = tree.kernels.get(out.full_name, {})
     found = {d: key for key, row in rows.items() for d in row.definitions[:1]}
     places = [(key, definition) for definition, key in found.items()]
@@ -182,7 +178,7 @@ def _kernels(
 
 
 def _meta_function(tree: Tree, out: NativeFunction) -> tuple[str, ...]:
-    """The meta function of an out overload, still to be filled in."""
+    """The skeleton of a meta function."""
     name = f"{out.name}, {out.overload}" if out.overload != "out" else out.name
     macro = f"TORCH_META_FUNC2({name})" if "," in name else f"TORCH_META_FUNC({name})"
     schema = tree.schemas[out.full_name]
@@ -199,7 +195,7 @@ def _meta_function(tree: Tree, out: NativeFunction) -> tuple[str, ...]:
 
 
 def _removed(tree: Tree, change: Change, kept: set[Definition]) -> Iterator[ChangeStep]:
-    """The kernels of the functional variant, which torchgen makes from now on."""
+    """The functional variant's kernels, which torchgen will make."""
     rows = tree.kernels.get(change.op or "", {})
     own = dict.fromkeys(d for row in rows.values() for d in row.definitions[:1])
     for definition in own:
@@ -209,7 +205,6 @@ def _removed(tree: Tree, change: Change, kept: set[Definition]) -> Iterator[Chan
 
 
 def _meta(tree: Tree, model: NativeFunction | None) -> Location | None:
-    """The meta function of the neighbour."""
     hops = tree.hops(model.full_name) if model else ()
     return next((hop.location for hop in hops if hop.role == "meta"), None)
 

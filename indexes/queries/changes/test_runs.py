@@ -1,5 +1,5 @@
-"""The tests of a change, in tiers: a few to run now, the rest for CI; and plans of tests, beside
-the nearest ones of an operator."""
+"""Tests of a change in tiers: a few to run now, the rest for CI; and plans of tests beside an
+operator's nearest ones."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from indexes.queries.test_mentions import with_mentions
 
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:
-    """The tests of an overload: those made from its OpInfos, then those written for it; of one
-    without OpInfo also those of operators that need it."""
+    """The tests of an overload: from its OpInfos, then handwritten; without OpInfo also those of
+    operators that need it."""
     tests = covering(tree, op, device)
     others = (covering(tree, one, device) for one in (() if tests.opinfos else needing(tree, op)))
     return tuple(run_of(s) for one in (tests, *others) for s in (*one.files, *one.named))
 
 
 def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:
-    """The tests of an overload, and the files that write its public names most."""
+    """The tests of an overload, and the files that use its public names most."""
     native = tree.index.native(op)
     if native is None:
         return OperatorTests((), (), ())
@@ -32,12 +32,11 @@ def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:
 
 
 def run_of(one: Selection) -> TestRun:
-    """The tests of one file that were selected."""
     return TestRun(one.command, one.path, one.rule)
 
 
 def in_tiers(runs: tuple[TestRun, ...]) -> tuple[TestRun, ...]:
-    """Each command once, the first of them to be run now: whole files only where nothing selects
+    """Each command once, the first of them to run now; whole files only if nothing selects
     tests."""
     once = {run.command: run for run in reversed(runs)}
     ordered = sorted(once.values(), key=lambda run: (_is_whole(run), runs.index(run)))
@@ -50,7 +49,6 @@ def _is_whole(run: TestRun) -> bool:
 
 
 def test(tree: Tree, change: Change) -> Parts:
-    """A test of an operator, beside the nearest one."""
     native = tree.natives.get(change.op or "")
     if native is None:
         hits = tree.index.meant(change.name).hits

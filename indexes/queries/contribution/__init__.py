@@ -1,1 +1,1 @@
-"""A first contribution, prepared."""
+"""Prepares a first contribution."""

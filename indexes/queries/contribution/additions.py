@@ -1,4 +1,5 @@
-"""Every place where a new operator must be added, with a neighbour's lines there as the model."""
+"""Every place where a new operator must be added, with a similar operator's lines there as the
+model."""
 
 from __future__ import annotations
 
@@ -28,27 +29,26 @@ from indexes.queries.index import Index
 
 _LONGEST_SHAPE = 14
 _CHAINS = 3
-"""So many operators are followed to their kernels."""
+"""Similar operators whose chains are examined."""
 _MOST_PERHAPS = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Something to add in one place."""
+    """Something to add at one place."""
 
     title: str
     when: str
-    """Empty when it is always needed, or what makes it needed."""
+    """What makes it necessary; empty for always."""
     location: Location
-    """The neighbour's entry there, or the file."""
+    """The similar operator's entry there, or the file."""
     neighbour: str
-    """Whose entry it is; empty when no operator like it has one."""
+    """The operator of the entry; empty if no similar one has any."""
     shape: tuple[str, ...]
-    """The neighbour's entry as it stands in the tree."""
+    """The entry in the tree."""
     certainty: Certainty = "surely"
     why: str = ""
-    """What speaks for it: how many operators like it are named there, how many commits touched
-    it."""
+    """The evidence: how many similar operators are named there, how many commits touched it."""
 
     @property
     def is_test(self) -> bool:
@@ -56,7 +56,7 @@ class Addition:
 
 
 _OF_CODE = ("kernel", "meta", "stub", "registration", "device_kernel", "formula_function")
-"""Roles of code that is an operator's own where its name has the operator's in it."""
+"""Roles of code that is an operator's own if named after it."""
 
 
 _OF_KERNELS = ("kernel", "meta", "stub", "registration", "derivative", "opinfo")
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
     title: str
     role: str = ""
-    """Of a hop in the chain of an operator that leads there."""
+    """The role of a hop that leads there."""
     path: str = ""
     """A pattern of paths."""
     when: str = ""
@@ -79,7 +79,7 @@ _BUILD_LIST = r"\.(bzl|bazel)$|CMakeLists\.txt$"
 _MOST_LINES = 10_000
 _COMPOSITE = "unless it is composite, and made of operators that have one"
 _SHAPED = regex(r"structured|Composite|Meta")
-"""What an entry says that has a Meta kernel of itself."""
+"""Fields of an entry that provide a Meta kernel."""
 _PUBLIC = "if it is public"
 _PARTS = (
     _Part("native_functions.yaml", "schema", r"native_functions\.yaml$"),
@@ -148,7 +148,7 @@ class Additions:
         self._read = _Files(index)
 
     def find(self) -> tuple[Addition, ...]:
-        """All places in the order of work; those of tests among them."""
+        """All places in the order of work, including tests."""
         found = [self._addition(one) for one in self._ranked()]
         found += self._of_kernels(found)
         found += self._build_lists({one.location.path for one in found})
@@ -216,7 +216,7 @@ class Additions:
         return Addition(title, when, where, model, shape, one.certainty, one.why)
 
     def _model(self, one: FileEvidence) -> tuple[str, Location]:
-        """The nearest operator that is named in a file, and where."""
+        """The most similar operator named in a file, and where."""
         if not one.named:
             return "", Location(one.path, 0)
         mention: Mention = one.named[0]
@@ -225,7 +225,7 @@ class Additions:
         return (first.native.full_name if first else mention.member), mention.location
 
     def _hop(self, path: str, model: str) -> Hop | None:
-        """What the chain of the model, or of another one that is near, says of a file."""
+        """The hop to a file in the chain of the model or of another similar operator."""
         for name in sorted(self._hops, key=lambda one: one != model):
             there = [one for one in self._hops[name] if one.location and one.location.path == path]
             if there:
@@ -234,7 +234,6 @@ class Additions:
 
     @cached_property
     def _hops(self) -> dict[str, tuple[Hop, ...]]:
-        """The hops of the nearest operators that are theirs alone."""
         found: dict[str, tuple[Hop, ...]] = {}
         for one in self._near[:_CHAINS]:
             hops = self._index.chain(one.native.full_name, dtypes=False).hops
@@ -242,9 +241,9 @@ class Additions:
         return found
 
     def _of_kernels(self, before: Sequence[Addition]) -> Iterator[Addition]:
-        """The kernels of the nearest operator that has any, its formula and its OpInfo, where
-        nothing else named one of their kind. Those that the draft names are sure in a file that is,
-        and where no history says more, and nothing else a place for the same."""
+        """The kernels, formula and OpInfo of the most similar operator with any, unless another
+        place of their kind is named. Those in the draft are certain, as are files without contrary
+        history."""
         known = {(_kind(one), one.location.path) for one in before}
         surely = {one.location.path for one in before if one.certainty == "surely"}
         placed = {one.title for one in before if one.certainty == "surely"}
@@ -265,8 +264,8 @@ class Additions:
                 return
 
     def _build_lists(self, known: set[str]) -> Iterator[Addition]:
-        """The lists of sources that name a file which holds the nearest operators alone: a new one
-        may get such a file too."""
+        """The source lists with a file of similar operators only, since a new one may get such a
+        file too."""
         names = {base_of(one.native.name).strip("_").split("_")[-1] for one in self._near[:_CHAINS]}
         own = [path for path in sorted(known) if _is_own_file(path, names)]
         for path in hand_written(self._index.source.top):
@@ -288,7 +287,7 @@ class _Files:
         self._lines: dict[str, list[str]] = {}
 
     def shape(self, where: Location) -> tuple[str, ...]:
-        """A neighbour's lines: an entry to its end, a function to its opening brace."""
+        """A similar operator's lines: a whole entry, or a function up to its opening brace."""
         end = min(max(where.end_line, where.line), where.line + _LONGEST_SHAPE - 1)
         if where.path.endswith((".yaml", ".py")):
             return tuple(self.lines(where.path, where.line, self._entry_end(where, end)))
@@ -300,7 +299,7 @@ class _Files:
         return tuple(lines)
 
     def _entry_end(self, where: Location, end: int) -> int:
-        """The last line of a YAML entry: the one before the next, or before a blank line."""
+        """The last line of a YAML entry."""
         if not where.path.endswith(".yaml") or where.end_line > where.line:
             return end
         for number in range(where.line + 1, where.line + 40):
@@ -310,19 +309,17 @@ class _Files:
         return end
 
     def lines(self, path: str, start: int, end: int) -> list[str]:
-        """Lines of a file, both ends included."""
         if path not in self._lines:
             self._lines[path] = self._source.text(path).splitlines()
         return self._lines[path][start - 1 : end]
 
 
 def _kind(one: Addition) -> str:
-    """Its title without the device."""
     return one.title.split(" for ")[0]
 
 
 def _part(hop: Hop | None, path: str) -> _Part:
-    """What a place is: by the hop that leads there, and by its path."""
+    """The kind of a place, by the hop that leads there and by its path."""
     by_path = [part for part in _PARTS if part.path and re.search(part.path, path)]
     by_role = [part for part in _PARTS if hop and part.role == hop.role]
     if hop and hop.role == "registration" and "/native/" not in path:
@@ -332,32 +329,29 @@ def _part(hop: Hop | None, path: str) -> _Part:
 
 
 def _fits(hop: Hop, path: str) -> bool:
-    """Whether its path says the same of a place as the hop that leads there."""
     return re.search(_part(hop, path).path or "$^", path) is not None
 
 
 def _is_own_file(path: str, names: set[str]) -> bool:
-    """Whether the name of a source has that of an operator in it: ``ActivationMishKernel.cu``."""
+    """Whether a source is named after an operator: ``ActivationMishKernel.cu``."""
     name = path.rpartition("/")[2].partition(".")[0].lower()
     return "/native/" in path and any(len(one) > 2 and one.lower() in name for one in names)
 
 
 def _is_of_another(hop: Hop, name: str) -> bool:
-    """Whether a hop is another operator's entry, or its formula: a foreach operator has that of
-    what it does to each tensor, and none of its own."""
+    """Whether a hop is another operator's entry or formula, as a foreach operator's formula is."""
     if hop.role == "derivative" and hop.parent == 0:
         return base_of(hop.symbol.partition(".")[0]) != base_of(name.partition(".")[0])
     return hop.role == "schema" and hop.symbol != name
 
 
 def _needs_meta(draft: Draft) -> bool:
-    """Whether an entry has kernels for devices alone: FakeTensor then needs one for Meta."""
+    """Whether an entry has only kernels for devices, so that FakeTensor needs one for Meta."""
     return any("  dispatch:" in one.lines and not _SHAPED.search(str(one.lines)) for one in draft)
 
 
 def _own(hops: Sequence[Hop], name: str) -> Iterator[Hop]:
-    """The hops that are an operator's alone: chains also lead to other operators' entries, with all
-    that is below those, and to functions that many share."""
+    """The hops of an operator alone, without those below other operators and shared functions."""
     word = name.partition(".")[0].strip("_").rpartition("_")[2]
     roles = {part.role for part in _PARTS}
     others: set[int] = set()
@@ -369,5 +363,5 @@ def _own(hops: Sequence[Hop], name: str) -> Iterator[Hop]:
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is one of tests, rather than what they expect."""
+    """Whether a file has tests, rather than expected results."""
     return path.startswith(("test/", "functorch/test/")) and not path.endswith(".expect")

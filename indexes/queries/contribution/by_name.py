@@ -1,6 +1,5 @@
-"""What knows the functions of a Python module by their names alone: tables of the library that list
-them, such as those of what TorchScript compiles or quantizes, and expected outputs of their
-tests."""
+"""Places that know a Python module's functions by name only: tables that list them, as for
+TorchScript or quantization, and expected outputs of tests."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _PRIVATE = regex(rb"^from (torch)?\.(_[a-z]\w*) import ", MULTILINE)
 _MOST_USERS = 6
 _QUOTED = regex(rb"[\"'](\w+)[\"']")
 _FEWEST = 2
-"""Functions of a module that a table lists: one alone may be named for itself."""
+"""Functions of a module that make a list a table of it."""
 _EXPECTED = ("test/expect", "test/onnx/expect")
 _DIMENSIONS = regex(r"\d+d$")
 _FEWEST_LETTERS = 3
@@ -29,8 +28,8 @@ _MOST_TABLES = 4
 
 
 def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
-    """The tables in which functions of a module stand, or are to stand, each at its first row:
-    those first that have a name, then those with most of the module."""
+    """The tables that list a module's functions, each at its first row: those with the name first,
+    then those with most functions."""
     found = sorted(_tables(corpus, path, name), key=lambda pair: pair[0], reverse=True)
     return [step for _, step in found[:_MOST_TABLES]]
 
@@ -58,12 +57,11 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
 
 
 def functions_of(corpus: Corpus, path: str) -> list[str]:
-    """The functions of a module."""
     return [one.decode() for one in _FUNCTION.findall(corpus.text(path))]
 
 
 def private_modules(corpus: Corpus, path: str) -> Iterator[Step]:
-    """The private modules beside a module that it imports from, and few others do."""
+    """The private modules beside a module that it and few others import."""
     folder = path.rpartition("/")[0]
     for match in _PRIVATE.finditer(corpus.text(path)):
         name = match[2].decode()
@@ -76,7 +74,7 @@ def private_modules(corpus: Corpus, path: str) -> Iterator[Step]:
 
 
 def _exporting(corpus: Corpus, path: str) -> str:
-    """The package that has all names of a module of its own: ``torch`` of ``torch.functional``."""
+    """The package that re-exports everything in a module: ``torch`` for ``torch.functional``."""
     folder, _, file = path.rpartition("/")
     package, name = folder.replace("/", "."), file.removesuffix(".py")
     text = corpus.text(f"{folder}/__init__.py").decode("utf-8", "replace")
@@ -89,8 +87,7 @@ def _is_library(path: str, own: str) -> bool:
 
 
 def expected_outputs(source: Source, names: Collection[str]) -> Iterator[Step]:
-    """The expect files of the tests that are named after something: names of other dimensions are
-    of the same tests."""
+    """The expect files of tests named after something, for any number of dimensions."""
     plain = {_DIMENSIONS.sub("", name.strip("_")) for name in names}
     wanted = "|".join(re.escape(one) for one in sorted(plain) if len(one) >= _FEWEST_LETTERS)
     named = re.compile(rf"\.test_({wanted})(?:\dd)?(?:[_.-].*)?\.expect")
@@ -102,8 +99,7 @@ def expected_outputs(source: Source, names: Collection[str]) -> Iterator[Step]:
 
 
 def private(corpus: Corpus, name: str) -> Location | None:
-    """Where the one private function or class of the library with a name is defined: none of these
-    has a public path to be known by."""
+    """Where the only private function or class of a name is defined."""
     defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b".encode(), re.MULTILINE)
     found = []
     for path in corpus.files_with(name, "python") if name.startswith("_") else ():

@@ -1,5 +1,5 @@
-"""What a change asks for, by the files that it touches: a build or none, for which devices, and
-the target of the build that a file belongs to."""
+"""What a change requires, by its files: a build or none, for which devices, and the build target of
+a file."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _FLAGS = {
     "USE_XNNPACK": regex(r".*(quantized|xnnpack).*", re.IGNORECASE),
     "BUILD_TEST": _CPP_TEST,
 }
-"""Which files a part of the build is for; of another ``USE_NAME`` those with NAME in their path."""
+"""Patterns of files by build flag; other ``USE_NAME`` flags match NAME in the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the files of a change ask for."""
+    """The requirements of a change's files."""
 
     paths: tuple[str, ...]
     docstrings: bool = False
-    """Whether docstrings change, which paths alone can't tell."""
+    """Whether docstrings change."""
 
     @property
     def compiled(self) -> tuple[str, ...]:
-        """The files after whose change something is built again."""
+        """The files whose change requires a build."""
         return tuple(one for one in self.paths if is_compiled(one))
 
     @property
@@ -73,14 +73,13 @@ class Needs:
         return any(map(_CUDA.fullmatch, self.compiled))
 
     def asks_for(self, flag: str) -> bool:
-        """Whether the part of the build that ``USE_CUDA`` switches holds one of the files."""
+        """Whether a file is in the part of the build that a flag such as ``USE_CUDA`` switches."""
         name = flag.partition("_")[2].replace("_", "")
         pattern = _FLAGS.get(flag) or re.compile(f".*{re.escape(name)}.*", re.IGNORECASE)
         return any(map(pattern.fullmatch, self.compiled))
 
 
 def is_compiled(path: str) -> bool:
-    """Whether something is built again after a change of a file."""
     if _GENERATOR.fullmatch(path):
         return True
     return bool(_COMPILED.fullmatch(path)) and not _UNCOMPILED.fullmatch(path)
@@ -90,7 +89,7 @@ _SHARED = regex(r".*\.(h|hpp|cuh|inl|yaml|py|in|bzl|cmake)|(.*/)?CMakeLists\.txt
 
 
 class Target(NamedTuple):
-    """What the build makes of a file."""
+    """A build target."""
 
     name: str
     location: Location
@@ -106,15 +105,15 @@ _OTHERS = regex(r"nvrtc|global_deps|protos")
 
 
 class Targets:
-    """The libraries and programs that the CMake files of one tree declare."""
+    """The CMake targets of one tree."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._declared = cache(self._declared_in)
 
     def of(self, paths: Iterable[str]) -> tuple[Target, ...]:
-        """The targets to build again after a change of these files, each once; none where more
-        than their own libraries is: after a change of a header, or of what generates code."""
+        """The targets to build after a change of these files; none if more is rebuilt, as for
+        headers and generators."""
         paths = tuple(paths)
         if any(map(_SHARED.fullmatch, paths)):
             return ()
@@ -134,7 +133,7 @@ class Targets:
         return None
 
     def _of_device(self, path: str) -> Target | None:
-        """ATen's own: the library of the device in whose folder it stands."""
+        """ATen's library for the device of the file's folder."""
         folders = [_DEVICE_OF.get(one, one) for one in path.split("/")[3:-1]]
         if path.endswith(".cu") and "cuda" not in folders:
             folders = ["cuda"]
@@ -144,7 +143,7 @@ class Targets:
         return next((known[one] for one in names if one in known), None)
 
     def _of_list(self, path: str) -> Target | None:
-        """Of torch/csrc: by the list of build_variables.bzl that has it."""
+        """The library of torch/csrc by build_variables.bzl."""
         name = self._lists.get(path, "")
         if not name:
             return None
@@ -155,7 +154,7 @@ class Targets:
 
     @cached_property
     def _lists(self) -> dict[str, str]:
-        """For each source that a list of build_variables.bzl names, the list."""
+        """The list of build_variables.bzl with each source."""
         found: dict[str, str] = {}
         name = ""
         for line in next(filter(None, map(self._source.text, _LISTS)), "").splitlines():

@@ -1,5 +1,5 @@
-"""The entries of native_functions.yaml that a new operator needs, in the shape of a neighbour's:
-the functional one with its in-place and out variants, and the one that computes its gradient."""
+"""Drafts the entries in native_functions.yaml for a new operator after similar ones: the functional
+entry with in-place and out variants, and the operator for its gradient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TENSOR = "Tensor"
 _ALWAYS = ("CPU", "CUDA")
 _ORDER = (SchemaKind.FUNCTIONAL, SchemaKind.INPLACE, SchemaKind.OUT)
 _NOT_TAKEN_OVER = frozenset({"core", "generated"})
-"""Tags that are given by decision, not by likeness."""
+"""Tags that are assigned by decision, not by similarity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class DraftEntry:
     name: str
     lines: tuple[str, ...]
     like: Location
-    """The neighbour's entry."""
+    """The entry it is modelled on."""
 
 
 Draft = tuple[DraftEntry, ...]
@@ -42,8 +42,8 @@ class Drafts:
         self._names = {one.full_name for one in self._natives}
 
     def group(self, schema: Schema, models: Sequence[NativeFunction]) -> tuple[DraftEntry, ...]:
-        """The entries for a schema, in the shape of the first model's group. The other models
-        tell which dispatch keys are usual among operators like it."""
+        """The entries for a schema, modelled on the first model's group. The other models determine
+        the usual dispatch keys."""
         models = [*self._overloads(schema), *models]
         if not models:
             return (DraftEntry(schema.full_name, (f"- func: {schema}",), Location("", 0)),)
@@ -54,16 +54,14 @@ class Drafts:
         return tuple(one for one in found if one.name not in self._names)
 
     def holds(self, schema: Schema) -> bool:
-        """Whether the tree has an entry of that name."""
         return schema.full_name in self._names
 
     def beside(self, schema: Schema) -> list[NativeFunction]:
-        """The entries of the tree that a new one is joined with: those of the same name."""
+        """The tree's entries of the same name."""
         return [one for one in self._natives if base_of(one.name) == base_of(schema.name)]
 
     def choices(self, schema: Schema, models: Sequence[NativeFunction]) -> tuple[Draft, ...]:
-        """Drafts of a group, the fullest first: torchgen has rules that no neighbour shows, and
-        takes the first that keeps them."""
+        """Drafts of a group, fullest first, since torchgen may refuse some."""
         full = self.group(schema, models)
         names = (schema.base, f"{schema.base}_copy")
         own = tuple(one for one in full if base_of(one.name.partition(".")[0]) in names)
@@ -76,7 +74,7 @@ class Drafts:
         return tuple(dict.fromkeys(one for one in (full, own, plain, simple) if one))
 
     def variants_of(self, model: NativeFunction) -> dict[SchemaKind, NativeFunction]:
-        """The entries that torchgen joins into a group with this one, itself included."""
+        """The entries that torchgen groups with this one."""
         signature = parse_schema(model.schema).signature()
         found: dict[SchemaKind, NativeFunction] = {}
         for one in self._natives:
@@ -92,7 +90,7 @@ class Drafts:
         )
 
     def has_inplace(self, module: str) -> bool:
-        """Whether operators of a ``python_module`` have in-place variants: torch.special's have
+        """Whether operators of a ``python_module`` have in-place variants; torch.special's have
         none."""
         named = (one.name for one in self._natives if one.python_module == module)
         return not module or any(name.endswith("_") for name in named)
@@ -106,7 +104,7 @@ class Drafts:
     def _copy(
         self, schema: Schema, model: NativeFunction, keys: frozenset[str]
     ) -> Iterator[DraftEntry]:
-        """The variant of a view that copies, where the model has one."""
+        """The ``_copy`` variant of a view, if the model has one."""
         wanted = f"{base_of(model.name)}_copy"
         first = next((one for one in self._natives if one.name == wanted), None)
         if first is None or not any(one.annotation for one in schema.returns) or schema.inplace:
@@ -122,7 +120,7 @@ class Drafts:
     def _backward(
         self, schema: Schema, model: NativeFunction, keys: frozenset[str]
     ) -> Iterator[DraftEntry]:
-        """The entries of the operator that the model's formula calls, with the new name."""
+        """The entries of the operator in the model's formula, renamed."""
         old, new = base_of(model.name), schema.base
         wanted = f"{old.removeprefix('_')}_backward"
         theirs = [one for one in self._natives if one.name.removeprefix("_") == wanted]
@@ -134,13 +132,13 @@ class Drafts:
         yield from self._entries(_Group(renamed, first, self), keys)
 
     def _overloads(self, schema: Schema) -> list[NativeFunction]:
-        """The overload that is there already of the same kind: the best model of all."""
+        """The existing overload of the same kind: the best model."""
         same = [one for one in self.beside(schema) if "generated" not in one.tags]
         kind = [one for one in same if parse_schema(one.schema).kind is schema.kind]
         return (kind or same)[:1]
 
     def _usual_keys(self, models: Sequence[NativeFunction]) -> frozenset[str]:
-        """The dispatch keys that at least half of the models' groups have."""
+        """The dispatch keys of at least half of the models' groups."""
         groups = [
             {k.key for one in self.variants_of(model).values() for k in one.dispatch or ()}
             for model in models
@@ -153,7 +151,7 @@ class Drafts:
 
 
 class _Group:
-    """A new operator's variants beside those of the model."""
+    """A new operator's variants beside the model's."""
 
     def __init__(self, schema: Schema, model: NativeFunction, drafts: Drafts) -> None:
         self.model = model
@@ -186,7 +184,7 @@ class _Group:
         return {kind: found[kind] for kind in _ORDER if kind in found}
 
     def _out(self, schema: Schema) -> Schema | None:
-        """The out variant of a functional schema; None where it can have none."""
+        """The out variant of a functional schema; None if impossible."""
         model = parse_schema(self.models[SchemaKind.OUT].schema)
         if not schema.returns or any(one.type != _TENSOR for one in schema.returns):
             return None
@@ -221,7 +219,7 @@ def _functional(schema: Schema) -> Schema | None:
 
 
 def _inplace(schema: Schema) -> Schema | None:
-    """The in-place variant of a functional schema; None where it can have none."""
+    """The in-place variant of a functional schema; None if impossible."""
     first = schema.arguments[0] if schema.arguments else None
     if first is None or first.name != "self" or schema.dunder or len(schema.returns) != 1:
         return None
@@ -234,7 +232,7 @@ def _inplace(schema: Schema) -> Schema | None:
 
 
 def _outs(returns: Sequence[Return], names: Sequence[str]) -> Iterator[Argument]:
-    """One argument to write to for each return: named as the model's, where it has as many."""
+    """An out argument for each return, named as the model's if there are as many."""
     for at, one in enumerate(returns):
         own = "out" if len(returns) == 1 else one.name or f"out{at}"
         name = names[at] if len(names) == len(returns) and not one.name else own
@@ -277,7 +275,7 @@ def _structure(schema: Schema, model: NativeFunction, group: _Group) -> Iterator
 def _dispatch(
     schema: Schema, model: NativeFunction, group: _Group, keys: frozenset[str]
 ) -> Iterator[str]:
-    """The kernels, one line for those that several keys share."""
+    """The kernels, keys of one kernel on one line."""
     kernels: dict[str, list[str]] = {}
     for one in model.dispatch or ():
         if one.key in keys or one.key.startswith("Composite"):
@@ -303,7 +301,7 @@ def _dispatch(
 
 
 def _symbol(symbol: str, old: str, new: str, key: str) -> str:
-    """The name of a kernel of the new operator: the model's with the name put in."""
+    """The name of a kernel: the model's with the operator's name replaced."""
     olds, news = old.strip("_").split("_"), new.strip("_").split("_")
     shared = olds[0] == news[0] and len(olds) > 1 and len(news) > 1
     for at in (0, 1) if shared else (0,):  # foreach_tensor_sin_cuda has no foreach_sin
@@ -315,12 +313,12 @@ def _symbol(symbol: str, old: str, new: str, key: str) -> str:
 
 
 def _renamed(text: str, old: str, new: str) -> str:
-    """A name with an operator's in it replaced: as a word, between underscores or at an end."""
+    """Replaces an operator's name as a word, between underscores or at an end."""
     return re.sub(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])", new, text)
 
 
 def _autogen(schema: Schema, model: NativeFunction, group: _Group) -> Iterator[str]:
-    """The variants that torchgen makes of this one, where it makes any of the model."""
+    """The variants to generate, if the model has any generated."""
     is_view = any(one.annotation for one in schema.returns)
     has_out = any(one.base_type == _TENSOR for one in schema.returns) and not is_view
     if schema.kind is SchemaKind.OUT or (schema.kind is SchemaKind.FUNCTIONAL and not has_out):

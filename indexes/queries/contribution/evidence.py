@@ -1,5 +1,5 @@
-"""Which files a new operator needs, ranked: by how many of the operators like it are named there,
-and by how many of the commits that added such an operator touched them."""
+"""Ranks the files to change for a new operator: by how many similar operators are named there, and
+by how many commits that added one touched them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from indexes.queries.contribution.precedents import Precedent
 Certainty = Literal["surely", "perhaps"]
 
 _NEAREST = 5
-"""So many operators vote, each by how like it is, and those that are as like as the last one."""
+"""Similar operators that vote, weighted by similarity, with ties."""
 _STEEP, _STEEP_COMMITS = 3, 2
 """The powers of likeness by which operators and commits count: the nearest decide."""
 _ENOUGH = 3
-"""So many commits that added an operator say what an addition touches; fewer say nothing."""
+"""Fewest commits from which conclusions are drawn."""
 _NAMED_KERNEL, _NAMED_LIST = 0.5, 0.3
 """How much names count beside history: a kernel goes where the neighbour's is, whereas lists of
 names gather what has been added in ten years."""
@@ -32,27 +32,27 @@ All of these are where recall and precision were best on pull requests that adde
 (``python -m benchmarks.new_operators``)."""
 
 _LIKE = 0.5
-"""Operators that are less like the new one say little of where it goes."""
+"""Least similarity of an operator that votes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEvidence:
-    """What speaks for a file."""
+    """The evidence for a file."""
 
     path: str
     score: float
     certainty: Certainty
     named: tuple[Mention, ...]
-    """The lines that name operators like the new one, the nearest first."""
+    """The lines that name similar operators, the most similar first."""
     voters: int
-    """How many operators were looked for."""
+    """The number of operators searched for."""
     touched: int
-    """How many of the commits touched it."""
+    """The number of commits that touched it."""
     commits: int
 
     @property
     def why(self) -> str:
-        """In words."""
+        """The evidence in words."""
         parts = []
         if self.voters:
             parts.append(f"it names {len(self.named)} of the {self.voters} most similar operators")
@@ -68,12 +68,12 @@ def rank(
     precedents: Sequence[Precedent],
     kernel_folders: frozenset[str],
 ) -> tuple[FileEvidence, ...]:
-    """The files, the surest first.
+    """The files, most certain first.
 
     Parameters:
-        family: The operators most like the new one: their kernels tell where a kernel goes.
-        relatives: Those of its namespace: lists of public names are by namespace.
-        kernel_folders: The folders in which kernels stand.
+        family: The most similar operators, whose kernels show where a kernel goes.
+        relatives: Those of its namespace, for lists of public names.
+        kernel_folders: The folders of kernels.
     """
     before = precedents if len(precedents) >= _ENOUGH else ()
     touched = _touched(before)
@@ -107,8 +107,7 @@ def _of_folders(
     votes: Mapping[str, float],
     precedents: Sequence[Precedent],
 ) -> Iterator[str]:
-    """The likeliest file of each folder of kernels in which one is surely needed, though it is not
-    sure in which file: operators alike stand in many of them."""
+    """The likeliest file of each kernel folder that needs one, if it is not clear which."""
     folders: defaultdict[tuple[str, str], list[FileEvidence]] = defaultdict(list)
     for one in found:
         folder, _, name = one.path.rpartition("/")
@@ -135,7 +134,7 @@ def _certainty(score: float, has_history: bool, is_kernel: bool) -> Certainty | 
 
 
 def _votes(neighbours: Sequence[Neighbour]) -> dict[str, float]:
-    """How much each operator counts; together 1."""
+    """The weight of each operator; 1 in total."""
     nearest = [*neighbours[:_NEAREST]]
     nearest += (one for one in neighbours[_NEAREST:] if as_like(one, nearest[-1]))
     weights = {base_of(one.native.name): one.likeness**_STEEP for one in nearest}
@@ -144,7 +143,7 @@ def _votes(neighbours: Sequence[Neighbour]) -> dict[str, float]:
 
 
 def _touched(precedents: Sequence[Precedent]) -> Mapping[str, float]:
-    """The part of the commits that touched each file, the likest counting most."""
+    """The share of commits that touched each file, weighted by similarity."""
     total = sum(one.likeness**_STEEP_COMMITS for one in precedents)
     shares: defaultdict[str, float] = defaultdict(float)
     for one in precedents:

@@ -1,7 +1,5 @@
-"""Where the members of a family of operators are named by people: defined, registered, listed.
-
-What names the neighbours in hand-written files is what a new operator needs. A call of an operator
-is no such place; a definition, a registration, a line of a list and an entry of a table are."""
+"""Finds where operators of a family are defined, registered or listed by hand, which a new operator
+needs too. Calls do not count."""
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ _CXX = (".cpp", ".cc", ".c", ".h", ".hpp", ".cuh", ".cu", ".mm", ".metal", ".inc
 _PYTHON = (".py", ".pyi", ".py.in", ".pyi.in")
 _LISTS = (".yaml", ".rst", ".md", ".bzl", ".bazel", ".expect", ".txt", ".json", ".cwrap")
 _LARGEST = 4_000_000
-"""Bytes; larger files are nobody's lists."""
+"""In bytes; larger files are not written by hand."""
 _GENERATED = re.compile(rb"(?i)auto-?generated|@generated")
 _HEAD = 500
-"""Bytes at the start, in which a file says that nobody writes it by hand."""
+"""Bytes at the start that may say a file is generated."""
 
 _CALLED = regex(r"\s*(?:<[^<>;]*>)?\s*\(")
 _MACRO = regex(r"(?:^|\W)(?:[A-Z][A-Z0-9_]+|_|m\.impl|m\.def)\s*\((?:[^;{}]*)$")
@@ -34,7 +32,7 @@ _YAML_ITEM = regex(r"\s*-\s*(?:\w+:\s*)?([\w.]+)|\s*(?:\w+:)\s*([\w.]+)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A line on which a person named a member."""
+    """A handwritten line that names a member."""
 
     member: str
     location: Location
@@ -45,9 +43,9 @@ class Members:
     """The names of a family's members, as they stand in source."""
 
     def __init__(self, names: Iterable[str], operators: Iterable[str], spaces: Iterable[str]):
-        """``operators`` are all bases of the tree: the token of a longer name is not a member's.
-        ``spaces`` are namespaces that may be left out of a name; so may the underscore before a
-        private one of several words, as in ``weight_int8pack_mm_kernel``."""
+        """``operators``: all base names, since longer names are no member's. ``spaces``: namespaces
+        that names may omit, as they may the underscore of a private name:
+        ``weight_int8pack_mm_kernel``."""
         self._owner: dict[str, str] = {}
         self._operators = frozenset(operators)
         for name in names:
@@ -62,7 +60,7 @@ class Members:
         self._sought = tuple(dict.fromkeys([*self._owner, *dotted]))
 
     def spots(self, text: str) -> list[int]:
-        """Where any name stands, as a word or between underscores; in order."""
+        """The offsets of names, as words or between underscores."""
         found: set[int] = set()
         for name in self._sought:
             at = text.find(name)
@@ -76,7 +74,8 @@ class Members:
         return sorted(found)
 
     def owner(self, token: str) -> str | None:
-        """The member whose name a token is, or is made of: ``fmax``, ``fmax_stub``, ``calc_i0``."""
+        """The member that a token names or is derived from: ``fmax``, ``fmax_stub``,
+        ``calc_i0``."""
         token = token.rstrip("_")
         if token in self._owner:
             return self._owner[token]
@@ -93,7 +92,7 @@ class Members:
 
 
 def mentions(members: Members, path: str, text: str) -> Iterator[Mention]:
-    """Every line of a file that defines, registers or lists a member, the first of each."""
+    """The lines of a file that define, register or list a member, the first of each."""
     wanted = _reader(path)
     spots = members.spots(text)
     seen: set[str] = set()
@@ -131,7 +130,7 @@ def _reader(path: str) -> Callable[[str, int, int], bool]:
 
 
 def _in_python(line: str, start: int, end: int) -> bool:
-    """A definition, a text, or a name that is handed on: no call and no import."""
+    """Whether it is a definition, a string or a passed name: no call or import."""
     before, after = line[:start], line[end:]
     if before.lstrip().startswith(("import ", "from ", "#", ">>>")):
         return False
@@ -145,7 +144,8 @@ def _in_python(line: str, start: int, end: int) -> bool:
 
 
 def _in_cxx(line: str, start: int, end: int) -> bool:
-    """A definition, a declaration, an argument of a registering macro, or a text."""
+    """Whether it is a definition, a declaration, an argument of a registering macro, or a
+    string."""
     before, after = line[:start], line[end:]
     head = before.lstrip()
     if head.startswith(("#include", "//", "*")) or before.endswith((".", "->")):
@@ -165,7 +165,7 @@ def _in_cxx(line: str, start: int, end: int) -> bool:
 
 
 def _in_list(line: str, start: int, end: int) -> bool:
-    """An item of a list: the name alone on its line, or at the start of an item."""
+    """Whether it is an item of a list: alone on its line, or at the start of an item."""
     if found := _PAGE_LINE.fullmatch(line.strip()):
         return line.find(found[1]) <= start <= line.find(found[1]) + len(found[1])
     if found := _YAML_ITEM.match(line):
@@ -174,15 +174,14 @@ def _in_list(line: str, start: int, end: int) -> bool:
 
 
 def is_of_space(path: str, space: str) -> bool:
-    """Whether a file is a namespace's own, by its path: ``torch/linalg/__init__.py``,
-    ``native/cuda/ForeachUnaryOp.cu``. There ``linalg_inv`` is ``inv``; elsewhere that is some
-    variable."""
+    """Whether a file is in a namespace, so that ``linalg_inv`` is called ``inv``:
+    ``torch/linalg/__init__.py``, ``native/cuda/ForeachUnaryOp.cu``."""
     word = space.strip("_").lower()
     return bool(word) and word in (one.lower() for one in _WORDS.findall(path))
 
 
 def hand_written(top: str) -> Iterator[str]:
-    """The paths of the files of a tree in which a person could have named an operator, sorted."""
+    """The sorted paths of files that may name operators by hand."""
     found: list[str] = []
     kinds = (*_CXX, *_PYTHON, *_LISTS)
     for folder, folders, files in os.walk(top):
@@ -195,8 +194,7 @@ def hand_written(top: str) -> Iterator[str]:
 def family_mentions(
     members_in: Callable[[str], Members], top: str, read: Callable[[str], bytes]
 ) -> Iterator[tuple[str, Sequence[Mention]]]:
-    """Each file of the tree in which members are named, with the lines; ``members_in`` gives their
-    names in a file, by its path."""
+    """The lines that name members, by file; ``members_in`` gives their names in a file."""
     for path in hand_written(top):
         data = read(path)
         if len(data) > _LARGEST or _GENERATED.search(data, 0, _HEAD):

@@ -1,7 +1,8 @@
-"""What PyTorch's own guides say of a change: how to build, test and lint, and what to mind.
+"""What PyTorch's guides say about a change: how to build, test and lint, and conventions.
 
-Commands and rules are those that stand in the indexed tree, each with its line. A command
-whose file, make target or configuration the tree does not have is not given."""
+Commands and rules are quoted from the tree, each with its line. A command whose file, make target
+or configuration the tree lacks is not given.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Command:
     purpose: Purpose
     text: str
     location: Location
-    """Where the tree says so."""
+    """Where the tree gives it."""
     note: str = ""
 
 
@@ -40,18 +41,18 @@ class Convention:
     text: str
     location: Location
     about: str
-    """What it concerns: the heading that it stands under."""
+    """The heading above it."""
 
 
 class _Wanted(NamedTuple):
-    """A command that some changes ask for."""
+    """A command for some kinds of changes."""
 
     purpose: Purpose
     pattern: str
     when: Callable[[Needs], bool]
     note: str = ""
     folder: str = ""
-    """Where it is run, for one that is not run at the top."""
+    """The folder to run it in, if not the top."""
 
 
 def _of_compiled(needs: Needs) -> bool:
@@ -107,13 +108,13 @@ _FLAG = regex(r"([A-Z_]+)=0 ")
 
 
 class _Rule(NamedTuple):
-    """Where a convention stands, and which files it is for."""
+    """A convention with its place and the files it is for."""
 
     paths: str
     guide: str
-    """The file that states it; a pattern over paths when it has a group."""
+    """The file with it; a pattern over paths if it has a group."""
     text: str
-    """What its paragraph holds."""
+    """A pattern in its paragraph."""
 
 
 _NATIVE_README = "aten/src/ATen/native/README.md"
@@ -150,8 +151,8 @@ class Guides:
         self._source = source
 
     def commands_for(self, paths: Iterable[str], docs: bool = False) -> tuple[Command, ...]:
-        """How to set up, build, document and lint a change of these files, in this order: no
-        more than it needs. ``docs`` says that it changes docstrings."""
+        """The commands to set up, build, document and lint a change, in this order. ``docs``: it
+        changes docstrings."""
         needs = Needs(tuple(dict.fromkeys(paths)), docs)
         if not needs.paths:
             return ()
@@ -182,7 +183,7 @@ class Guides:
 
     @cached_property
     def _commands(self) -> tuple[tuple[Location, str, str], ...]:
-        """The commands of the guides, in order, each with the folder of the tree it is for."""
+        """The commands of the guides, in order, each with its folder."""
         return tuple(
             (Location(guide, one.line), one.text, one.folder * self._has(one.folder))
             for guide in _GUIDES
@@ -192,7 +193,7 @@ class Guides:
     # -------------------------------------------------------------------------- builds
 
     def _without_build(self) -> Iterator[Command]:
-        """Python and docs: the nightly binaries will do, where the tree has a way to get them."""
+        """The setup for Python and docs with nightly binaries, if the tree supports it."""
         nightly = list(self._stated_commands(_NIGHTLY))
         yield from nightly or self._stated_commands(_Wanted("build", _INSTALLED, _of_all))
 
@@ -210,7 +211,7 @@ class Guides:
                 yield Command("test", f"./build/bin/{target.name}", target.location)
 
     def _smallest(self, needs: Needs) -> Iterator[Command]:
-        """The build that leaves out most, less the flags that would leave out the change."""
+        """The smallest build that includes the change."""
         given = [
             (where, text)
             for where, text, _ in self._commands
@@ -229,7 +230,7 @@ class Guides:
     # --------------------------------------------------------------------------- lints
 
     def _lints(self, needs: Needs) -> Iterator[Command]:
-        """lintrunner, with the linters that look at these files."""
+        """lintrunner, with the linters for these files."""
         command = self._lintrunner()
         mine = [one for one in self.linters if any(map(one.takes, needs.paths))]
         if command and mine:
@@ -241,12 +242,10 @@ class Guides:
 
     @cached_property
     def linters(self) -> tuple[Linter, ...]:
-        """Those of lintrunner."""
         return read_linters(self._source.text(_LINTERS).encode())
 
     @cached_property
     def targets(self) -> Targets:
-        """What the build makes of which files."""
         return Targets(self._source)
 
     def _lintrunner(self) -> Command | None:
@@ -257,8 +256,7 @@ class Guides:
         return None
 
     def exists(self, command: str, folder: str = "") -> bool:
-        """Whether the tree has what a command names: a file, a make target, a configuration;
-        ``folder`` is where it is run."""
+        """Whether the tree has a command's file, make target or configuration."""
         words = [word for word in command.split() if not re.match(r"[A-Z_]+=", word)]
         program = words[0] if words else ""
         arguments = words[1:]
@@ -283,7 +281,7 @@ class Guides:
     # --------------------------------------------------------------------- conventions
 
     def conventions(self, paths: Iterable[str]) -> tuple[Convention, ...]:
-        """The rules for changes of these files, each once, as the tree's guides word them."""
+        """The rules for changes of these files, as the guides word them."""
         found: dict[Location, Convention] = {}
         for path in dict.fromkeys(paths):
             for rule in _RULES:
@@ -314,7 +312,6 @@ class Guides:
 
 
 def _files(arguments: list[str]) -> Iterator[str]:
-    """The arguments that name files of the tree."""
     for one in arguments:
         path = one.partition("::")[0]
         if re.fullmatch(r"[\w./-]+\.(py|txt|toml)", path) and not path.startswith("/"):
@@ -322,7 +319,6 @@ def _files(arguments: list[str]) -> Iterator[str]:
 
 
 def _shortened(text: str) -> str:
-    """The first sentences of a paragraph, with an ellipsis when there are more."""
     if len(text) <= _LONGEST:
         return text
     end = max(text.rfind(". ", 0, _LONGEST), text.rfind(": ", 0, _LONGEST))

@@ -13,7 +13,7 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.store.lookup import Lookup
 
 _MAX_USERS = 4
-"""A function that more files use belongs to no operator."""
+"""With more using files, a function belongs to no operator."""
 _MAX_DEPTH = 3
 _MAX_FILES = 6
 _HEADERS = (".h", ".cuh", ".hpp")
@@ -34,14 +34,13 @@ class Helper(NamedTuple):
     definition: Definition
     caller: str
     users: int
-    """Files that use it."""
+    """The number of files that use it."""
     depth: int
-    """Calls from the kernel to it."""
+    """The number of calls from the kernel to it."""
 
 
 def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
-    """The helpers of the functions at some places, one of each file, the nearest first: those in
-    the folders of these places, since what stands elsewhere serves all operators."""
+    """The helpers of functions at some places in the same folders, one per file, nearest first."""
     starts = [one for place in kernels for one in _at(facts, place)]
     own = {one.definition.location.path for one in starts}
     folders = {PurePosixPath(path).parent for path in own}
@@ -71,21 +70,19 @@ def callers(
 
 
 def header_of(facts: Lookup, path: str) -> str:
-    """The header beside a source that declares what is defined there, by its name; empty for
-    none."""
+    """The header of the same name that declares a source's functions; may be empty."""
     names = (f"{path.rpartition('.')[0]}{end}" for end in _HEADERS)
     there = facts.paths("cpp", f"{path.rpartition('.')[0]}.%")
     return next((one for one in names if one in there and one != path), "")
 
 
 def _at(facts: Lookup, place: Location) -> list[Known]:
-    """The functions that begin at a place."""
     found = facts.definitions_at(place.path, place.line)
     return [one for one in found if one.definition.location.line == place.line]
 
 
 def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
-    """What is called from some functions, level by level, below rarely used functions only."""
+    """The callees of functions, level by level, continuing below rarely used ones only."""
     level = {one.id: one for one in starts}
     seen = set(level)
     for depth in range(1, _MAX_DEPTH + 1):

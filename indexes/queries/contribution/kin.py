@@ -1,5 +1,4 @@
-"""What stands beside the places of a contribution: files made in the same way, and the functions
-of the same name in the library for C++."""
+"""Files similar to those of a contribution, and functions of the same name in the C++ library."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
-"""Files of each kind."""
 _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
@@ -34,7 +32,6 @@ _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
 
 def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:
-    """What stands beside the kernels of an operator."""
     native = [s for s in steps if "/native/" in s.location.path]
     own = [s.location.path for s in native if s.role in ("kernel", "device_kernel")]
     base = [s.location.path for s in native if s.role in ("kernel", "registration")]
@@ -49,7 +46,7 @@ def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterat
 
 
 def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
-    """The files of the shape of those of some places."""
+    """The files shaped like those of some places."""
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE, "seldom")
     yield from _steps(parts(own, facts.paths("cpp")), _PART)
@@ -61,7 +58,7 @@ def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
-    """The headers of scalar functions that shaders among some places include."""
+    """The headers of scalar functions included by shaders."""
     for shader in [s.location.path for s in steps if s.location.path.endswith(".metal")]:
         for path in _MATH.findall(corpus.text(shader).decode("utf-8", "replace")):
             rule = f"{PurePosixPath(shader).name} takes functions from it"
@@ -69,7 +66,7 @@ def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def in_library(facts: Lookup, name: str) -> Iterator[Step]:
-    """What bears a name in the library for C++."""
+    """Functions of a name in the C++ library."""
     public = name.partition(".")[0].rstrip("_")
     for one in (known.definition for known in facts.named(public)):
         if one.location.path.startswith(_LIBRARY):
@@ -77,8 +74,8 @@ def in_library(facts: Lookup, name: str) -> Iterator[Step]:
 
 
 def called_by(facts: Lookup, calls: Sequence[PythonCall]) -> Iterator[Step]:
-    """The functions of Python that a class calls, each with what bears its name in the library for
-    C++: what ``torch.nn.Fold`` does stands in ``torch.nn.functional.fold``."""
+    """The Python functions that a class calls, with those of the C++ library:
+    ``torch.nn.functional.fold`` for ``torch.nn.Fold``."""
     for one in calls[:_MOST_CALLS]:
         if one.location:
             yield Step("python", one.name, one.location, f"called at line {one.line}")
@@ -86,7 +83,7 @@ def called_by(facts: Lookup, calls: Sequence[PythonCall]) -> Iterator[Step]:
 
 
 def of_vectors(facts: Lookup, name: str) -> Iterator[Step]:
-    """The functions of its name that loops for the CPU call on vectors, one of each file."""
+    """The vectorized CPU functions of a name, one per file."""
     named = facts.named(name.partition(".")[0].strip("_"))
     found = {one.definition.location.path: one.definition for one in reversed(named)}
     for path in sorted(path for path in found if path.startswith(_VECTORS)):
@@ -108,11 +105,11 @@ def _sources(paths: Iterable[str]) -> list[str]:
 
 _ROOT = "aten/src/"
 _MOST_SOURCES = 8
-"""Files that include a header; what more do use for many things."""
+"""With more including sources, a header serves many things."""
 
 
 def header_users(facts: Lookup, files: Iterable[str]) -> Iterator[Sibling]:
-    """The sources that include one of some headers, if few do."""
+    """The sources that include one of some headers, if few."""
     included = facts.includes()
     for header in files:
         name = header.removeprefix(_ROOT)

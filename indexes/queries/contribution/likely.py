@@ -1,8 +1,9 @@
-"""Which places of a contribution a change of its subject most likely edits: those that compute.
+"""Which places of a contribution its change most likely edits: those that compute.
 
-Of pull requests to PyTorch most edit what computes for CUDA, without that the function that the
-YAML file names, or the Python function that was asked for; entries, registrations, docstrings and
-what kernels use are edited seldom, and no other file in more than half of them."""
+Most pull requests to PyTorch edit what computes for CUDA, without it the function named in the
+YAML, or the Python function itself; entries, registrations, docstrings and helpers are edited
+seldom, other files in less than half of them.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ _OTHERS = (
 _SELDOM = ("docs", "formulas", "autocast", "compatibility", "expect", "table", "types")
 """Of some 60 pull requests that changed what operators compute one edited any of these."""
 _ASKED = ("function", "class", "method")
-"""Of a Python name, which comes first where it was asked for."""
+"""Roles for a Python name, whose definition comes first."""
 _OWN = regex(r"torch\.\w+$")
 _LISTS = "overrides.py"
 
 
 def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
-    """The files that a change most likely edits; of a file or symbol its own."""
+    """The files that a change most likely edits; for a file or symbol its own."""
     if not of_operator:
         return frozenset(step.location.path for step in steps if step.role not in _OTHERS)
     if steps and steps[0].role in _ASKED and defines(steps[0].location.path):
@@ -53,8 +54,7 @@ def is_seldom(step: Step) -> bool:
 
 
 def defines(path: str) -> bool:
-    """Whether a way in from Python is written there: not listed, and not filled in by code
-    generation, nor what does that."""
+    """Whether a Python entry point is written in a file, which neither lists nor generates it."""
     return "/torch/" in f"/{path}" and path.endswith(".py") and not path.endswith(_LISTS)
 
 

@@ -1,4 +1,4 @@
-"""Operators like a new one, by name, namespace and schema: the models for what must be added."""
+"""Operators similar to a new one by name, namespace and schema, as models."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from indexes.model.vocabulary import NativeFunction
 
 _WORD = regex(r"[A-Za-z]+|\d+(?=[A-Za-z])")
 _FAMILY = 3
-"""From so many operators on, a first word that they share is the name of a family."""
+"""Fewest operators that make a common first word a family's name."""
 _NAME, _NAMESPACE, _SCHEMA = 0.35, 0.25, 0.4
 _STEPS = 20
-"""Likeness is told in so many steps: smaller differences mean nothing."""
+"""Steps in which similarity is measured."""
 _LIKE_ENOUGH = 0.65
-"""Stems that agree less are different words: ``sin`` and ``sum``."""
+"""Least similarity of related stems, unlike ``sin`` and ``sum``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An operator of the tree, and how like the new one it is."""
+    """An operator with its similarity to the new one."""
 
     native: NativeFunction
     likeness: float
-    """Of name, namespace and schema together; 1 when all agree."""
+    """By name, namespace and schema; 1 for equality."""
     why: str = ""
-    """What they share, in words."""
+    """What they have in common, in words."""
 
 
 class Namespaces:
-    """What the first words of operators' names say: ``linalg_``, ``special_``, ``_foreach_``."""
+    """The namespaces in operators' names: ``linalg_``, ``special_``, ``_foreach_``."""
 
     def __init__(self, natives: Iterable[NativeFunction]) -> None:
         self._natives = tuple(natives)
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """The values of ``python_module`` that operators' names begin with."""
+        """The values of ``python_module`` that begin operators' names."""
         found = {one.python_module for one in self._natives if one.python_module}
         firsts = {_first(one.name) for one in self._natives}
         return frozenset(module for module in found if module in firsts)
@@ -54,17 +54,18 @@ class Namespaces:
         return Counter(_first(base) for base in bases if _first(base))
 
     def of(self, name: str) -> str:
-        """The namespace of an operator by its name; empty when it has none.
+        """The namespace in an operator's name; empty if none.
 
-        A first word is one when it is a ``python_module``, or when many share it and no operator
-        has the word for a name (``index_add`` is of the family of ``index``)."""
+        The first word is one if it is a ``python_module``, or if many operators have it and none is
+        named so (``index_add`` belongs to ``index``).
+        """
         first = _first(name)
         if first in self.modules or self._families[first] >= _FAMILY:
             return first
         return ""
 
     def module(self, name: str) -> str:
-        """The ``python_module`` that operators of that namespace have; empty for none."""
+        """The ``python_module`` of operators in that namespace; empty if none."""
         first = _first(name)
         return first if first in self.modules else ""
 
@@ -75,15 +76,15 @@ def neighbours(
     limit: int,
     homes: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> tuple[Neighbour, ...]:
-    """The operators that are most like ``schema``, the best first, one overload of each.
+    """The operators most similar to ``schema``, best first, one overload of each.
 
-    Name and namespace decide together with the types; public operators come first for a public
-    name. What torchgen generates is nobody's model.
+    Name and namespace count as well as types; for a public name public operators come first.
+    Generated ones are left out.
 
     Parameters:
-        homes: The files of each overload's kernels. Of operators that are as like, those count
-            first whose kernels stand where those of most others do: of all that map a tensor to a
-            tensor most compute element by element, and few reduce.
+        homes: The files of each overload's kernels. Among equals, those whose kernels are where
+        most others'
+        are come first, since most operators compute element by element.
     """
     natives = tuple(natives)
     likeness = Likeness(schema, natives)
@@ -100,12 +101,12 @@ def neighbours(
 
 
 def _order(one: Neighbour, beside: int = 0) -> tuple[int, int, tuple[bool, bool, int, int], float]:
-    """Among those that are about as like, the one with most to learn from."""
+    """Sort key among equals: most to learn from first."""
     return (_step(one), -beside, _unusual(one.native), -one.likeness)
 
 
 def as_like(one: Neighbour, other: Neighbour) -> bool:
-    """Whether two are about as like the new one."""
+    """Whether two are about equally similar to the new one."""
     return _step(one) == _step(other)
 
 
@@ -116,7 +117,7 @@ def _step(one: Neighbour) -> int:
 def _beside(
     found: Iterable[Neighbour], homes: Mapping[str, Collection[str]]
 ) -> Callable[[Neighbour], int]:
-    """How many of those that are as like have a kernel in a file of one's own."""
+    """The number of equally similar ones with a kernel in the same file."""
     files = [(_step(one), path) for one in found for path in homes.get(one.native.full_name, ())]
     counts = Counter(files)
 
@@ -128,7 +129,7 @@ def _beside(
 
 
 class Likeness:
-    """How like a schema the operators of a tree are."""
+    """Similarities of the tree's operators to a schema."""
 
     def __init__(self, schema: Schema, natives: Sequence[NativeFunction]) -> None:
         self._schema = schema
@@ -138,7 +139,6 @@ class Likeness:
         self._total = len(natives)
 
     def of(self, native: NativeFunction) -> Neighbour:
-        """An operator, with the sum of what it shares."""
         other = parse_schema(native.schema)
         namespace = self._namespaces.of(other.base)
         same_space = namespace == self._namespace
@@ -153,8 +153,7 @@ class Likeness:
         return Neighbour(native, total, " and ".join(part for part in why if part))
 
     def _names(self, base: str) -> float:
-        """How alike two names are, by their words and by their letters: what is rare counts
-        most."""
+        """The similarity of two names by words and letters, weighted by rarity."""
         mine, theirs = set(words(self._schema.base)), set(words(base))
         # The words of a set have no order: fsum gives the same in any.
         every = math.fsum(map(self._rarity, mine | theirs))
@@ -167,30 +166,30 @@ class Likeness:
 
 
 def likeness(one: Schema, other: Schema) -> float:
-    """The part of arguments and returns that two schemas share: types count twice, names once."""
+    """The share of common arguments and returns of two schemas; types count twice, names once."""
     mine, theirs = _features(one), _features(other)
     shared = sum((mine & theirs).values())
     return shared / max(1, sum((mine | theirs).values()))
 
 
 def words(name: str) -> list[str]:
-    """The words of an operator's name: ``linalg``, ``vecdot``; numbers at an end count as none."""
+    """The words of an operator's name: ``linalg``, ``vecdot``; without numbers at the end."""
     return _WORD.findall(name)
 
 
 def base_of(name: str) -> str:
-    """The name that the variants of an operator share: ``add`` for ``add_``."""
+    """The name that an operator's variants have in common: ``add`` for ``add_``."""
     return name.rstrip("_") or name
 
 
 def _stem(base: str) -> str:
-    """What is left of a name without its namespace's word and numbers."""
+    """A name without its namespace and numbers."""
     found = words(base)
     return "".join(found[1:] if len(found) > 1 else found)
 
 
 def _first(name: str) -> str:
-    """The first word, with the underscore before it, of a name of several words."""
+    """The first word of a name of several words, with a leading underscore."""
     head, _, rest = name.lstrip("_").partition("_")
     private = "_" if name.startswith("_") else ""
     return f"{private}{head}" if rest.strip("_") else ""
@@ -217,7 +216,7 @@ def _is_private(schema: Schema) -> bool:
 
 
 def _unusual(native: NativeFunction) -> tuple[bool, bool, int, int]:
-    """Among equals, an entry with a dispatch and few special fields is the better model."""
+    """Sort key: a dispatch and few special fields make the better model."""
     kind = parse_schema(native.schema).kind
     return (
         kind is not SchemaKind.FUNCTIONAL,

@@ -1,5 +1,5 @@
-"""A new operator, planned: every place where something must be added, with the entry of a
-neighbour at that place as the model, and what is wrong with the schema before a build says so."""
+"""Plans a new operator: every place for additions with a similar operator's entry as the model, and
+errors in the schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from indexes.source.git_history import History
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at before any file is touched."""
+    """Something checked before any file is touched."""
 
     what: str
     good: bool
@@ -35,7 +35,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class TestToRun:
-    """A file of tests that will cover the operator."""
+    """A test file that will cover the operator."""
 
     __test__ = False  # pytest takes classes of this name for tests
 
@@ -43,7 +43,7 @@ class TestToRun:
     command: str
     why: str
     location: Location | None = None
-    """Where tests of an operator like it stand; None where none need to be written."""
+    """Where a similar operator's tests are; None if none need to be written."""
     certainty: Certainty = "surely"
 
 
@@ -56,13 +56,13 @@ class NewOperator:
     checks: tuple[Check, ...]
     neighbours: tuple[Neighbour, ...] = ()
     drafts: tuple[Draft, ...] = ()
-    """Entries for native_functions.yaml, the fullest draft first: that is the one to take, unless
-    torchgen refuses it."""
+    """Entries for native_functions.yaml, fullest draft first; the first that torchgen accepts is
+    used."""
     additions: tuple[Addition, ...] = ()
     """In the order of work."""
     tests: tuple[TestToRun, ...] = ()
     precedents: tuple[Precedent, ...] = ()
-    """Commits that added an operator like it."""
+    """Commits that added a similar operator."""
     history_missing: str = ""
     """What the history lacks, with the command that adds it."""
     costs: tuple[Cost, ...] = ()
@@ -71,16 +71,15 @@ class NewOperator:
     conventions: tuple[Convention, ...] = ()
 
     beside: tuple[str, ...] = ()
-    """The entries of the tree that torchgen joins with the new ones: those of the same name."""
+    """The entries of the same name, which torchgen groups with the new ones."""
 
     @property
     def draft(self) -> tuple[str, ...]:
-        """The lines of the first draft, an empty one between its entries."""
+        """The lines of the first draft, with blank lines between entries."""
         return tuple(self.text_of(self.drafts[0]).splitlines()) if self.drafts else ()
 
     @staticmethod
     def text_of(draft: Draft) -> str:
-        """A draft as YAML."""
         return "\n\n".join("\n".join(one.lines) for one in draft)
 
     @property
@@ -95,7 +94,7 @@ _ELSEWHERE = (
 _MODELS = 24
 _SHOWN = 5
 _TESTED = 3
-"""So many operators tell which test files cover ones like them."""
+"""Similar operators whose test files are examined."""
 
 
 class Planner:
@@ -105,8 +104,8 @@ class Planner:
         self._index = index
 
     def plan(self, text: str, formulas: Sequence[str] = ()) -> NewOperator:
-        """The plan for an operator with the schema ``text``; ``formulas`` are those that it is to
-        have, ``self: grad * other``. A schema that can't be read gives a plan of checks alone."""
+        """The plan for an operator with the schema ``text``; ``formulas``: its derivatives, ``self:
+        grad * other``. An invalid schema gives only checks."""
         info = self._index.info
         try:
             schema = parse_schema(text)
@@ -140,7 +139,6 @@ class Planner:
         )
 
     def _entry_lines(self, natives: Sequence[NativeFunction]) -> Iterator[str]:
-        """The lines of entries as they stand in the tree."""
         for one in natives:
             if "generated" not in one.tags:
                 where = one.location
@@ -156,7 +154,7 @@ class Planner:
     def _tests(
         self, schema: Schema, near: Sequence[Neighbour], found: Sequence[Addition]
     ) -> Iterator[TestToRun]:
-        """Files of tests made from OpInfos, which will cover it, then those to add tests to."""
+        """Test files made from OpInfos, which will cover it, then those to add tests to."""
         suite, name = Suite(self._index.facts), schema.base.strip("_")
         seen: set[str] = set()
         for one in near[:_TESTED]:
@@ -197,7 +195,7 @@ class Planner:
             yield Check("type", False, f"no schema of this tree uses the type {unknown}")
 
     def _variants(self, schema: Schema, drafts: Sequence[Draft]) -> Iterator[Check]:
-        """What torchgen asks of in-place and out overloads beside their functional one."""
+        """Checks of torchgen's rules for in-place and out overloads."""
         if schema.kind not in (SchemaKind.INPLACE, SchemaKind.OUT):
             return
         names = [one.name for one in drafts[0]] if drafts else []
@@ -212,7 +210,7 @@ class Planner:
             yield Check("variant", False, words)
 
     def _formula(self, text: str, schema: Schema) -> Check:
-        """Whether what a formula names exists: the inputs it is for, and the functions it calls."""
+        """Checks that a formula's inputs and functions exist."""
         inputs, _, body = text.partition(":")
         arguments = {one.name for one in schema.arguments}
         for name in (one.strip() for one in inputs.split(",")):
@@ -229,8 +227,7 @@ class Planner:
 
     @cached_property
     def _natives(self) -> tuple[NativeFunction, ...]:
-        """All operators, without the rows of devices whose kernels are in another repository: a
-        change of this one adds none there."""
+        """All operators, without kernels of devices kept in other repositories."""
         elsewhere = set(self._index.facts.store.query(_ELSEWHERE))
         return tuple(_without(one, elsewhere) for one in self._index.all_natives())
 
@@ -241,7 +238,6 @@ class Planner:
 
 
 def _is_functional(text: str, schema: Schema) -> bool:
-    """Whether a schema is the functional variant of another."""
     one = parse_schema(text)
     return one.kind is SchemaKind.FUNCTIONAL and one.signature() == schema.signature()
 
@@ -256,7 +252,7 @@ def _is_sure(one: Addition) -> bool:
 
 
 def _without(native: NativeFunction, rows: Set[tuple[str, str]]) -> NativeFunction:
-    """An entry without some rows of its dispatch table, given as (operator, key)."""
+    """An entry without some (operator, key) rows of its dispatch."""
     if not any(op == native.full_name for op, _ in rows) or native.dispatch is None:
         return native
     kept = (row for row in native.dispatch if (native.full_name, row.key) not in rows)

@@ -1,4 +1,4 @@
-"""What a change of an operator may have to touch: places of every kind, in the order of work."""
+"""Places that a change of an operator may touch, of every kind, in the order of work."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ROLES = (
     "docs",
     "opinfo",
 )
-"""What a change of an operator may have to touch, in the order of work."""
+"""The roles of such places, in the order of work."""
 _COMPUTING = (
     "delegate",
     "meta",
@@ -82,7 +82,7 @@ _COMPATIBILITY = (
     "test/backward_compatibility/check_backward_compatibility.py",
 )
 _FORMULA_TEMPLATES = tuple(f"tools/autograd/templates/Functions.{end}" for end in ("cpp", "h"))
-"""What held them before there was a file of their own: code generation fills it in."""
+"""Generated files with formulas' functions in older versions."""
 
 
 class OperatorPlaces:
@@ -94,8 +94,8 @@ class OperatorPlaces:
         self._corpus = corpus
 
     def of(self, overloads: Sequence[str]) -> list[Step]:
-        """The places of all overloads that a name means, those of the first one before; then
-        what their kernels and formulas use; at last the operators that they call."""
+        """The places of all overloads of a name, the first one's first; then what their kernels and
+        formulas use; at last the operators that they call."""
         names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [self._walk(op) for op in names]
         walks += [self._walk(op) for op in _unwalked(walks, names)]
@@ -126,11 +126,10 @@ class OperatorPlaces:
         ]
 
     def _walk(self, op: str) -> tuple[list[Hop], list[Hop]]:
-        """The hops of an operator's own, and the operators that it calls."""
         return _own(self._index.chain(op, dtypes=False))
 
     def _gradients(self, overload: str) -> Iterator[str]:
-        """The operators of its name that its formulas call: ``tanh_backward``."""
+        """The operators of its name in its formulas: ``tanh_backward``."""
         entry = self._index.derivative(overload)
         formulas = [one for some in entry.sets for one in some.formulas] if entry else []
         called = dict.fromkeys(name for one in formulas for name in _CALL.findall(one.text))
@@ -139,7 +138,7 @@ class OperatorPlaces:
             yield found[0].full_name
 
     def _in_python(self, overload: str, steps: Sequence[Step]) -> Iterator[Step]:
-        """The Python functions of its name, and the types of what is defined in Python."""
+        """The Python functions of its name, and type stubs."""
         index, name = self._index, overload.partition(".")[0].strip("_")
         beside = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
@@ -157,8 +156,7 @@ class OperatorPlaces:
         yield from expected_outputs(index.source, [name])
 
     def of_module(self, path: str, name: str = "") -> Iterator[Step]:
-        """What knows a module's functions, or one of them, by their names: tables, expected outputs
-        of tests, and the file with their types."""
+        """Places that know a module's functions by name: tables, expected outputs, type stubs."""
         yield from (Step("types", *one) for one in types_of(self._index, [path]))
         yield from tables_of(self._corpus, path, name)
         if not name:
@@ -167,7 +165,7 @@ class OperatorPlaces:
         yield from expected_outputs(self._index.source, names)
 
     def _test_rows(self, overload: str) -> Iterator[Step]:
-        """Without an OpInfo: the tables of the library's tests that name it or a module of it."""
+        """For an operator without OpInfo: test tables that name it or its module."""
         native = self._index.native(overload)
         public = names_of(native, StoredPython(self._index.facts.store)) if native else ()
         for row in test_rows(self._corpus, overload.partition(".")[0], public):
@@ -175,7 +173,8 @@ class OperatorPlaces:
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
 
     def _related_opinfos(self, overload: str) -> Iterator[Step]:
-        """Without an OpInfo: those of operators that need it, else the file for one of its own."""
+        """For an operator without OpInfo: those of operators that need it, else the file for a new
+        one."""
         tree, found = self._tree, needing(self._tree, overload)
         for op in found:
             for path, fact in tree.opinfos(op)[:1]:
@@ -188,8 +187,7 @@ class OperatorPlaces:
                 yield Step("opinfo", PurePosixPath(path).name, Location(path, 1), rule)
 
     def _in_libraries(self, names: Sequence[str], there: set[str]) -> Iterator[Step]:
-        """The kernels that blocks of further files register, as back ends without entries in the
-        dispatch tables of the YAML file do."""
+        """The kernels registered in TORCH_LIBRARY blocks of further files."""
         for name in names:
             for key, path, line in self._index.facts.store.query(_REGISTERED, (name,)):
                 if path not in there:
@@ -198,8 +196,8 @@ class OperatorPlaces:
                     yield Step("kernel", PurePosixPath(path).name, Location(path, line), rule)
 
     def around(self, operators: Sequence[str], own: Sequence[Step]) -> Iterator[Step]:
-        """What else computes a few of the operators that reach a place: what is wrong there may
-        be wrong in these, or is checked there again; and the files of its shape."""
+        """Other code that computes the operators reaching a place, which may have the same fault,
+        and files of its shape."""
         there = {step.location.path for step in own}
         first = {op.partition(".")[0].rstrip("_"): op for op in reversed(operators)}
         for op in islice(reversed(first.values()), _MAX_AROUND):
@@ -214,20 +212,18 @@ class OperatorPlaces:
         yield from place_siblings(self._index.facts, own)
 
     def _plain(self, overloads: Sequence[str]) -> list[str]:
-        """The overloads, those at last that only pass on to others: by names of dimensions, or with
-        the result given."""
+        """The overloads, forwarding ones last: named dimensions, out=."""
         native = self._index.native
         return sorted(overloads, key=lambda one: bool((n := native(one)) and _passes_on(n.schema)))
 
     def _inplace(self, overloads: Sequence[str]) -> list[str]:
-        """The in-place overloads of the operator, which may have kernels of their own."""
         name = f"{overloads[0].partition('.')[0].rstrip('_')}_"
         found = [one.full_name for one in self._index.facts.overloads(name)]
         return [one for one in found if one not in overloads][:_MAX_INPLACE]
 
     def _namesakes(self, overload: str) -> Iterator[Step]:
-        """Where no kernel is linked, as of an entry with fields that are not known: the functions
-        that bear its name, and what is registered on their stubs."""
+        """For an entry without linked kernels: functions of its name, and registrations on their
+        stubs."""
         name = overload.partition(".")[0].rstrip("_")
         rule = "named after the operator, to whose entry no kernel is linked"
         for symbol in (name, f"{name}_", f"{name}_out"):
@@ -252,7 +248,7 @@ class OperatorPlaces:
                 yield Step("device_kernel", where.qualified, where.location, rule)
 
     def _used(self, own: Sequence[Step]) -> Iterator[Step]:
-        """What the kernels use and few others do, and where functions of formulas stand."""
+        """Helpers of its kernels, and functions of its formulas."""
         kernels = [step.location for step in own if step.role in _COMPUTING]
         for one in helpers(self._index.facts, kernels):
             rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
@@ -275,7 +271,7 @@ class OperatorPlaces:
 
     @cached_property
     def _compatibility(self) -> list[Step]:
-        """The list of schemas that may change, by which CI checks them."""
+        """CI's list of schemas that may change."""
         rule = "its ALLOW_LIST needs a row if the schema changes"
         paths = filter(self._index.source.holds, _COMPATIBILITY)
         return [Step("compatibility", PurePosixPath(p).name, Location(p, 1), rule) for p in paths]
@@ -288,7 +284,7 @@ class OperatorPlaces:
 
 
 def formula_files(index: Index) -> list[str]:
-    """Where the functions that formulas call stand, and are declared."""
+    """The files that define and declare formulas' functions."""
     entries = islice(index.derivative_rows(), _FORMULAS_ASKED)
     found = (one for entry in entries for one in index.formula_functions(entry))
     paths = Counter(one.location.path for one in found)
@@ -310,7 +306,7 @@ def _own_steps(own: Sequence[Hop]) -> Iterator[Step]:
 
 
 def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
-    """The operators that it calls, whose own kernels may be what is looked for."""
+    """The operators that it calls, whose kernels may be what is wanted."""
     for hop in called:
         if hop.location is not None:
             rule = f"it calls this operator; {hop.rule}"
@@ -335,9 +331,8 @@ def _files(count: int) -> str:
 
 
 def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
-    """The hops of the operator itself, and those of the entries of operators that it calls:
-    what these lead to is theirs. An operator that carries its name, as ``cumsum_`` and
-    ``_cumsum_helper`` do, is a part of it."""
+    """The hops of the operator itself, and the entries of operators that it calls. An operator that
+    contains its name, as ``cumsum_`` and ``_cumsum_helper``, belongs to it."""
     roles = {hop.id: hop.role for hop in chain.hops}
     others: set[int | None] = set()
     own: list[Hop] = []
@@ -354,8 +349,8 @@ def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
 
 
 def _unwalked(walks: Sequence[tuple[list[Hop], list[Hop]]], names: Sequence[str]) -> list[str]:
-    """The operators that are parts of others of whose kernels a chain has none: it has those for
-    ordinary tensors, and ``_coalesce`` is for sparse ones alone."""
+    """The operators that belong to others but are not in their chains: ``_coalesce`` is for sparse
+    tensors only."""
     found = []
     for hops, _ in walks:
         walked = {hop.parent for hop in hops if hop.role in ("kernel", "delegate")}
@@ -378,8 +373,8 @@ _MOST = 6
 
 
 def pages_naming(source: Source, names: Iterable[str]) -> Iterator[tuple[Location, str]]:
-    """The first line of each page that marks one of some names as code, and the name; none where
-    so many pages do that it belongs to none."""
+    """The first line of each page with one of some names as code, and the name; none if too many
+    pages have it."""
     either = "|".join(re.escape(name) for name in sorted({*names}))
     marked = re.compile(rf"`[~!]?({either})(?:\(\))?`")
     found = []

@@ -1,5 +1,5 @@
-"""A first contribution, prepared: everything that a change of an operator, a file or a
-function asks for, read from one tree."""
+"""Prepares a first contribution: everything that a change of an operator, a file or a function
+requires, read from one tree."""
 
 from __future__ import annotations
 
@@ -52,29 +52,29 @@ class PlaceHistory:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a change of one subject asks for."""
+    """What a change of one subject requires."""
 
     source: SourceInfo
     kind: SubjectKind
     name: str
     steps: tuple[Step, ...]
     more: int
-    """Places that were left out because there are too many."""
+    """The number of places left out."""
     operators: tuple[str, ...]
-    """For a file or symbol: the operators that reach it, as far as links go."""
+    """For a file or symbol: the operators that reach it, as far as known."""
     costs: tuple[Cost, ...]
-    """For each file among the steps, in their order."""
+    """The rebuild cost of each file among the steps."""
     reviews: tuple[Review, ...]
     covering: tuple[Review, ...]
-    """The merge rules under which one approval does for all of these files."""
+    """The merge rules, one of which covers all of these files."""
     history: tuple[PlaceHistory, ...]
     history_missing: str
     tests: tuple[tuple[str, OperatorTests], ...]
-    """For each operator concerned."""
+    """By operator."""
     commands: tuple[Command, ...]
     conventions: tuple[Convention, ...]
     missing: tuple[str, ...]
-    """What this source cannot say, each with the command that adds it where there is one."""
+    """What this source cannot tell, with the command that adds it if any."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -82,19 +82,18 @@ class Contribution:
 
     @property
     def will_change(self) -> tuple[str, ...]:
-        """The files that the change most likely edits."""
         return tuple(dict.fromkeys(s.location.path for s in self.steps if s.change == "will"))
 
 
 class _Subject(NamedTuple):
-    """What is to be changed."""
+    """The subject of a change."""
 
     kind: SubjectKind
     name: str
     steps: list[Step]
     operators: tuple[str, ...] = ()
     python: str = ""
-    """The public name that was asked for, where it is a Python name."""
+    """The public name, if Python's."""
 
 
 def _places_of(hits: Iterable[Hit]) -> list[Step]:
@@ -102,7 +101,7 @@ def _places_of(hits: Iterable[Hit]) -> list[Step]:
 
 
 class Contributions:
-    """Prepares contributions to one tree; keeps what it has read of it."""
+    """Prepares contributions to one tree, with caches."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -112,17 +111,14 @@ class Contributions:
 
     @cached_property
     def rebuild(self) -> Rebuild:
-        """The include graph, read when first needed."""
         return Rebuild(self._index.source, self._index.facts)
 
     @cached_property
     def suite(self) -> Suite:
-        """The tests of the tree."""
         return Suite(self._index.facts)
 
     @cached_property
     def _corpus(self) -> Corpus:
-        """The texts of the tree."""
         return Corpus(self._index.facts, self._index.source.content)
 
     @cached_property
@@ -135,17 +131,17 @@ class Contributions:
 
     @cached_property
     def mentions(self) -> TestMentions:
-        """The test files, asked for those that name something."""
         return TestMentions(self._corpus, self._index.facts.store)
 
     def of(
         self, name: str, device: str = "cpu", histories: int = _DEFAULT_HISTORIES
     ) -> Contribution:
-        """A contribution to what ``name`` means: an operator in any spelling, a path of the
-        tree, ``path:line`` or a symbol.
+        """A contribution to ``name``: an operator in any spelling, a path of the tree,
+        ``path:line`` or a symbol.
 
-        ``device`` is that of the tests, ``histories`` for how many places git is asked.
-        Raises NotFound with near names."""
+        ``device``: for tests; ``histories``: for how many places git is asked. Raises NotFound with
+        similar names.
+        """
         name = name.strip().removeprefix(f"{self._index.source.root}/")
         path, line = placed(name) or (name, 0)
         if self._is_file(path):
@@ -174,7 +170,7 @@ class Contributions:
         return self._of_symbol(match.text, match.hits)
 
     def _python_steps(self, match: NameMatch) -> list[Step]:
-        """Where a Python name is defined, and the pages that name it."""
+        """The definition of a Python name, and the pages that name it."""
         card = self._index.python(match.text)
         rule = f"the page names {match.text}"
         pages = card.documents if card else ()
@@ -226,7 +222,7 @@ class Contributions:
         return tuple(dict.fromkeys(op for place in found for op in place.operators))
 
     def _operators_in(self, path: str) -> tuple[str, ...]:
-        """The operators whose kernels, decompositions, OpInfos ... stand in a file."""
+        """The operators with kernels, decompositions, OpInfos ... in a file."""
         kernels = [one.full_name for one in self._index.operators() if path in one.files]
         facts = StoredPython(self._index.facts.store).in_file(path)
         targets = dict.fromkeys(fact.target for fact in facts if fact.target.startswith("aten::"))
@@ -234,13 +230,12 @@ class Contributions:
         return tuple(dict.fromkeys([*kernels, *(one for n in named for one in self._overloads(n))]))
 
     def _overloads(self, name: str) -> list[str]:
-        """The overload of that name, or all overloads of an operator."""
         if self._index.native(name):
             return [name]
         return [one.full_name for one in self._index.facts.overloads(name)]
 
     def _natives(self, operators: Iterable[str]) -> list[NativeFunction]:
-        """The entries whose tests are shown: one for each operator, not for each overload."""
+        """One entry per operator, for its tests."""
         first: dict[str, NativeFunction] = {}
         for name in operators:
             native = self._index.native(name)
@@ -287,7 +282,7 @@ class Contributions:
     def _tested(
         self, natives: Iterable[NativeFunction], device: str
     ) -> Iterator[tuple[str, OperatorTests]]:
-        """The tests of operators; of one without an OpInfo those of operators that need it too."""
+        """The tests of operators; without an OpInfo also those of operators that need it."""
         for one in natives:
             yield (own := self._tests_of(one, device))
             for op in () if own[1].opinfos else needing(self._tree, one.full_name):
@@ -299,8 +294,8 @@ class Contributions:
         return op.full_name, found
 
     def _own_tests(self, subject: _Subject) -> Iterator[tuple[str, OperatorTests]]:
-        """How a test file, or the test at a line of one, is run itself; of a symbol the tests that
-        name it."""
+        """The command for a test file or the test at a line; for a symbol the tests that name
+        it."""
         where = subject.steps[0].location
         if where.path.startswith("test/") and where.path.endswith(".py"):
             yield str(where), OperatorTests((), (), (self.suite.at(where),))
@@ -312,8 +307,7 @@ class Contributions:
             yield name, OperatorTests((), (), found)
 
     def _of_files(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
-        """The test files that are called as the library's modules among some places, or as the
-        packages these are in."""
+        """The test files named after the modules or packages of some places."""
         for path in dict.fromkeys(s.location.path for s in steps if s.role in ("python", "table")):
             for word in PurePosixPath(path).with_suffix("").parts[-1:-3:-1]:
                 test = f"test/test_{word.lstrip('_')}.py"
@@ -323,7 +317,7 @@ class Contributions:
     def _of_exporters(
         self, name: str, steps: Sequence[Step]
     ) -> Iterator[tuple[str, OperatorTests]]:
-        """The tests beside what Python registers for it that name it: those of an exporter."""
+        """The tests of exporters that register something for it and name it."""
         paths = (s.location.path for s in steps if s.role == "registration")
         path = next((one for one in paths if one.endswith(".py")), "")
         word = re.split(r"\W+", name.partition(".")[0] if path else "")[-1]
@@ -331,13 +325,13 @@ class Contributions:
             yield path, OperatorTests((), (), found)
 
     def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
-        """The tests that name something, and those whose path has the words of its own."""
+        """The tests that name something, and those with similar paths."""
         words = (re.split(r"\W+", name)[-1],)
         found = [*self.mentions.naming(words, path, _TEST_FILES), *self.mentions.near(path, 2)]
         return tuple({one.path: one for one in reversed(found)}.values())[::-1]
 
     def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
-        """The last changes of the first ``limit`` places, as git knows them."""
+        """The last changes of the first ``limit`` places."""
         asked = by_interest(steps)[: max(0, limit)]
         if not asked:
             return ()

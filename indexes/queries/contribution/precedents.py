@@ -1,5 +1,4 @@
-"""The commits that added operators like a new one, and the files that they touched: what a list
-of names can't tell, since it does not say which of its names were added in our days."""
+"""Commits that added similar operators, and the files they touched, which shows recent practice."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.git_history import Change, History
 
 _COMMITS = 300
-"""So many changes of native_functions.yaml are looked at: about a year of them."""
+"""Changes of native_functions.yaml that are examined: about a year's."""
 _CANDIDATES = 100
-"""So many of them that added an operator."""
+"""Most of them that added an operator."""
 _LIKEST = 6
 _HALF = 40
-"""So many additions later, one counts half as much as the last: habits change."""
+"""After so many additions one has half the weight."""
 _MOST_FILES = 40
-"""A commit that touches more is a change of everything, not the addition of an operator."""
+"""A commit with more files is no mere addition."""
 _ADDED = regex(r"^\+(- func: .*)", MULTILINE)
 _REMOVED = regex(r"^-- func: *(\w+)", MULTILINE)
 _REVERT = regex(r"(?i)\brevert|back ?out")
@@ -34,17 +33,17 @@ class Precedent:
 
     change: Change
     operators: tuple[str, ...]
-    """Those that it added, by the names that their variants share."""
+    """The added base names."""
     likeness: float
-    """Of the likest of them."""
+    """The similarity of the most similar one."""
     files: tuple[str, ...] = ()
 
 
 def precedents(
     history: History, schema: Schema, natives: Sequence[NativeFunction]
 ) -> tuple[Precedent, ...]:
-    """The commits of the last time that added the operators most like ``schema``, the likest
-    and latest first; empty where there is no history."""
+    """The recent commits that added the operators most similar to ``schema``, most similar and
+    latest first; empty without a history."""
     found = list(_additions(history))[:_CANDIDATES]
     likeness = Likeness(schema, natives)
     told = [
@@ -70,7 +69,7 @@ def _with_files(history: History, told: Sequence[Precedent]) -> Iterator[Precede
 
 
 def _additions(history: History) -> Iterator[tuple[Change, tuple[NativeFunction, ...]]]:
-    """Each commit that added operators, with their entries as far as their first line says."""
+    """Each commit that added operators, with the first lines of their entries."""
     for change, diff in history.patches(NATIVE, _COMMITS):
         removed = {base_of(name) for name in _REMOVED.findall(diff)}
         text = "\n".join(_ADDED.findall(diff)).encode()

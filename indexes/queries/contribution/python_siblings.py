@@ -1,5 +1,4 @@
-"""What stands beside an operator in Python: functions of its name for other tensors, and files that
-say the types of what others define."""
+"""Related Python code of an operator: functions of its name for other tensors, and type stubs."""
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ from indexes.queries.python_names.public import definitions, public_names
 from indexes.store.registrations import StoredPython
 
 _TYPES = ("i", "i.in")
-"""What is added to the path of a module for the file with its types: ``functional.pyi.in``."""
+"""Suffixes of type stub files: ``functional.pyi.in``."""
 
 
 _CALL = regex(r"\b(\w+)\.(\w+)\b")
 _IMPORTED = regex(r"import (\S+) as (\w+)")
 _STATEMENT = 3
-"""Lines of a statement by which a helper makes a function."""
+"""Most lines of a statement that makes a function."""
 
 
 class SiblingPlace(NamedTuple):
-    """A place beside an operator."""
+    """A related place."""
 
     name: str
     location: Location
@@ -41,8 +40,8 @@ def namesakes(index: Index, name: str) -> Iterator[SiblingPlace]:
 
 
 def called_privately(index: Index, where: Location, name: str) -> Iterator[SiblingPlace]:
-    """What a function calls in private modules that its file imports by another name, one place
-    for each: of ``prims.acos`` and ``utils.check`` what bears its own name before the rest."""
+    """What a function calls in private modules imported under another name, one place each, its own
+    name first: ``prims.acos``, ``utils.check``."""
     lines = index.source.text(where.path).splitlines()
     last = max(where.end_line, where.line + _STATEMENT)
     calls = _CALL.findall("\n".join(lines[where.line - 1 : last]))
@@ -60,7 +59,7 @@ def called_privately(index: Index, where: Location, name: str) -> Iterator[Sibli
 
 
 def types_of(index: Index, paths: Iterable[str]) -> Iterator[SiblingPlace]:
-    """The files with the types of what stands in some modules."""
+    """The type stub files of some modules."""
     for path in dict.fromkeys(path for path in paths if path.endswith(".py")):
         for end in _TYPES:
             if index.source.holds(path + end):

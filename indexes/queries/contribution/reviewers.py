@@ -1,4 +1,4 @@
-"""Who reviews a change to a path, by each of the lists that PyTorch keeps, with what it means."""
+"""Reviewers of a change by each of PyTorch's lists, with their meaning."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MEANING: dict[ReviewKind, str] = {
     "maintainer": "maintains the module, and answers questions",
 }
 CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS")
-"""The places where GitHub looks for it."""
+"""Where GitHub looks for it."""
 MERGE_RULES = ".github/merge_rules.yaml"
 LABELER = ".github/labeler.yml"
 PERSONS = tuple(
@@ -47,13 +47,12 @@ class Review:
 
     kind: ReviewKind
     who: tuple[str, ...]
-    """People, teams or labels, as the list writes them."""
+    """People, teams or labels, as listed."""
     path: str
-    """What it is for."""
     location: Location
     """The line of the rule."""
     rule: str
-    """The rule as written: ``/torch/csrc/autograd/``, ``Linear Algebra: aten/**/*Linalg*``."""
+    """As written: ``/torch/csrc/autograd/``, ``Linear Algebra: aten/**/*Linalg*``."""
     note: str = ""
 
     @property
@@ -68,28 +67,28 @@ _MOST: dict[ReviewKind, int] = {
     "test owner": 2,
     "maintainer": 2,
 }
-"""How many of each kind are named for one change."""
+"""Most reviews of each kind for one change."""
 
 
 def _is_of_all(one: Review) -> bool:
-    """Whether its rule covers every file there is."""
+    """Whether its rule covers every file."""
     return one.kind in ("merge rule", "codeowners") and one.rule.split(" ")[-1].strip("*/") == ""
 
 
 def _counted(same: list[Review], total: int) -> Review:
-    """The first of the reviews by one rule, with how many of the files it covers."""
+    """The first review by one rule, with the number of files it covers."""
     count = f"{len(same)} of the {total} files" if total > 1 else ""
     return replace(same[0], note="; ".join(filter(None, (count, same[0].note))))
 
 
 class Reviewers:
-    """PyTorch's lists of who reviews what, in one tree. Those it does not have say nothing."""
+    """PyTorch's lists of reviewers in one tree; missing lists are ignored."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def of(self, path: str) -> tuple[Review, ...]:
-        """Every list's answer for a path, the most telling first."""
+        """Every list's answer for a path, the most specific first."""
         found = [*self._codeowners(path), *self._labels(path), *self._test_owners(path)]
         return (*found, *self._merge_rules(path), *self._maintainers(path))
 
@@ -99,8 +98,8 @@ class Reviewers:
         return (*found, *self._maintainers(path))
 
     def for_change(self, paths: Iterable[str]) -> tuple[Review, ...]:
-        """The few who concern a change of these files most: of each list those that cover most
-        of them. Rules for whatever file are left out where others say more."""
+        """The few most concerned by a change: from each list those that cover most files. Rules for
+        all files only if there are no others."""
         paths = tuple(dict.fromkeys(paths))
         covered: dict[tuple[str, ...], list[Review]] = {}
         for one in (review for path in paths for review in self.of(path)):
@@ -116,7 +115,7 @@ class Reviewers:
         return tuple(few)
 
     def covering(self, paths: Iterable[str]) -> tuple[Review, ...]:
-        """The merge rules under which one approval does for a change of all these paths."""
+        """The merge rules that cover all these paths."""
         paths = tuple(paths)
         return tuple(
             one
@@ -202,7 +201,6 @@ class Reviewers:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The lists that this tree does not hold."""
         found = (
             ("CODEOWNERS", self._owners[1].rules),
             (MERGE_RULES, self._rules[1]),
@@ -216,10 +214,11 @@ _DOTTED = regex(r"\((torch[\w./]*)\)")
 
 
 def module_covers(name: str, path: str) -> str:
-    """Why a module of persons_of_interest covers a path; empty when nothing says so.
+    """Why a module of persons_of_interest covers a path; empty if it does not.
 
-    ``Linear Algebra (torch.linalg)`` names its Python package; of a heading of one word, or of
-    several between slashes (``AMD/ROCm/HIP``), a word is the name of a folder."""
+    ``Linear Algebra (torch.linalg)`` names its Python package; in a heading of one word, or several
+    between slashes (``AMD/ROCm/HIP``), a word is a folder's name.
+    """
     folders = path.split("/")[:-1]
     if found := _DOTTED.search(name):
         package = found[1].replace(".", "/").rstrip("/")

@@ -1,6 +1,5 @@
-"""Files beside those of a kernel that are made in the same way: one for each operator of a family,
-as CompareGEKernel.cu and CompareEQKernel.cu, one for each number of dimensions, one for each device
-under one name; a fix of one is often a fix of all."""
+"""Files shaped like a kernel's file: for each operator of a family (CompareGEKernel.cu and
+CompareEQKernel.cu), number of dimensions, or device. They often need the same fix."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _DIMENSIONS = re.compile(r"\d+d$")
 _NUMBER = "#"
 _FEWEST_LETTERS = 4
 _PLAIN = re.compile(r"/native/(?:(?:cpu|cuda|mps/operations|mps/kernels)/)?[^/]+$")
-"""Kernels of ordinary tensors: those of other layouts compute in their own ways."""
+"""Paths of kernels for ordinary tensors."""
 
 
 class Sibling(NamedTuple):
@@ -24,11 +23,11 @@ class Sibling(NamedTuple):
 
     path: str
     of: str
-    """That whose name differs in one word between the first and the last, or in a number."""
+    """The file from which it differs in one inner word, or a number."""
 
 
 def siblings(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
-    """Of other files those in the folder of one of the files, and of the same shape."""
+    """The other files in the same folder with the same shape."""
     own = list(dict.fromkeys(files))
     shapes = {shape: path for path in reversed(own) for shape in _shapes(path)}
     for path in others:
@@ -38,7 +37,7 @@ def siblings(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
 
 
 def twins(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
-    """The files of the same name for other devices, and their headers: UnaryOps.cpp, UnaryOps.h,
+    """The files of the same name for other devices, with headers: UnaryOps.cpp, UnaryOps.h,
     cuda/UnaryOpsKernel.cu."""
     own = [path for path in dict.fromkeys(files) if _PLAIN.search(path)]
     named = {stem(path): path for path in reversed(own) if len(stem(path)) >= _FEWEST_LETTERS}
@@ -48,8 +47,8 @@ def twins(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
 
 
 def relatives(name: str, files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
-    """The files beside those of a kernel whose names begin with the first word of its operator, as
-    the kernel's own does: all ForeachX.cu for ``_foreach_add``."""
+    """The files in a kernel's folder whose names begin with its operator's first word: all
+    ForeachX.cu for ``_foreach_add``."""
     word = name.strip("_").partition("_")[0].lower()
     own = list(dict.fromkeys(files))
     folders = {
@@ -62,7 +61,7 @@ def relatives(name: str, files: Iterable[str], others: Iterable[str]) -> Iterato
 
 
 def parts(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
-    """The files beside others that are called as these and more: VulkanCopy.cpp of Vulkan.cpp."""
+    """The files whose name extends another's: VulkanCopy.cpp for Vulkan.cpp."""
     own = dict.fromkeys(files)
     heads = {path.rpartition(".")[0]: path for path in own}
     longest = max(map(len, heads), default=0)
@@ -78,8 +77,7 @@ def _begins(path: str, word: str) -> bool:
 
 
 def _shapes(path: str) -> list[tuple[str, ...]]:
-    """The path with each word of the name left out in turn, but for the first and the last; the
-    number of dimensions is not told apart."""
+    """The path with each inner word of the name left out in turn, ignoring dimensions."""
     file = PurePosixPath(path)
     plain = _DIMENSIONS.sub("", file.stem)
     words = _WORDS.findall(plain)

@@ -24,7 +24,7 @@ class Step:
 
 
 def each_place(steps: Iterable[Step]) -> list[Step]:
-    """The first step at each place, in their order."""
+    """The first step at each place, in order."""
     first: dict[tuple[str, int], Step] = {}
     for step in steps:
         first.setdefault((step.location.path, step.location.line), step)
@@ -32,8 +32,8 @@ def each_place(steps: Iterable[Step]) -> list[Step]:
 
 
 def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
-    """At most so many places, in their order; further ones of a file and role are left out first,
-    then those in files that are named for another role."""
+    """At most ``most`` places; further ones of a file and role are left out first, then those in
+    files named for another role."""
     seen: Counter[tuple[str, str]] = Counter()
     files: set[str] = set()
     rank = {}
@@ -47,8 +47,7 @@ def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
 
 
 def by_interest(steps: Sequence[Step]) -> list[Step]:
-    """For the question who changed it: one place of each role first, those that compute before
-    those that list."""
+    """One place of each role first, those that compute before those that list."""
     order = {role: at for at, role in enumerate(_TELLING)}
     seen: dict[str, int] = {}
     keys = {}

@@ -1,5 +1,5 @@
-"""Tables of test inputs in which operators without an OpInfo have rows: older trees' lists of
-methods and of modules, which the library keeps for its tests; and the tests made from them."""
+"""Tables of test inputs for operators without OpInfo (older lists of methods and modules), and the
+tests made from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_MAKERS = 8
 
 
 class InputRow(NamedTuple):
-    """The first row of a file that names something, and how many lines do."""
+    """The first row of a file with a name, and the number of such lines."""
 
     location: Location
     word: str
@@ -27,8 +27,7 @@ class InputRow(NamedTuple):
 
 
 def test_rows(corpus: Corpus, name: str, public: Iterable[str]) -> Iterator[InputRow]:
-    """For each file of the library's tests that quotes the name of an operator, or of a module with
-    one of its public names, its first such row."""
+    """The first row of each test library file that quotes an operator or its module."""
     names = [name.rstrip("_"), *(_capital(one.rpartition(".")[2]) for one in public)]
     words = {one for one in names if len(one) >= _FEWEST_LETTERS}
     either = "|".join(map(re.escape, sorted(words)))
@@ -41,8 +40,7 @@ def test_rows(corpus: Corpus, name: str, public: Iterable[str]) -> Iterator[Inpu
 
 
 def makers_of(corpus: Corpus, path: str) -> Iterator[Location]:
-    """The test files that make tests from the tables of a file, each where it imports them. What
-    more files import is no table of theirs, but what they are all written with."""
+    """The test files that import a file's tables, unless too many do."""
     module = path.removesuffix(".py").replace("/", ".")
     pattern = re.compile(rf"^(?:from|import) {re.escape(module)}\b".encode(), re.MULTILINE)
     found: list[Location] = []
@@ -54,8 +52,8 @@ def makers_of(corpus: Corpus, path: str) -> Iterator[Location]:
 
 
 def cxx_tests(corpus: Corpus, name: str, kernels: Iterable[str]) -> Iterator[InputRow]:
-    """The tests in C++ that call a function most, each with the first call; those first that are
-    called after a folder of its kernels: vulkan_test.cpp."""
+    """The C++ tests that call a function most, with the first call; those named after a folder of
+    its kernels first: vulkan_test.cpp."""
     folders = {folder for path in kernels for folder in PurePosixPath(path).parts[:-1]}
     pattern = re.compile(rf"\b{re.escape(name)}\(".encode())
     found: list[InputRow] = []
@@ -73,5 +71,5 @@ def _first_word(path: str) -> str:
 
 
 def _capital(name: str) -> str:
-    """A module's name for a function's: ``MaxPool2d`` for ``max_pool2d``."""
+    """``MaxPool2d`` for ``max_pool2d``."""
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

@@ -1,4 +1,4 @@
-"""Which tests to run before a pull request; the rest is for CI."""
+"""Which tests to run before a pull request; CI runs the rest."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import zip_longest
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection
 
 _WRITTEN = 2
-"""Files with tests written for an operator, before those that are made from its OpInfos."""
+"""Files with handwritten tests of an operator, before those made from its OpInfos."""
 
 
 def run_now(tests: Sequence[tuple[str, OperatorTests]]) -> tuple[Selection, ...]:
-    """The few to run now: of each operator in turn those written for it, then those made from its
-    OpInfos, each command once."""
+    """The few tests to run now: for each operator in turn handwritten ones, then those from
+    OpInfos."""
     turns = [[*t.named[:_WRITTEN], *t.files, *t.named[_WRITTEN:]] for _, t in tests]
     in_turn = (one for row in zip_longest(*turns) for one in row if one is not None)
     once: dict[str, Selection] = {}

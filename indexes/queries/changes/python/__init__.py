@@ -1,1 +1,1 @@
-"""Plans of what stands in Python: registrations, tables, docstrings, OpInfos."""
+"""Plans of changes in Python: registrations, tables, docstrings, OpInfos."""

@@ -1,4 +1,4 @@
-"""Plans about arguments: what a docstring says of them, and which wrong ones an OpInfo tries."""
+"""Plans about arguments: their documentation, and invalid ones in OpInfos."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASKED = "test_errors"
 
 
 def docstring(tree: Tree, change: Change) -> Parts:
-    """A docstring that says what its signature does."""
+    """Plans a docstring that agrees with the signature."""
     if change.gap is None:
         return Parts((ChangeStep("edit", Location(change.name, 0), change.title),))
     head, *entries = change.gap.evidence
@@ -39,8 +39,7 @@ def docstring(tree: Tree, change: Change) -> Parts:
 
 
 def _added(tree: Tree, head: Location, names: list[str], why: str) -> ChangeStep:
-    """The entries that are missing, in the order of the signature: each after the one before it
-    with the lines that go on, or before all others."""
+    """The missing entries in signature order, each behind the previous one."""
     remarks = tree.remarks("arguments")
     told = next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
     first, path = min(told.lines.values()), head.path
@@ -57,7 +56,7 @@ def _added(tree: Tree, head: Location, names: list[str], why: str) -> ChangeStep
 
 
 def _last(tree: Tree, entry: Location, indent: str) -> int:
-    """The last line of an entry: those that go on are indented further."""
+    """The last line of an entry, whose continuation is indented further."""
     end = entry.line
     for line in tree.lines(entry.path, entry.line + 1):
         if not line.startswith(f"{indent} "):
@@ -70,8 +69,7 @@ def _last(tree: Tree, entry: Location, indent: str) -> int:
 
 
 def error_inputs(tree: Tree, change: Change) -> Parts:
-    """Inputs that an operator refuses, in a function beside its sample inputs, named in its
-    OpInfo."""
+    """Plans error inputs of an operator, beside its sample inputs and in its OpInfo."""
     if change.gap is None:
         return Parts((), missing=("no OpInfo of this tree is known to lack error inputs",))
     entry, check = change.gap.evidence[:2]
@@ -87,7 +85,7 @@ def error_inputs(tree: Tree, change: Change) -> Parts:
 
 
 def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
-    """The entry with the field above the one of its sample inputs, which may be the last."""
+    """The entry with the field above its sample inputs."""
     for above, line in enumerate(tree.lines(entry.path, entry.line), entry.line - 1):
         if _SAMPLES.search(line):
             added = [f"{margin(line)}error_inputs_func={name},"]
@@ -97,7 +95,6 @@ def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
 
 
 def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterator[ChangeStep]:
-    """The function of error inputs, after the one of sample inputs."""
     found = _SAMPLES.search("\n".join(tree.lines(entry.path, entry.line)))
     place = tree.place_of(f"def {found[1]}(", entry.path) if found else None
     if place is None:
@@ -114,7 +111,7 @@ def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterat
 
 
 def _draft(tree: Tree, check: Location, name: str) -> list[str]:
-    """A function with one error input, and the words that its check gives."""
+    """A function with one error input, and its check's words."""
     lines = "\n".join(tree.lines(check.path, check.line, check.line + 6)).partition(";")[0]
     said = _TEXT.search(lines)
     words = re.escape(said[1]).replace("\\ ", " ") if said else ""

@@ -1,4 +1,4 @@
-"""Plans of changes to documentation: docstrings, their twins, the pages that list them."""
+"""Plans of documentation: docstrings, their counterparts, pages that list them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from indexes.store.registrations import StoredPython
 _LONGEST = 20
 _LISTS = "lists it."
 _HEAD = 6
-"""Lines in which a docstring that refers to another does so."""
+"""Lines in which a docstring may refer to another."""
 _REFERS = regex(r"\s*(?:r?\"\"\")?(?:See|In-place version of) :\w+:`")
 _DEFINING = ("class", "def", "docs", "functional", "module")
 _COVERAGE = "test/test_docs_coverage.py"
 FILE = regex(r"(?P<path>[\w./-]+\.(?:py|rst|md))(?::(?P<line>\d+))?")
-"""A file whose documentation is to change, or a line in it."""
+"""The kind for a file whose documentation changes, or a line in it."""
 _IGNORED = r"coverage_ignore|docs_coverage"
 
 
 def docs(tree: Tree, change: Change) -> Parts:
-    """Docstrings of an operator: the one that is missing, or all there are."""
+    """Plans an operator's docstrings: the missing one, or all."""
     if change.gap and not change.op:
         return _plain(tree, change)
     if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]):
@@ -46,8 +46,8 @@ def docs(tree: Tree, change: Change) -> Parts:
 
 
 def _without_referring(tree: Tree, steps: Sequence[ChangeStep]) -> list[ChangeStep]:
-    """The steps, of which pages that list a name and docstrings that only say where to look are to
-    be read, where there are others to edit."""
+    """The steps, with listing pages and referring docstrings only to be read if there are others to
+    edit."""
     follow = (s.what.endswith(_LISTS) or _refers(tree, s.location) for s in steps)
     told = [replace(s, action="read") if f else s for s, f in zip(steps, follow, strict=True)]
     return told if any(step.touches for step in told) else list(steps)
@@ -59,7 +59,7 @@ def _refers(tree: Tree, where: Location) -> bool:
 
 
 def docs_signature(tree: Tree, change: Change) -> Parts:
-    """A docstring that says what the schema says."""
+    """Plans a docstring that agrees with the schema."""
     if not (change.gap and change.op):
         return docs(tree, change)
     steps = [_corrected(tree, change), *_docstrings(tree, change)]
@@ -67,7 +67,7 @@ def docs_signature(tree: Tree, change: Change) -> Parts:
 
 
 def docs_page(tree: Tree, change: Change) -> Parts:
-    """A line on the page that lists such names."""
+    """Plans a line on the page that lists such names."""
     if not (change.gap and len(change.gap.evidence) > 1):
         return docs(tree, change)
     docstring, row = change.gap.evidence[:2]
@@ -95,7 +95,6 @@ def _parts(tree: Tree, steps: list[ChangeStep]) -> Parts:
 
 
 def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
-    """The first step of each place."""
     found: dict[tuple[str, int], ChangeStep] = {}
     for step in steps:
         found.setdefault((step.location.path, step.location.line), step)
@@ -106,7 +105,7 @@ def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
 
 
 def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """Where the public names of the subject are documented, and the pages that list them."""
+    """The documentation of the subject's public names, and pages that list them."""
     if change.gap:
         return
     names = [change.name] if "." in change.name else []
@@ -126,25 +125,23 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _is_bare(change: Change) -> bool:
-    """Whether several things may bear the name: then those of the operator are meant first."""
+    """Whether several things may have the name, operators first."""
     return "." not in change.name
 
 
 def _to_read(step: ChangeStep) -> ChangeStep:
-    """Of what only bears the same name, and of a page that need not list it."""
     return replace(step, action="read", code=())
 
 
 def _is_meant(change: Change, is_same: bool) -> bool:
-    """Whether a name like that of a change is about it too: an operator and a class stand for what
-    is computed, under every name; a function that is no operator for itself alone."""
+    """Whether a similar name is meant too: an operator and a class mean the computation under every
+    name; another function only itself."""
     last = change.name.rpartition(".")[2]
     return is_same or bool(change.op) or last[:1].isupper() or "." not in change.name
 
 
 def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
-    """The docstring or row at a line, or the file; then what else is said about the same names:
-    other docstrings, to change too, and of a whole file the pages, to read."""
+    """The docstring or row at a line, or the file; then other documentation of the same names."""
     yield ChangeStep("edit", Location(path, line), f"What {path} says{' here' * bool(line)}.")
     if not line:
         yield from _pages_of_file(tree, path)
@@ -157,7 +154,6 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
 
 
 def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
-    """The pages that list what a Python file defines or documents."""
     rows = StoredPython(tree.store).in_file(path)
     names = dict.fromkeys(fact.symbol for fact in rows if fact.kind in _DEFINING)
     found = [(name, page) for name in names for page, _ in _pages(tree, name)]
@@ -167,7 +163,6 @@ def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
 
 
 def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
-    """The Python names that a line documents or lists."""
     rows = [fact for fact in StoredPython(tree.store).in_file(path) if fact.line == line]
     listed = [fact.target for fact in rows if fact.kind == "page"]
     try:
@@ -178,7 +173,7 @@ def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
 
 
 def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeStep]:
-    """The docstring of a Python name, which is defined somewhere, and the pages that list it."""
+    """The docstring of a Python name, and the pages that list it."""
     rows = StoredPython(tree.store).by_target(name)
     for path, fact in (found for found in rows if found[1].kind == "docs"):
         yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {name}.")
@@ -189,7 +184,7 @@ def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeSt
 
 
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """The other docstrings of the operator, and the pages that list it: to read along."""
+    """The operator's other docstrings, and pages that list it, to read."""
     assert change.op
     action: Action = "read" if change.gap or "." in change.name else "edit"
     seen: set[tuple[str, int]] = set()
@@ -207,7 +202,7 @@ def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _has_docstring(tree: Tree, where: Location) -> bool:
-    """Whether a class or function of the library begins with one, or is a call that adds it."""
+    """Whether a class or function has one, or is a call that adds it."""
     if not where.path.startswith("torch/") or where.path.endswith("overrides.py"):
         return False
     lines = tree.lines(where.path, where.line, where.line + 12)
@@ -230,7 +225,7 @@ def _corrected(tree: Tree, change: Change) -> ChangeStep:
 
 
 def _with_names(text: str, schema: Schema, subject: str) -> str:
-    """A docstring with the parameters and defaults of a schema in place of wrong ones."""
+    """A docstring with a schema's parameters and defaults in place of wrong ones."""
     said = signature(text)
     if said is None:
         return text
@@ -252,8 +247,7 @@ def _with_names(text: str, schema: Schema, subject: str) -> str:
 
 
 def _with_name(text: str, old: str, new: str) -> str:
-    """A docstring with a parameter renamed: where it is called, listed and referred to, not in
-    examples, which may call their values as they like."""
+    """A docstring with a parameter renamed in signature, list and references, not in examples."""
     head, end, rest = text.partition(")\n") if ")\n" in text else (text, "", "")
     head = regex(rf"(?<![\w.'\"]){old}(?![\w'\"])").sub(new, head)
     rest = rest.replace(f":attr:`{old}`", f":attr:`{new}`")
@@ -264,8 +258,8 @@ def _with_name(text: str, old: str, new: str) -> str:
 
 
 def _missing(tree: Tree, change: Change) -> list[str]:
-    """The names without a docstring: ``torch.Tensor.gcd`` where the gap says so; of an operator its
-    function and its method, unless Python defines them."""
+    """The names without a docstring: ``torch.Tensor.gcd`` by the gap; for an operator its function
+    and method, unless defined in Python."""
     if change.gap and change.gap.what.endswith("has no docstring"):
         return [change.gap.what.partition(" ")[0]]
     if change.gap or not change.op:
@@ -294,14 +288,14 @@ def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeSt
 
 
 def _before_in_file(tree: Tree, name: str, path: str) -> Found | None:
-    """The docstring after which one stands in the order of the file, which is that of names."""
+    """The docstring after which one belongs, by the file's order of names."""
     facts = [found for found in StoredPython(tree.store).of_kinds("docs") if found[0] == path]
     lower = [found for found in facts if found[1].target.lower() < name.lower()]
     return max(lower or facts, key=lambda found: found[1].target.lower(), default=None)
 
 
 def _adder(tree: Tree, found: Found) -> str:
-    """What adds docstrings there: ``add_docstr_all("``, ``add_docstr(``."""
+    """The call that adds docstrings there: ``add_docstr_all("``, ``add_docstr(``."""
     return tree.line(place_of(found)).partition("(")[0].strip() or "add_docstr"
 
 
@@ -330,7 +324,7 @@ def _pages(tree: Tree, name: str) -> list[Found]:
 
 
 def _ignoring(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """The rows of the lists of names that need no documentation."""
+    """The rows in lists of names without documentation."""
     if not change.op:
         return
     lists = Lists(tree)
@@ -342,7 +336,6 @@ def _ignoring(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 
 
 def _checks(tree: Tree) -> Iterator[TestRun]:
-    """The tests of documentation that the tree has."""
     if tree.text(_COVERAGE):
         yield TestRun(f"python {_COVERAGE}", _COVERAGE, "public names are on a page of the docs")
 

@@ -1,7 +1,8 @@
-"""Python functions for an operator, drafted in the style of the file that they are for.
+"""Drafts of Python functions for an operator, in a file's style.
 
-How a file writes the types of a schema is counted in the functions that it registers already:
-``Tensor`` or ``TensorLikeType``, ``Optional[int]`` or ``int | None``, ``self`` or ``a``."""
+The style is that of most registered functions in the file: ``Tensor`` or ``TensorLikeType``,
+``Optional[int]`` or ``int None``, ``self`` or ``a``.
+"""
 
 from __future__ import annotations
 
@@ -45,25 +46,25 @@ _PLAIN = {
 
 @dataclass
 class Style:
-    """How the functions of a file write what schemas say."""
+    """How a file's functions write schemas."""
 
     types: dict[str, Counter[str]] = field(default_factory=dict)
     names: dict[str, Counter[str]] = field(default_factory=dict)
     returns: dict[str, Counter[str]] = field(default_factory=dict)
 
     def type(self, written: str) -> str:
-        """The annotation for a type of a schema; empty where the file mostly gives none."""
+        """The annotation for a schema's type; empty if the file mostly has none."""
         return _most(self.types, written, _annotation(written))
 
     def returned(self, schema: Schema) -> str:
-        """The annotation for what an operator returns; empty where the file mostly gives none."""
+        """The annotation for a schema's results; empty if the file mostly has none."""
         types = tuple(one.type for one in schema.returns)
         plain = [self.type(one) or "Tensor" for one in types]
         usual = plain[0] if len(plain) == 1 else f"tuple[{', '.join(plain)}]"
         return _most(self.returns, str(types), usual if plain else "None")
 
     def name(self, argument: str) -> str:
-        """What the file calls an argument of a schema: ``self`` may be ``a``."""
+        """The file's name for an argument: ``self`` may be ``a``."""
         return _most(self.names, argument, argument) if argument == "self" else argument
 
 
@@ -84,7 +85,7 @@ def _annotation(written: str) -> str:
 
 
 def style_of(module: ast.Module, registered: Iterable[tuple[str, Schema]]) -> Style:
-    """The style of a file, from its functions by name with the schemas that they implement."""
+    """The style of a file, from its functions with their schemas."""
     functions = {node.name: node for node in ast.walk(module) if isinstance(node, _Function)}
     style = Style()
     for name, schema in registered:
@@ -108,7 +109,7 @@ def _count(style: Style, function: ast.FunctionDef | ast.AsyncFunctionDef, schem
 
 
 def function_lines(name: str, schema: Schema, style: Style) -> tuple[str, ...]:
-    """``def name(...) -> ...:`` for a schema, in lines of at most 88 characters."""
+    """``def name(...) -> ...:`` for a schema, with at most 88 characters a line."""
     parameters = list(_parameters(schema, style))
     returned = style.returned(schema)
     end = f") -> {returned}:" if returned else "):"
@@ -154,19 +155,19 @@ def _default(written: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """From the operator whose code is taken over to the one that it is for."""
+    """Renames code of one operator for another."""
 
     old: str
     new: str
     overloads: frozenset[str]
-    """Those that the new one has, by their full names."""
+    """The new one's, by full name."""
     schema: Schema
     """That of the new one."""
     outs: tuple[str, ...]
-    """The names of its out arguments; empty where it has no out overload."""
+    """The names of its out arguments; empty without an out overload."""
 
     def words(self, text: str) -> str:
-        """A text with the name replaced where it is a word, in its dotted form too."""
+        """A text with the name replaced as a word, also in dotted form."""
         for old, new in ((self.old, self.new), (_dotted(self.old), _dotted(self.new))):
             made = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(old)}(?![A-Za-z0-9_])", new, text)
             if made != text:
@@ -174,8 +175,8 @@ class Renaming:
         return text
 
     def function(self, name: str) -> str:
-        """What a function is called: ``meta_gcd`` where the neighbour's is ``meta_lcm``; in the
-        module that both are named after without that: ``svdvals`` of ``linalg_svdvals``."""
+        """A function's new name: ``meta_gcd`` for ``meta_lcm``; ``svdvals`` for ``linalg_svdvals``
+        in the module of that name."""
         module, _, plain = self.old.partition("_")
         if name == plain and self.new.startswith(f"{module}_"):
             return self.new.partition("_")[2]
@@ -187,7 +188,7 @@ def _dotted(name: str) -> str:
 
 
 def decorators(lines: Iterable[str], to: Renaming) -> tuple[str, ...]:
-    """The decorators of a function, as they stand in its file, for another operator."""
+    """A function's decorators, for another operator."""
     text = "\n".join(lines)
     try:
         function = parse(f"{text}\ndef f(): pass").body[0]
@@ -223,7 +224,7 @@ def _tensors(schema: Schema) -> str:
 
 
 def _operators(node: ast.expr, to: Renaming) -> str:
-    """What stands for the operator in its registration: the same overloads of the other one."""
+    """The operator in a registration, with the same overloads."""
     named = list(_OPERATOR.finditer(ast.unparse(node)))
     found = [m[3] for m in named if m[2] == to.old]
     kept = [end for end in found if f"{to.new}{end}".removesuffix(".default") in to.overloads]

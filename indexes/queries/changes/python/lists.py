@@ -1,8 +1,8 @@
-"""The lists that a change of one kind must join or leave: allow-lists, tables, expected failures.
+"""Lists that a kind of change must join or leave: allow-lists, tables, expected failures.
 
-No list is known by its name. A list whose operators all have a thing is a list of what has it;
-where most of the operators like ours that have it stand in there, ours joins. A list of operators
-that all lack it is one of what is missing, which ours leaves."""
+No list is known by name. If all operators of a list have a property, and most similar ones with it
+are listed, ours joins. If all of them lack it, ours leaves.
+"""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from indexes.readers.python.operator_lists import (
 from indexes.store.registrations import StoredPython
 
 _AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
-"""What stands behind a name in a list: a call of it is no row."""
+"""Text behind a name in a list; a call is no row."""
 _BEFORE = ".:'\"_"
-"""What stands before it."""
+"""Text before it."""
 PUBLIC = "__all__"
 _CONTEXT = 7
-"""Lines between two edits from which on their diffs do not touch."""
+"""Distance of edits whose diffs do not overlap."""
 _EXPECTED = "test/expect"
 _IS_TEST = regex(r"(?:^|/)tests?/.*\.py$")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedRow:
-    """A row of a list that names an operator."""
+    """A row of a list with an operator."""
 
     list: OperatorList
     row: ListRow
     name: str
-    """The bare name that it has there."""
+    """Its bare name there."""
 
     @property
     def location(self) -> Location:
@@ -52,7 +52,7 @@ class NamedRow:
 
 
 class Lists:
-    """The lists of one tree, read as they are asked for."""
+    """The lists of one tree, read on demand."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -60,11 +60,11 @@ class Lists:
     def naming(
         self, words: Set[str], about: str, beside: Set[str] = frozenset()
     ) -> Iterator[NamedRow]:
-        """The rows that name an operator by one of some bare names.
+        """The rows that name an operator by some bare names.
 
         Parameters:
-            about: A regular expression of which the file has to speak.
-            beside: More names, which are not looked for in test files.
+            about: A regular expression that the file must match.
+            beside: More names, not searched in test files.
         """
         own, every = _patterns(words), _patterns(words | beside)
         said = re.compile(about, re.IGNORECASE)
@@ -78,23 +78,22 @@ class Lists:
                     yield from (NamedRow(one, row, name) for row, name in named if name in names)
 
     def names(self, op: str) -> frozenset[str]:
-        """The bare names by which lists may mean an overload."""
+        """The bare names of an overload in lists."""
         tree = self._tree
         found = {tree.natives[op].name, *map(bare_name, tree.names(op))}
         found |= {bare_name(name) for name, _ in tree.opinfo_names(op)}
         return frozenset(one for one in found if not one.startswith("_C_"))
 
     def operators(self, found: OperatorList) -> frozenset[str]:
-        """The operators that the rows of a list name."""
         return frozenset(self.operator(bare_name(row.name)) for row in found.rows) - {""}
 
     def operator(self, word: str) -> str:
-        """The operator that a bare name of a list means; empty where there is none."""
+        """The operator of a bare name; empty if none."""
         return word if word in self._tree.overloads else self._aliases.get(word, "")
 
     @cached_property
     def _aliases(self) -> dict[str, str]:
-        """Names of OpInfos whose operator has another."""
+        """OpInfo names that differ from the operator's."""
         rows = StoredPython(self._tree.store).of_kinds("opinfo")
         found = ((bare_name(f.symbol), operator_named(f.target)) for _, f in rows)
         return {name: op for name, op in found if op in self._tree.overloads}
@@ -111,21 +110,21 @@ def _patterns(words: Collection[str]) -> list[re.Pattern[str]]:
 
 
 def _spelled(words: Collection[str]) -> list[str]:
-    """The ways in which lists write bare names: ``linalg_svd`` and ``linalg.svd``."""
+    """Spellings of bare names in lists: ``linalg_svd`` and ``linalg.svd``."""
     return sorted({*words, *(word.replace("_", ".", 1) for word in words if word[0] != "_")})
 
 
 def _lines(text: str, sought: Collection[re.Pattern[str]]) -> list[int]:
-    """The lines on which a text names what is sought, in order. Patterns begin with a literal:
-    the engine skips to it."""
+    """The lines of a text with one of the patterns, which begin with a literal so that the regex
+    engine can search for it."""
     hits = sorted(hit.start() for one in sought for hit in one.finditer(text))
     line_of = LineCount(text)
     return [line_of(at) for at in hits if at and text[at - 1] in _BEFORE]
 
 
 def _shortened(text: str, path: str, lines: Sequence[int]) -> str:
-    """A Python file without the bodies of functions and classes in which no line is sought: to
-    parse those of large test files takes a second."""
+    """A Python file without bodies that have none of the lines, since parsing large test files
+    takes a second."""
     if not path.endswith(".py"):
         return text
     read = Text(text.encode())
@@ -133,8 +132,7 @@ def _shortened(text: str, path: str, lines: Sequence[int]) -> str:
 
 
 def _unsought(blocks: Sequence[Block], lines: Sequence[int]) -> Iterator[Block]:
-    """The blocks in which, or in whose decorators, none of some lines is. Decorators are somewhere
-    behind the block before, or behind its head where that is around this one."""
+    """The blocks without any of the lines, in them or their decorators."""
     for at, block in enumerate(blocks):
         before = blocks[at - 1] if at else None
         is_around = before is not None and before.end_line >= block.head.line
@@ -144,7 +142,7 @@ def _unsought(blocks: Sequence[Block], lines: Sequence[int]) -> Iterator[Block]:
 
 
 def public_row(tree: Tree, path: str, name: str) -> Location | None:
-    """The line of a file's list of public names that has one of its functions."""
+    """The line of a function in a file's list of public names."""
     start = rf"^{PUBLIC} = \[[^\]]*?^[^\S\n]*[\"']"
     found = re.search(rf"{start}{name}[\"'],", tree.text(path), re.MULTILINE)
     return (
@@ -155,7 +153,7 @@ def public_row(tree: Tree, path: str, name: str) -> Location | None:
 
 
 def near_each_other(rows: Sequence[NamedRow]) -> Iterator[list[NamedRow]]:
-    """The rows in groups that one diff takes out: those within the context of its lines."""
+    """Groups of rows that one diff removes."""
     group: list[NamedRow] = []
     for row in sorted(rows, key=lambda one: (one.location.path, one.location.line)):
         last = group[-1].location if group else None

@@ -1,8 +1,8 @@
-"""Which lists an operator joins when it gets a thing, and which it leaves.
+"""The lists that an operator joins when it gets a property, and those that it leaves.
 
-No list is known by its name. One whose operators all have the thing, more surely than they have
-anything else, is a list of what has it: where the operators like ours stand in there, ours joins.
-One whose operators mostly lack it is a list of what is missing: ours leaves it."""
+No list is known by name. One whose operators all have the property, more surely than any other, is
+joined if it contains similar operators. One whose operators mostly lack it is left.
+"""
 
 from __future__ import annotations
 
@@ -21,38 +21,37 @@ from indexes.readers.python.operator_lists import OperatorList
 _ALL = 0.9
 _FEW = 0.15
 _FEWEST = 20
-"""Operators of a list from which on its share says something."""
+"""Fewest operators of a list for conclusions."""
 _SURER = 3.0
-"""So many times more often than elsewhere an operator of the list lacks it."""
+"""How many times more often a list's operators must lack it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a list has to speak of, in its path, its title or the comment of a row, to be about a
-    thing."""
+    """What a list's path, title or comments must match to be about a property."""
 
     kind: str
     words: str
     """A regular expression."""
     shown: frozenset[tuple[str, int]] = frozenset()
-    """The lines that a gap was found by: what stands there says that it is missing."""
+    """The gap's lines, which say that it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A list to join, by the row of an operator that is like ours."""
+    """A list to join, with a similar operator's row."""
 
     row: NamedRow
     operators: int
-    """Those that the list names."""
+    """Those in the list."""
     having: int
-    """Those of them that have the thing."""
+    """Those of them with the property."""
     usual: bool
-    """Whether most of the operators like ours stand in there: else ours may or may not."""
+    """Whether most similar operators are listed; otherwise optional."""
 
 
 class Memberships:
-    """The lists of one tree that are about what operators have and lack."""
+    """One tree's lists about what operators have and lack."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -62,8 +61,8 @@ class Memberships:
     def rows(
         self, own: Collection[str], near: Collection[Near], subject: Subject
     ) -> tuple[NamedRow, ...]:
-        """The rows of all lists that name our operator, and of those outside of tests that name
-        operators like it, where such things are spoken of."""
+        """The rows of our operator in all lists, and of similar ones outside tests, about the
+        subject."""
         mine = frozenset(own)
         others = frozenset(one.name for one in near) - mine
         found = self.lists.naming(mine, subject.words, beside=others)
@@ -72,8 +71,8 @@ class Memberships:
     def joined(
         self, kind: str, own: Collection[str], near: Collection[Near], rows: Collection[NamedRow]
     ) -> Iterator[Joined]:
-        """The lists that name the operators most like ours and not ours, all of whose operators
-        have the thing; each by the nearest one's row."""
+        """The lists of similar operators without ours, all of whose operators have the property;
+        each with the most similar one's row."""
         order = [one.name for one in near]
         there = {_key(row.list) for row in rows if row.name in own}
         counted = Counter(_key(r.list) for r in {(_key(r.list), r.name): r for r in rows}.values())
@@ -101,7 +100,6 @@ class Memberships:
     def left(
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]
     ) -> Iterator[NamedRow]:
-        """The rows of ours that say it is missing."""
         for row in self._about(subject, own, rows):
             if self._says_missing(subject, row):
                 yield row
@@ -109,8 +107,7 @@ class Memberships:
     def doubtful(
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]
     ) -> Iterator[NamedRow]:
-        """The rows of ours that say that a test of such things fails, for another reason or for
-        this one."""
+        """The rows of ours about failing tests of the subject, perhaps for another reason."""
         for row in self._about(subject, own, rows):
             if _is_of_tests(row) and not self._says_missing(subject, row):
                 yield row
@@ -141,12 +138,12 @@ class Memberships:
         return lacking >= 1 - _FEW or lacking >= max(_FEW, _SURER * self._usual[subject.kind])
 
     def _complete(self, kind: str) -> frozenset[str]:
-        """The operators that want for nothing: meta tensors have several ways."""
+        """The operators that lack nothing; meta tensors work in several ways."""
         return self.traits.traced if kind == "meta" else self.traits.having(kind)
 
     @cached_property
     def _usual(self) -> dict[str, float]:
-        """The share of tested operators that lack a thing."""
+        """The share of tested operators without a property."""
         tested = self.traits.having("opinfo")
         return {
             kind: 1 - len(tested & self._complete(kind)) / max(1, len(tested))
@@ -160,7 +157,7 @@ _MISSING = regex(
 
 
 def _is_of_tests(row: NamedRow) -> bool:
-    """Whether it is a row of expected failures, not a table that code works with."""
+    """Whether it is a row of expected failures, not of a table used by code."""
     return row.list.fails and bool(regex(r"^test/|/test/|/testing/").search(row.list.path))
 
 

@@ -1,6 +1,7 @@
-"""Which operators are most like one, among those that have what it lacks in Python or YAML.
+"""The most similar operators among those with a property in Python or YAML.
 
-They are alike by name, module and schema; kernels by their code (``changes/nearest.py``)."""
+By name, module and schema; kernels are compared by code (``changes/nearest.py``).
+"""
 
 from __future__ import annotations
 
@@ -17,27 +18,26 @@ _SAME_TESTS = 0.2
 _BOTH_STRUCTURED = 0.05
 _BOTH_POINTWISE = 0.3
 _OTHER_MODULE = 0.5
-"""What Python has of ``torch.linalg`` stands in files of its own."""
+"""The factor for another module, as ``torch.linalg`` has files of its own."""
 _LITTLE = 0.6
-"""Likeness below which a neighbour tells little."""
+"""Similarity below which a model says little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An operator, and what makes it like the other."""
+    """An operator, and its common features."""
 
     op: str
     """The overload."""
     name: str
     why: str
     is_like: bool = True
-    """Whether it is like enough for its place and its form to be ours too."""
+    """Whether it is similar enough to be a model for place and form."""
 
 
 def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tuple[Near, ...]:
-    """The operators of ``having``, by name, that are most like an overload: by name, module and
-    schema, and of those alike the ones whose kernel stands in the same file and that the same
-    kind of OpInfo tests."""
+    """The operators of ``having`` most similar to an overload: by name, module and schema, then by
+    file of the kernel and kind of OpInfo."""
     own = tree.natives[op].name
     others = sorted(name for name in having if name in tree.overloads and name != own)
     known = [tree.overloads[name][0] for name in others]  # in an order: those alike stay in it
@@ -56,7 +56,7 @@ def _is_like(tree: Tree, op: str, likeness: float, other: NativeFunction) -> boo
 
 
 def _is_pointwise(tree: Tree, op: str) -> bool:
-    """Whether its tags say that it goes element by element."""
+    """Whether it is tagged as pointwise."""
     return "pointwise" in tree.natives[op].tags
 
 
@@ -73,7 +73,6 @@ def _bonus(tree: Tree, op: str, other: str) -> float:
 
 
 def _files(tree: Tree, op: str) -> set[str]:
-    """Where its kernels for ordinary tensors stand."""
     rows = tree.kernels.get(op, {})
     return {
         d.location.path for key in ("CPU", "CUDA") if key in rows for d in rows[key].definitions
@@ -81,7 +80,7 @@ def _files(tree: Tree, op: str) -> set[str]:
 
 
 def _tests(tree: Tree, op: str) -> set[str]:
-    """The classes of its OpInfos; the plain one says nothing."""
+    """The classes of its OpInfos, except the plain one."""
     details = (fact.detail for _, fact in tree.opinfos(op))
     return {part for text in details for part in text.split("; ") if part.startswith("cls=")} - {
         "cls=OpInfo"

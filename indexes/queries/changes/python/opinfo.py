@@ -1,4 +1,4 @@
-"""Plans of OpInfos: the entry by which hundreds of tests take an operator."""
+"""Plans of OpInfos, through which hundreds of tests run an operator."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse, parse_expression
 
 _LEFT_OUT = ("skips", "decorators")
-"""What a neighbour has for reasons of its own."""
+"""Fields that a model has for its own reasons."""
 _SAMPLES = "sample_inputs_func"
 _RENAMED = (_SAMPLES, "op", "aten_name")
-"""What is ours by another name."""
+"""Fields that ours has under another name."""
 
 
 def opinfo(tree: Tree, change: Change) -> Parts:
-    """An entry in the database of operators, after the nearest one's."""
+    """Plans an entry in ``op_db``, after the most similar operator's."""
     assert change.op
     lists = Lists(tree)
     entries = {
@@ -52,7 +52,7 @@ def opinfo(tree: Tree, change: Change) -> Parts:
 
 
 def python_ref(tree: Tree, change: Change, near: Near) -> Iterator[ChangeStep]:
-    """The entry by which a ref is tested against the operator, after the neighbour's."""
+    """Plans the entry that tests a ref against the operator."""
     mine, theirs = (list(filter(_is_of_ref, tree.opinfos(op))) for op in (change.op or "", near.op))
     for path, fact in () if mine else theirs[:1]:
         cls, where = unpack(fact.detail)["cls"], place_of((path, fact))
@@ -107,7 +107,6 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
 
 
 def _call(tree: Tree, where: Location) -> tuple[str, ast.Call] | None:
-    """The text of an entry, and what Python reads in it."""
     text = dedent("\n".join(tree.lines_of(where))).strip().rstrip(",")
     try:
         node = parse_expression(text)
@@ -124,7 +123,6 @@ def _samples(call: tuple[str, ast.Call] | None) -> str:
 
 
 def _function(tree: Tree, path: str, name: str) -> Found | None:
-    """The function of a file, as a row."""
     try:
         module = parse(tree.text(path))
     except SyntaxError:
@@ -143,8 +141,8 @@ def _entry(
     public: str,
     samples: str,
 ) -> Iterator[str]:
-    """The entry of the neighbour for ours, without what is skipped there; ``samples`` is the
-    function that is written for ours, else the neighbour's serves."""
+    """The model's entry renamed, without skips; ``samples``: our function of sample inputs, else
+    the model's."""
     if call is None:
         return
     text, node = call
@@ -165,7 +163,7 @@ def _entry(
 
 
 def _is_kept(given: ast.keyword) -> bool:
-    """Whether ours has it too: of decorators those by which all tests need a library."""
+    """Whether ours has it too; of decorators those for a required library."""
     items = given.value.elts if isinstance(given.value, ast.List | ast.Tuple) else [given.value]
     plain = given.arg == "decorators" and all(isinstance(one, ast.Name) for one in items)
     return plain or given.arg not in _LEFT_OUT
@@ -178,7 +176,6 @@ def _neighbour(tree: Tree, one: Near, found: Found) -> Neighbour:
 
 
 def _named(public: str) -> str:
-    """How an OpInfo calls a public name."""
     return public.removeprefix("torch.").removeprefix("Tensor.").removeprefix("_C._nn.")
 
 
@@ -187,7 +184,7 @@ def _public(tree: Tree, change: Change) -> str:
 
 
 def _runs(tree: Tree, change: Change, near: Near, theirs: str) -> Iterator[TestRun]:
-    """The neighbour's tests that are made from its OpInfo, as they will be made from ours."""
+    """The model's OpInfo tests, as they will exist for ours."""
     own = _named(_public(tree, change)).replace(".", "_")
     for one in covering(tree, near.op).files:
         if f"_{theirs}_cpu" in one.command:

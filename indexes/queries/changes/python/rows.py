@@ -1,6 +1,7 @@
-"""Plans that take a row away: an expected failure, a skip, an excuse from documentation or types.
+"""Plans that remove a row: an expected failure, a skip, an exemption from documentation or types.
 
-The row is known to the letter. What else there is to do is what made somebody write it."""
+The row is known exactly; the other steps concern the reason for it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 def opinfo_row(tree: Tree, change: Change) -> Parts:
-    """A test of an OpInfo that is expected to fail, or passed over."""
+    """Plans the removal of an OpInfo's expected failure or skip."""
     if change.gap is None:
         return _of_operator(tree, change)
     where = change.gap.location
@@ -50,8 +51,8 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
 
 
 def _without_call(text: str) -> str | None:
-    """The lines of a row without its one call of DecorateInfo: what closes the list may stand
-    behind it. None where that can't be told."""
+    """The lines of a row without its only DecorateInfo, possibly before the list's closing bracket.
+    None if unclear."""
     before, called, behind = text.partition(_ROW)
     ends = (at for at, mark in enumerate(behind, 1) if mark == ")")
     end = next((at for at in ends if _is_expression(called + behind[:at])), 0)
@@ -79,7 +80,6 @@ def _reason(change: Change) -> str:
 
 
 def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[TestRun]:
-    """How the test of one OpInfo is run: in the file whose class of that name has it."""
     rows = tree.store.query(
         "SELECT path FROM tests JOIN files ON files.id=tests.file WHERE symbol=?",
         (f"{cls}.{name}",),
@@ -93,7 +93,7 @@ def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[Test
 
 
 def compile_row(tree: Tree, change: Change) -> Parts:
-    """A test that fails, or is passed over, under torch.compile."""
+    """Plans the removal of a failure or skip under torch.compile."""
     assert change.gap
     row, *tests = change.gap.evidence
     what, code = ("Remove the row.", removed(tree, row)) if row.line else ("Remove the file.", ())
@@ -110,7 +110,7 @@ def compile_row(tree: Tree, change: Change) -> Parts:
 
 
 def docs_coverage(tree: Tree, change: Change) -> Parts:
-    """A name that is excused from documentation: it is documented and listed, and its row goes."""
+    """Plans documenting and listing an exempted name, and removing its row."""
     assert change.gap
     row, *others = change.gap.evidence
     listed = [one for one in others if one.path.endswith((".rst", ".md"))]
@@ -127,7 +127,7 @@ def docs_coverage(tree: Tree, change: Change) -> Parts:
 
 
 def _unknown(steps: Sequence[ChangeStep], lacks_docs: bool, lacks_page: bool) -> Iterator[str]:
-    """What is to be done at a place that this tree does not tell."""
+    """What to do if this tree does not show the place."""
     actions = {step.action for step in steps}
     if lacks_docs and "edit" not in actions:
         yield "no file of Python defines it: its docstring belongs to where it is bound"
@@ -136,7 +136,7 @@ def _unknown(steps: Sequence[ChangeStep], lacks_docs: bool, lacks_page: bool) ->
 
 
 def _docstring(tree: Tree, name: str) -> Iterator[ChangeStep]:
-    """The docstring that a class or function lacks, with a line for each parameter."""
+    """A docstring for a class or function, with a line per parameter."""
     where = definitions((name,), tree.index)[name]
     if where is None:
         return
@@ -149,7 +149,7 @@ def _docstring(tree: Tree, name: str) -> Iterator[ChangeStep]:
 
 
 def _documented(tree: Tree, path: str, node: _Definition) -> tuple[str, ...]:
-    """The diff with a docstring below the head; none where the body stands beside that."""
+    """The diff with a docstring below the head; none if the body is on the same line."""
     first = node.body[0]
     line = min(one.lineno for one in (first, *getattr(first, "decorator_list", ()))) - 1
     while line > node.lineno and not tree.line(Location(path, line)).partition("#")[0].strip():
@@ -162,7 +162,7 @@ def _documented(tree: Tree, path: str, node: _Definition) -> tuple[str, ...]:
 
 
 def _drafted(node: _Definition) -> Iterator[str]:
-    """A docstring to fill in; that of a class has the parameters of its ``__init__``."""
+    """A docstring to fill in; for a class with the parameters of its ``__init__``."""
     methods = (n for n in node.body if isinstance(n, _FUNCTIONS) and n.name == "__init__")
     made = next(methods, None) if isinstance(node, ast.ClassDef) else node
     names = [one.arg for one in _arguments(made)] if made else []
@@ -177,14 +177,12 @@ def _drafted(node: _Definition) -> Iterator[str]:
 
 
 def _arguments(node: _Function) -> list[ast.arg]:
-    """The parameters of a function that its callers give by name."""
     given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return [one for one in given if one.arg not in ("self", "cls")]
 
 
 def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
-    """A line on the page that lists most names of the same module, in their order; of a module of
-    which no page lists any, on that of the package around it."""
+    """A line on the page that lists most names of the module, in order; else of its package."""
     rows = list(StoredPython(tree.store).of_kinds("page"))
     own = module = name.rpartition(".")[0]
     beside = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
@@ -201,8 +199,7 @@ def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
 
 
 def _listed(tree: Tree, where: Location, name: str) -> tuple[str, ...]:
-    """The diff with a name on a line of its own, written as the one of its module on a line; none
-    where that is a directive."""
+    """The diff with a name on a line; none in a directive."""
     line = tree.line(where)
     head, dot, _ = line.rpartition(".")
     written = f"{head}{dot}" if dot else margin(line)
@@ -216,7 +213,7 @@ def _dotted(change: Change) -> str:
 
 
 def docs_link(tree: Tree, change: Change) -> Parts:
-    """A name in the documentation that leads nowhere: the one that is meant, where one is."""
+    """Plans the correction of a broken reference."""
     assert change.gap
     where, name = change.gap.location, _dotted(change)
     last = name.rpartition(".")[2]
@@ -238,7 +235,7 @@ def docs_link(tree: Tree, change: Change) -> Parts:
 
 
 def typing(tree: Tree, change: Change) -> Parts:
-    """A file whose functions get types: its comment goes, and each function is annotated."""
+    """Plans types for a file: remove its comment, annotate each function."""
     assert change.gap
     where = change.gap.location
     untyped = list(_untyped(tree.text(where.path)))
@@ -254,7 +251,6 @@ def typing(tree: Tree, change: Change) -> Parts:
 
 
 def _without_excuse(tree: Tree, where: Location) -> tuple[str, ...]:
-    """The diff that removes the line, where it is a comment of its own."""
     text = tree.line(where)
     return removed(tree, where) if text.lstrip().startswith("#") else ()
 
@@ -270,7 +266,7 @@ def _untyped(text: str) -> Iterator[tuple[int, str]]:
 
 
 def test_owner(tree: Tree, change: Change) -> Parts:
-    """A test file that says which module it is of, as those beside it do."""
+    """Plans an owner for a test file, as beside it."""
     assert change.gap
     where = change.gap.location
     folder = where.path.rpartition("/")[0]
@@ -295,7 +291,7 @@ def test_owner(tree: Tree, change: Change) -> Parts:
 
 
 def duplicate(tree: Tree, change: Change) -> Parts:
-    """One function in place of several that are the same."""
+    """Plans one function in place of several equal ones."""
     gap = change.gap
     assert gap
     first, *others = dict.fromkeys((gap.location, *gap.evidence))

@@ -1,7 +1,7 @@
-"""Plans of what Python registers for an operator: decompositions, refs, meta functions, lowerings.
+"""Plans of Python registrations for an operator: decompositions, refs, meta functions, lowerings.
 
-The nearest operator that has one says where and how: its file, its decorators, the lists that it
-stands in, the tests that are about such things."""
+The most similar operator with one shows where and how: file, decorators, lists, tests.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from indexes.readers.python.blocks import parse
 
 _MOST_DOUBTFUL = 8
 _FILES = 2
-"""Test files that are run whole, where none has tests of the operator."""
+"""Test files run as a whole, if none has tests of the operator."""
 _GIVEN = regex(r"\)\((\w+)\)\s*$")
-"""The function that a decorator is called with: ``register_lowering(aten.a)(b)``."""
+"""The function passed to a decorator: ``register_lowering(aten.a)(b)``."""
 _WRITTEN = ".expect"
-"""How the names of files end that tests write."""
+"""Suffixes of files that tests write."""
 
 
 def _is_written(row: NamedRow) -> bool:
@@ -58,12 +58,12 @@ _EITHER: dict[str, tuple[str, Action, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What kind of thing is registered, and how it is called."""
+    """A kind of registration."""
 
     subject: Subject
     noun: str
     tests: str
-    """A pattern of the test files that are about such things."""
+    """A pattern of test files about it."""
 
     @property
     def kind(self) -> str:
@@ -85,27 +85,27 @@ LOWERING = Rule(Subject("lowering", r"inductor"), "lowering", r"inductor")
 
 
 def decomposition(tree: Tree, change: Change) -> Parts:
-    """A function that says in other operators what an operator computes."""
+    """Plans a decomposition into other operators."""
     return RulePlan(tree, change, DECOMPOSITION).parts()
 
 
 def ref(tree: Tree, change: Change) -> Parts:
-    """A reference in torch._refs: the operator in Python, with its type promotion."""
+    """Plans a reference in torch._refs, with type promotion."""
     return RulePlan(tree, change, REF).parts()
 
 
 def meta(tree: Tree, change: Change) -> Parts:
-    """A function that gives the shape and dtype of the result alone."""
+    """Plans a function for shape and dtype of the result."""
     return RulePlan(tree, change, META).parts()
 
 
 def lowering(tree: Tree, change: Change) -> Parts:
-    """What Inductor compiles in place of a call of the operator."""
+    """Plans Inductor's lowering of an operator."""
     return RulePlan(tree, change, LOWERING).parts()
 
 
 class RulePlan:
-    """The plan of one function that Python registers for one operator."""
+    """The plan of one Python registration."""
 
     def __init__(self, tree: Tree, change: Change, rule: Rule) -> None:
         assert change.op
@@ -126,7 +126,7 @@ class RulePlan:
         self._own = self._lists.lists.names(self._op)
 
     def parts(self) -> Parts:
-        """The steps in the order of work, the neighbours and the tests."""
+        """The steps in the order of work, the models and the tests."""
         title = f"{self._rule.noun} of {self._name}"
         rows = self._lists.rows(self._own, self._near, self._subject)
         there = self._existing()
@@ -142,18 +142,16 @@ class RulePlan:
         )
 
     def _existing(self) -> Location | None:
-        """Where it is already."""
         found = self._lists.traits.found(self._rule.kind).get(self._name)
         return place(found[0]) if found else None
 
     # --------------------------------------------------------------------- neighbours
 
     def _place(self, one: Near) -> Location:
-        """The lines of the neighbour's."""
         return place(self._registered(one))
 
     def _registered(self, one: Near) -> Found:
-        """Where the neighbour's stands, the function itself before what a helper makes of it."""
+        """The model's place: the function before what a helper makes of it."""
         found = self._lists.traits.found(self._rule.kind)[one.name]
         return min(found, key=lambda f: (f[1].symbol.endswith("_"), not f[1].end_line))
 
@@ -161,7 +159,7 @@ class RulePlan:
         return f"aten.{one.name}"
 
     def _is_made_of_another(self, one: Near) -> bool:
-        """Whether a helper makes the neighbour's from another operator's: no model for ours."""
+        """Whether a helper makes the model's from another operator's, so that it is no model."""
         path, fact = self._registered(one)
         if self._tree.line(Location(path, fact.line))[:1].isspace():  # inside of another function
             return True
@@ -180,7 +178,7 @@ class RulePlan:
     # -------------------------------------------------------------------------- steps
 
     def _to_read(self) -> Iterator[ChangeStep]:
-        """What shows that it is missing, and what the operator computes, as it stands in C++."""
+        """The evidence, and the operator's C++ code."""
         where = self._change.gap.location if self._change.gap else self._native.location
         yield ChangeStep("read", where, f"See what {self._name} is: {self._native.schema}")
         yield from computed(self._tree, self._op)
@@ -200,7 +198,7 @@ class RulePlan:
         yield from self._listed(one, found)
 
     def _listed(self, one: Near, found: Found) -> Iterator[ChangeStep]:
-        """The public names of the file that it is written in, where the neighbour's is on them."""
+        """The file's public names, if they include the model's."""
         last = found[1].symbol.rpartition(".")[2]
         if row := public_row(self._tree, found[0], last):
             name = self._renaming(one.name).function(last)
@@ -208,14 +206,14 @@ class RulePlan:
             yield ChangeStep("add", row, f"Add {name} to {PUBLIC}, which has {last}.", code)
 
     def _ref_to_register(self) -> Iterator[ChangeStep]:
-        """Its ref, which may be its decomposition as well; or the other way round."""
+        """Its ref, which may also be its decomposition, or vice versa."""
         other, action, what = _EITHER.get(self._rule.kind, ("", "read", ""))
         for one in self._lists.traits.found(other).get(self._name, ())[:1] if other else ():
             text = what.format(self._name)
             yield ChangeStep(action, place(one), text, why="many refs are decompositions too")
 
     def _of_ref(self) -> Iterator[ChangeStep]:
-        """What goes with a ref: the prim that it calls, and the entry by which it is tested."""
+        """What goes with a ref: its prim, and its test entry."""
         near = self._near[0] if self._rule.kind == REF.kind and self._near else None
         if near and not self._is_made_of_another(near):
             last = self._registered(near)[1].symbol.rpartition(".")[2]
@@ -236,7 +234,7 @@ class RulePlan:
             yield ChangeStep("add", end, what, code, f"the ref of {near.name} calls its own", where)
 
     def _elsewhere(self) -> Iterator[ChangeStep]:
-        """The other file in which such functions of like operators stand."""
+        """Another file with such functions of similar operators."""
         places = [(one, self._place(one)) for one in self._near]
         others = ((one, where) for one, where in places if where.path != places[0][1].path)
         for one, where in list(others)[:1]:
@@ -244,7 +242,6 @@ class RulePlan:
             yield ChangeStep("read", where, what, why=f"{one.name} is {one.why}")
 
     def _models(self) -> Iterator[str]:
-        """The neighbours' functions by their names in Python."""
         for path, fact in map(self._registered, self._near):
             yield f"{module_name(path)}.{fact.symbol.rpartition('.')[2]}"
 
@@ -253,7 +250,6 @@ class RulePlan:
         return getattr(self._statement(where), "end_lineno", where.end_line)
 
     def _statement(self, where: Location) -> ast.stmt | None:
-        """The one at the top of its file in which a place ends."""
         module = self._module(where.path)
         for node in module.body if module else ():
             if node.lineno <= where.end_line <= (node.end_lineno or 0):
@@ -289,7 +285,6 @@ class RulePlan:
         return Renaming(old, self._name, frozenset(overloads), schema, names)
 
     def _style(self, path: str) -> Style:
-        """How the file of the neighbour writes schemas."""
         pairs = [
             (fact.symbol.rpartition(".")[2], self._tree.schemas[self._tree.overloads[name][0]])
             for name, rows in self._lists.traits.found(self._rule.kind).items()
@@ -349,7 +344,7 @@ class RulePlan:
         return ChangeStep("remove", where, what, edited(self._tree, where.path, edits), why)
 
     def _accept(self, path: str, left: Sequence[NamedRow]) -> ChangeStep:
-        """A file that its test writes itself: ``TestClass.test_name.expect``."""
+        """A file that its test writes: ``TestClass.test_name.expect``."""
         test = path.rpartition("/")[2].removesuffix(_WRITTEN).partition("-")[0]
         lines = self._tree.lines(path)
         gone = {row.location.line for row in left}
@@ -366,7 +361,6 @@ class RulePlan:
         return ChangeStep(action, Location(path, first), what, code, command=command)
 
     def _variants(self) -> list[str]:
-        """The functional and the out overloads of ours."""
         kinds = (SchemaKind.FUNCTIONAL, SchemaKind.OUT)
         overloads = self._tree.overloads[self._name]
         return [one for one in overloads if self._tree.schemas[one].kind in kinds]
@@ -374,7 +368,7 @@ class RulePlan:
     # -------------------------------------------------------------------------- tests
 
     def _tests(self) -> Iterator[TestRun]:
-        """First the tests that are about such things: those of the operator, or whole files."""
+        """The tests about such registrations: of the operator, or whole files."""
         runs = operator_runs(self._tree, self._op)
         about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))

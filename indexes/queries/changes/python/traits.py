@@ -1,4 +1,4 @@
-"""What operators have: a decomposition, a ref, a lowering ... each with the place of it."""
+"""Properties of operators, such as a decomposition, ref or lowering, each with its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FACTS = {
     "onnx": "onnx",
     "sharding": "sharding",
 }
-"""The facts of Python files that give an operator each."""
+"""The Python facts for each property."""
 
 
 class Traits:
@@ -35,7 +35,6 @@ class Traits:
         self.found = cache(self._read)
 
     def having(self, kind: str) -> frozenset[str]:
-        """The operators that have a thing."""
         return self.batched if kind == "batch-rule" else frozenset(self.found(kind))
 
     @cached_property
@@ -54,7 +53,7 @@ class Traits:
 
     @cached_property
     def traced(self) -> frozenset[str]:
-        """The operators that work on meta tensors, by whatever way."""
+        """The operators that work on meta tensors in any way."""
         tree = self._tree
         own = {
             native.name
@@ -64,7 +63,7 @@ class Traits:
         return frozenset(own | self.having("meta") | self.having("decomposition"))
 
     def _read(self, kind: str) -> dict[str, list[Found]]:
-        """The operators that have a thing in Python, by name, with its places."""
+        """The operators with a Python property, by name, with places."""
         found: dict[str, list[Found]] = {}
         stored = StoredPython(self._tree.store)
         for path, fact in refs(self._tree) if kind == "ref" else stored.of_kinds(_FACTS[kind]):
@@ -81,13 +80,13 @@ class Traits:
 
 
 def _is_another(fact: PythonFact) -> bool:
-    """A table of its own is not torch._decomp's; a fallback is no lowering."""
+    """Whether it is in another table than torch._decomp's, or a fallback instead of a lowering."""
     detail = unpack(fact.detail)
     return "registry" in detail or "fallback" in detail.get("note", "")
 
 
 def place(found: Found) -> Location:
-    """The lines of what is registered, with its decorators."""
+    """The lines of a registration, with decorators."""
     path, fact = found
     first = int(unpack(fact.detail).get("at", 0)) or fact.line
     return Location(path, min(first, fact.line), max(fact.end_line, fact.line))
