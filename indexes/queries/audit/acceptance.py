@@ -1,8 +1,7 @@
-"""Scores answers against tables that were verified by other means.
+"""Compares answers with tables verified by other means.
 
-A folder may hold any of ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``computing.jsonl``,
-``decoys.tsv``, ``nokernel.tsv`` and ``cuda_kernel_names.tsv``; paths and lines in them are those
-of the tree.
+A folder may contain ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``computing.jsonl``,
+``decoys.tsv``, ``nokernel.tsv`` and ``cuda_kernel_names.tsv``, with the tree's paths and lines.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ REQUIRED: Mapping[str, frozenset[Role]] = {
     "register": frozenset({"registration"}),
     "kernel": frozenset({"device_kernel", "kernel", "call", "launch", "library"}),
 }
-"""Steps of a chain that must be there, and the roles of a hop that answer them. Any other step
-is answered by a hop, or by a line of evidence, at its place."""
+"""Required steps of a chain, with the roles of hops that satisfy them. Any other step needs a hop
+or evidence at its place."""
 
 
 @dataclass(slots=True)
 class Score:
-    """How the rows of one table came out."""
+    """The result for one table."""
 
     table: str
     bar: str = "all right"
@@ -59,7 +58,6 @@ class Score:
 
     @property
     def total(self) -> int:
-        """All rows."""
         return self.right + len(self.wrong) + len(self.open)
 
     @property
@@ -71,7 +69,7 @@ class Score:
 
 
 def score_all(index: Index, folder: Path) -> Iterator[Score]:
-    """The tables of a folder, one after the other. Raises SourceError when it has none."""
+    """The scores of a folder's tables. Raises SourceError if it has none."""
     tables: dict[str, Callable[[Index, Path], Iterable[Score]]] = {
         "kernels.tsv": _kernels,
         "stubs.tsv": _stubs,
@@ -94,7 +92,7 @@ def _names(index: Index, path: Path) -> Iterator[Score]:
 
 
 def _libraries(index: Index, path: Path) -> Iterator[Score]:
-    """Operators of other namespaces, by the line that defines them."""
+    """Operators of other namespaces, by their defining line."""
     score = Score(path.name)
     for row in _rows(path):
         native = index.native(row["operator"])
@@ -137,7 +135,7 @@ def _judge_kernel(expected: Row, row: KernelRow | None) -> str:
 
 
 def _decoys(index: Index, path: Path) -> Iterator[Score]:
-    """None of them may be the answer for a kernel that bears their name."""
+    """Rows that must not be the answer for a kernel of their name."""
     score = Score(path.name, "none is an answer")
     answered: dict[str, set[str]] = {}
     for row in index.kernel_rows():
@@ -214,7 +212,6 @@ def _is_found(role: str, place: str, hops: Iterable[Hop]) -> bool:
 
 
 def _computing(index: Index, path: Path) -> Iterator[Score]:
-    """Routes against the functions that were verified to compute."""
     some = Score(f"{path.name}, a route ends in what computes", "at least 95 %", 0.95)
     usual = Score(f"{path.name}, the usual route does", "at least 90 %", 0.9)
     for wanted in read_computing(path):
@@ -241,7 +238,7 @@ def score_names(index: Index, path: Path) -> Score:
 
 
 def _judge_name(answer: DeviceKernelAnswer, expected: Row, index: Index) -> str:
-    """Right is that file, or a header that really defines what the name names."""
+    """Right for that file, or for a header that defines the name."""
     if answer.source is None:
         return "unresolved"
     place, name = answer.source.location, answer.source.name

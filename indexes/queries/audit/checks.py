@@ -1,5 +1,5 @@
-"""Checks of the index against the text of the tree, read anew: kernels, registrations, stubs,
-dtypes, derivative entries, Node names and the functions in formulas."""
+"""Checks the index against the text of the tree: kernels, registrations, stubs, dtypes, derivative
+entries, Node names and functions in formulas."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _WORD = regex(r"[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"\(([^()]*)\)")
 _STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
 _ELSEWHERE = regex(r"(?:(?:\.|->|\bat::(?:\w+::)*|\bstd::)\s*)[A-Za-z_]\w*")
-"""Names that mean an operator, a method or the standard library, not a function of the file."""
+"""Names of operators, methods or the standard library rather than functions of the file."""
 _CLOSURE = 3
-"""How many calls within one file a stub is looked for."""
+"""Depth of calls within a file in which a stub is searched."""
 
 
 class SourceLines:
-    """Lines of the tree's files, as they are now."""
+    """Current lines of the tree's files."""
 
     def __init__(self, index: Index) -> None:
         self._read = lru_cache(512)(index.read)
@@ -41,11 +41,11 @@ class SourceLines:
             return []
 
     def at(self, place: Location, more: int = 0) -> str:
-        """The line, and ``more`` that follow; empty when there is none."""
+        """The line, and ``more`` following ones; may be empty."""
         return "\n".join(self.of(place.path)[place.line - 1 : place.line + more])
 
     def span(self, place: Location) -> str:
-        """The lines from the first to the last, without comments and strings."""
+        """The lines of a place, without comments and strings."""
         lines = self.of(place.path)[place.line - 1 : max(place.line, place.end_line)]
         return _STRING.sub('""', strip_comments("\n".join(lines)))
 
@@ -54,7 +54,7 @@ class SourceLines:
 
 
 def misplaced_kernels(rows: Iterable[KernelRow], lines: SourceLines) -> tuple[int, list[str]]:
-    """How many (row, definition) pairs there are, and those whose line says otherwise."""
+    """The number of (row, definition) pairs, and those whose line disagrees."""
     total = 0
     wrong = []
     known: dict[Definition, str] = {}
@@ -69,7 +69,7 @@ def misplaced_kernels(rows: Iterable[KernelRow], lines: SourceLines) -> tuple[in
 
 
 def _misplaced(definition: Definition, lines: SourceLines) -> str:
-    """What is wrong with the place of a definition; empty when its text agrees."""
+    """What is wrong with a definition's place; empty if nothing."""
     if definition.macro:
         return _misplaced_use(definition, lines)
     text = strip_comments(lines.at(definition.location, 80))
@@ -82,7 +82,7 @@ def _misplaced(definition: Definition, lines: SourceLines) -> str:
 
 
 def _declares(text: str) -> bool:
-    """Whether ``name(...)`` ends with a semicolon rather than opening a body."""
+    """Whether ``name(...)`` is followed by a semicolon, not a body."""
     depth = 0
     for char in text:
         depth += (char == "(") - (char == ")")
@@ -107,7 +107,7 @@ def _misplaced_use(definition: Definition, lines: SourceLines) -> str:
 
 
 def misplaced_registrations(rows: Iterable[StubRow], lines: SourceLines) -> Iterator[str]:
-    """Registrations whose line, or whose function's line, says otherwise."""
+    """Registrations whose line, or whose function's line, disagrees."""
     for row in rows:
         use = lines.at(row.registration)
         if row.stub not in use and row.macro.partition(":")[0] not in use and "(" not in use:
@@ -123,17 +123,17 @@ def misplaced_registrations(rows: Iterable[StubRow], lines: SourceLines) -> Iter
 
 @dataclass(slots=True)
 class StubReach:
-    """Operators whose kernel's text leads to a stub, by what the linker says of them."""
+    """Operators whose kernel's text leads to a stub, by what linking found."""
 
     linked: set[str] = field(default_factory=set)
     unregistered: set[str] = field(default_factory=set)
-    """The stub is linked, and no line of the tree registers a function on it."""
+    """The stub is linked but has no registration."""
     missed: dict[str, str] = field(default_factory=dict)
 
 
 def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
-    """Follows the kernel of every operator in whose text, or that of a function it names in
-    its own file, a stub stands."""
+    """Follows the kernel of every operator with a stub in its text, or in that of a function of the
+    same file."""
     expected = _Expected(index)
     walked: dict[Definition, tuple[frozenset[str], bool]] = {}
     reach = StubReach()
@@ -158,7 +158,7 @@ def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
 
 
 def _walk(definition: Definition, index: Index) -> tuple[frozenset[str], bool]:
-    """The stubs that the linker reaches, and whether a device kernel is behind one of them."""
+    """The stubs that linking reaches, and whether one has a device kernel."""
     known = index.facts.known(definition)
     if known is None:
         return frozenset(), False
@@ -172,7 +172,7 @@ def _names(text: str) -> list[str]:
 
 
 class _Expected:
-    """Which stubs the text of a kernel names, found without the index's calls."""
+    """The stubs in a kernel's text, found without the index's calls."""
 
     def __init__(self, index: Index) -> None:
         self._lines = SourceLines(index)
@@ -203,7 +203,7 @@ class _Expected:
         return _names(self._lines.span(place))
 
     def _macro(self, place: Location) -> str:
-        """The text of a #define, its continuation lines too."""
+        """The text of a ``#define`` with continuation lines."""
         text = []
         for line in self._lines.of(place.path)[place.line - 1 :]:
             text.append(line)
@@ -212,7 +212,7 @@ class _Expected:
         return strip_comments("\n".join(text))
 
     def _in_file(self, path: str) -> Mapping[str, list[Location]]:
-        """Functions of a file that are the only ones of their name there."""
+        """Functions of a file with a unique name there."""
         rows = self._store.query(
             f"SELECT d.name,d.line,d.end_line FROM {DEFINITION_FROM}"
             " WHERE f.path=? AND d.kind='function' AND d.macro=''",
@@ -233,16 +233,16 @@ _USE = regex(rf"\b({names_of('dtypes')})\s*\(")
 
 @dataclass(slots=True)
 class Dispatches:
-    """Uses of dispatch macros in the tree, in counts."""
+    """Uses of dispatch macros, counted."""
 
     expanded: int = 0
     other: int = 0
-    """Switches over something else in every use: layouts, reductions."""
+    """Switches over something else: layouts, reductions."""
     unread: list[str] = field(default_factory=list)
 
 
 def dispatches_of(index: Index) -> Dispatches:
-    """Compares the uses in the text with those that were expanded to dtypes."""
+    """Compares the uses in the text with those expanded to dtypes."""
     found = Dispatches()
     rows = [dispatch for _, dispatch in index.dtype_rows()]
     places = {(one.location.path, one.location.line) for one in rows if one.dtypes}
@@ -258,7 +258,7 @@ def dispatches_of(index: Index) -> Dispatches:
 
 
 def _uses(index: Index) -> Iterator[tuple[str, str, int]]:
-    """(path, macro, line) of each use in the files of kernels."""
+    """(path, macro, line) of each use in kernel files."""
     for path in index.kernel_files():
         text = index.read(path)
         plain = _DEFINE.sub(_blank, _COMMENT.sub(_blank, text)) if _USE.search(text) else ""
@@ -279,8 +279,8 @@ _NODE = regex(r"\w+Backward\d+(?:_copy)?$")
 
 
 def misplaced_formulas(entries: Iterable[DerivativeEntry], index: Index) -> tuple[int, list[str]]:
-    """How many entries and formulas there are, and those whose line says otherwise, or that
-    a count of the file's lines finds and the index does not."""
+    """The numbers of entries and formulas, and those whose line disagrees or that the index
+    lacks."""
     path = index.source.locate("derivatives.yaml")
     if path is None:
         return 0, []
@@ -307,8 +307,7 @@ def misplaced_formulas(entries: Iterable[DerivativeEntry], index: Index) -> tupl
 
 
 def nodes_of(index: Index, live: frozenset[str]) -> tuple[list[str], list[str]]:
-    """Names of ours that the running torch does not know, and of its generated classes that
-    no overload of ours records."""
+    """Our names that the running torch lacks, and its generated classes that we lack."""
     rows = index.facts.store.query("SELECT DISTINCT grad_fn,op FROM nodes")
     ours = {name for name, _ in rows}
     # torchgen makes no Python classes for the Nodes of foreach operators.
@@ -319,25 +318,24 @@ def nodes_of(index: Index, live: frozenset[str]) -> tuple[list[str], list[str]]:
 
 @dataclass(slots=True)
 class Functions:
-    """What the names called in formulas were linked to, in counts of (formula, name)."""
+    """The links of names in formulas, counted by (formula, name)."""
 
     defined: int = 0
     operators: int = 0
     other: int = 0
-    """The standard library, and constructors of classes."""
+    """The standard library, and constructors."""
     absent: list[str] = field(default_factory=list)
-    """Nothing of the name is declared in the tree, nor an operator of its YAML."""
+    """Nothing of the name is declared in the tree."""
     unresolved: list[str] = field(default_factory=list)
 
 
 def _declared(index: Index) -> frozenset[str]:
-    """Names that FunctionsManual.h calls functions, defined or not."""
+    """Names declared in FunctionsManual.h."""
     path = index.source.locate("torch/csrc/autograd/FunctionsManual.h")
     return frozenset(_CALLED.findall(index.read(path))) if path else frozenset()
 
 
 def functions_of(index: Index, entries: Iterable[DerivativeEntry]) -> Functions:
-    """Links the functions of every formula."""
     found = Functions()
     declared = _declared(index)
     for entry in entries:

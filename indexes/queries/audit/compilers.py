@@ -1,5 +1,5 @@
-"""Checks against the running torch: what stands around operators (Inductor's lowerings, tables of
-decompositions, OpInfos), the operators of its libraries, its Python names."""
+"""Checks against the running torch: lowerings, tables of decompositions, OpInfos, operators of
+libraries, Python names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from indexes.store.registrations import StoredPython
 
 @dataclass(frozen=True, slots=True)
 class LiveCompilers:
-    """What the installed torch says to compilers. Overloads are ``aten::add.Tensor``,
+    """The installed torch's compiler registries. Overloads are ``aten::add.Tensor``,
     ``aten::relu.default``."""
 
     lowerings: Mapping[str, bool]
@@ -27,14 +27,14 @@ class LiveCompilers:
     core: frozenset[str]
     """The operators of ``core_aten_decompositions()``."""
     inductor: frozenset[str]
-    """The operators of Inductor's table of decompositions."""
+    """The operators of Inductor's decompositions."""
     opinfos: frozenset[tuple[str, str, str]] | None
-    """Name, variant and the operator of each entry of ``op_db``; None where torch's tests lack
-    something that they need."""
+    """Name, variant and operator of each entry in ``op_db``; None if torch's tests cannot be
+    imported."""
 
 
 def compiler_measures(index: Index, live: LiveCompilers) -> Iterator[Measure]:
-    """Each measure as it is done, over the operators of native_functions.yaml."""
+    """Each measure as it is done, over native_functions.yaml."""
     python = StoredPython(index.facts.store)
     natives = {_target(native): native for native in index.all_natives()}
     ours = {target: Compilers(native, python) for target, native in natives.items()}
@@ -50,7 +50,7 @@ def _target(native: NativeFunction) -> str:
 
 
 def _lowerings(ours: Mapping[str, Compilers], live: Mapping[str, bool]) -> Measure:
-    """Lowerings and fallbacks, each as what it is; those under a condition may be absent."""
+    """Lowerings and fallbacks; conditional ones may be absent."""
     wanted = {target: fallback for target, fallback in live.items() if target in ours}
     short = []
     counts = dict.fromkeys(("found", "missed", "another kind", "conditional", "wrong"), 0)
@@ -70,7 +70,7 @@ def _lowerings(ours: Mapping[str, Compilers], live: Mapping[str, bool]) -> Measu
 
 
 def _table(name: str, table: str, ours: Mapping[str, Compilers], live: frozenset[str]) -> Measure:
-    """The operators of a table. Composite ones it takes by rule: they count apart."""
+    """The operators of a table; composite ones, which it takes by rule, are counted separately."""
     counts = dict.fromkeys(("found", "composite", "missed", "wrong"), 0)
     short = []
     for target, compilers in ours.items():
@@ -90,7 +90,6 @@ def _opinfos(
     python: StoredPython,
     live: frozenset[tuple[str, str, str]],
 ) -> Measure:
-    """The operators that each OpInfo tests, by the names that it gives itself."""
     known: dict[str, set[tuple[str, str]]] = {}
     for native in natives.values():
         entries = (fact for (_, fact), _ in opinfo_entries(native, python))
@@ -110,8 +109,7 @@ def _measure(name: str, total: int, counts: Mapping[str, int], short: list[str])
 
 _LEAST = 0.99
 _FAILING = ("/torch/_library/", "/torch/_prims/__init__.py:")
-"""Where every custom operator and prim gets a kernel for Autograd that fails, unless it is given
-another."""
+"""The key with a failing default kernel for custom operators and prims."""
 _BAR = "at least 99 % with the line of their schema, where the tree is the torch's source"
 _KEYS = "at least 99 %, where the tree is the torch's source"
 
@@ -122,21 +120,20 @@ class LiveOperator:
 
     schema: str
     place: str
-    """What registered it: ``/builder/torch/csrc/distributed/c10d/Ops.cpp:9``."""
+    """Its registration: ``/builder/torch/csrc/distributed/c10d/Ops.cpp:9``."""
     kernels: Mapping[str, str]
-    """By key, what registered a kernel."""
+    """The registration of each key's kernel."""
 
     @property
     def in_python(self) -> bool:
-        """Whether Python defined it."""
         return ".py:" in self.place
 
 
 def library_measures(
     index: Index, live: Mapping[str, LiveOperator], same_version: bool
 ) -> Iterator[Measure]:
-    """The operators, then their kernels by key. Where the tree is of another version, what is in
-    both is compared, what is in one of them is listed, and nothing is judged."""
+    """The operators, then their kernels by key. For another version, common ones are compared,
+    others listed, and nothing is judged."""
     # Higher-order operators are Python's alone.
     every = (one for one in index.library_operators() if one.space != "higher_order::")
     ours = {one.full_name: one for one in every}
@@ -168,7 +165,7 @@ def _operators(
 
 
 def _spelled(schema: str) -> str:
-    """A schema without what each writes in its own way."""
+    """A schema without differences in spelling."""
     return schema.replace(" ", "").replace('"', "'")
 
 
@@ -202,23 +199,23 @@ Spot = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class LiveNames:
-    """What an installed torch says of its public names."""
+    """The public names of an installed torch."""
 
     version: str
     names: Mapping[str, Spot]
-    """The lines of ``class`` and ``def`` of public classes and functions."""
+    """The lines of public classes and functions."""
     methods: Mapping[str, Spot]
-    """The same of the methods of these classes."""
+    """The lines of these classes' methods."""
 
 
 def documented(index: Index) -> set[str]:
-    """The Python names that the documentation of the tree lists, if it has one."""
+    """The Python names in the tree's documentation, if any."""
     pages = StoredPython(index.facts.store).of_kinds("page")
     return {fact.target for _, fact in pages if fact.target.startswith("torch.")}
 
 
 def python_measures(index: Index, live: LiveNames) -> Iterator[Measure]:
-    """Names, and methods, each by whether its definition is found at Python's line."""
+    """Names and methods, by whether their definition is found at Python's line."""
     yield _compared(index, f"public Python names of torch {live.version}", live.names)
     yield _compared(index, "methods of their classes, inherited ones too", live.methods)
 

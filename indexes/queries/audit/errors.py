@@ -1,4 +1,4 @@
-"""How many texts of errors lead to a line: those that the tree's own tests expect."""
+"""How many error texts expected by the tree's own tests lead to a line."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _EXPECTED = regex(rf"assertRaisesRegex\(\s*(?:[\w.]+|\([^()]*\)),\s*((?:{_STRING
 _LITERAL = regex(_STRING)
 _HELD = regex(r"\{[^{}]*\}")
 _FLAGS = regex(r"^\(\?[aiLmsux]+\)|(?<!\\)\.\Z")
-"""What of an expression no text shows: its flags, and that anything may end it."""
+"""Parts of an expression without text: flags and ends."""
 _TOKEN = regex(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[.^$|()]|\?[:=!]|[*+?]\??|\{\d+(?:,\d*)?\}|[^\\]")
 _CLASSES = {"\\d": "7", "\\w": "x", "\\s": " ", "\\S": "x", "\\D": "x", "\\W": " ", "\\b": ""}
 _VALUE = " x "
 _SHORT = 6
-"""Letters of a text that can be looked for at all."""
+"""Fewest letters of a searchable text."""
 _WRITTEN = "{}:{} {!r}"
 
 
 class Expected(NamedTuple):
-    """A text that a test expects of an error."""
+    """An error text that a test expects."""
 
     path: str
     line: int
     text: str
-    """With ``HOLE`` where its regular expression leaves open what stands there."""
+    """With ``HOLE`` for what its regular expression leaves open."""
     is_own: bool
-    """Whether the test file says it itself."""
+    """Whether the test file itself raises it."""
 
 
 def expected_errors(index: Index) -> Iterator[Expected]:
-    """What ``assertRaisesRegex`` is given in the tests of a tree, each text once."""
+    """The distinct texts of ``assertRaisesRegex`` in a tree's tests."""
     known = set()
     for path in index.facts.paths("test"):
         source = index.read(path)
@@ -53,7 +53,7 @@ def expected_errors(index: Index) -> Iterator[Expected]:
 
 
 def _value(literal: str) -> str:
-    """What a literal of Python says; with a value for what is formatted into it."""
+    """The text of a Python literal, with a value for formatted parts."""
     prefix = literal[: literal.index(literal[-1])].lower()
     value = str(
         ast.literal_eval(
@@ -64,7 +64,7 @@ def _value(literal: str) -> str:
 
 
 def filled(expression: str) -> str:
-    """A text that a regular expression of a test matches, as its message would read."""
+    """A text that matches a test's regular expression."""
     stack: list[list[str]] = [[]]
     skipping = 0
     for token in _TOKEN.findall(_FLAGS.sub("", expression)):
@@ -84,7 +84,6 @@ def filled(expression: str) -> str:
 
 
 def _read(token: str, before: list[str]) -> list[str]:
-    """What a token of a regular expression adds to a text."""
     if token in ("^", "$", "?:", "?=", "?!") or (token[0] == "{" and token[-1] == "}"):
         return []
     if token[0] in "*+?" and len(token) < 3:
@@ -99,13 +98,13 @@ def _read(token: str, before: list[str]) -> list[str]:
 
 
 def leads_to(expected: Expected, messages: Messages) -> tuple[Message, ...]:
-    """What the text leads to; or the longest part of it that is known by the letter."""
+    """What the text leads to; or its longest literal part."""
     whole = messages.said(expected.text.strip(HOLE).replace(HOLE, _VALUE))
     return whole or messages.said(max(expected.text.split(HOLE), key=len))
 
 
 def error_measure(index: Index) -> Measure:
-    """Which share of the expected texts leads to a line of the tree."""
+    """The share of expected texts that lead to a line."""
     messages = Messages(index.facts.store)
     counts = dict.fromkeys(("one line", "several", "raised by the test itself", "not found"), 0)
     short = []

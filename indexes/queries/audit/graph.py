@@ -1,5 +1,5 @@
-"""Checks of the graph: walked up it is what it is walked down, and its edges stand on lines that
-name them."""
+"""Checks that the graph is the same walked up and down, and that its edges are on lines that name
+them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _USING = regex(r"\busing\s+(\w+)\s*=([^;]*);")
 _DEFINE = regex(r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
 _ENDS = regex(r"[;{}]\s*(?://.*)?$")
 _FEW = 6
-"""Lines of a statement before one of it that are looked at."""
+"""Lines of a statement before one of it that are examined."""
 
 
 # --------------------------------------------------------------------------- both ways
 
 
 class BothWays:
-    """All steps of all ways from operators down, and those that are not found the other way."""
+    """All steps of all paths from operators down, and those missing in the other direction."""
 
     def __init__(self, index: Index) -> None:
         self._graph = Graph(index.facts)
@@ -43,7 +43,6 @@ class BothWays:
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
         return sum(map(len, self._down.values()))
 
     @cached_property
@@ -51,7 +50,7 @@ class BothWays:
         return {node: set(self._graph.up(node)) for node in self._down}
 
     def drawn(self, number: int, seed: int) -> list[Step]:
-        """So many steps, drawn by chance: the same ones for the same graph and seed."""
+        """A random sample of steps, the same for the same graph and seed."""
         steps = {str(step.why): step for steps in self._down.values() for step in steps}
         return [steps[one] for one in Random(seed).sample(sorted(steps), min(number, len(steps)))]
 
@@ -72,7 +71,7 @@ class BothWays:
 
 
 def with_text(step: Step, index: Index, lines: SourceLines) -> str:
-    """A step with the text where it stands, to be opened by hand."""
+    """A step with its source line, for checking by hand."""
     upper, lower = (_name(one, index) for one in (step.upper, step.lower))
     if not isinstance(step.why, Edge):
         return f"{upper} -> {lower}: {type(step.why).__name__}"
@@ -93,14 +92,13 @@ def _name(node: Node, index: Index) -> str:
 
 
 class PlacedEdge(NamedTuple):
-    """An edge, and the function in whose body it stands."""
+    """An edge with its function."""
 
     caller: Known
     edge: Edge
 
     @property
     def place(self) -> Location:
-        """Where the body says so."""
         return Location(self.caller.definition.location.path, self.edge.line)
 
     def __str__(self) -> str:
@@ -109,7 +107,7 @@ class PlacedEdge(NamedTuple):
 
 
 def all_edges(index: Index) -> Iterator[PlacedEdge]:
-    """Every edge of every function, in the order of their numbers."""
+    """Every edge of every function, in order."""
     numbers = index.facts.store.column("SELECT DISTINCT caller FROM edges WHERE caller>=0")
     for number in sorted(numbers):
         if caller := index.facts.by_id(number):
@@ -117,7 +115,7 @@ def all_edges(index: Index) -> Iterator[PlacedEdge]:
 
 
 class EdgeText:
-    """Whether the text of a line agrees with an edge that is said to stand there."""
+    """Checks whether the text of a line agrees with its edge."""
 
     def __init__(self, index: Index) -> None:
         self._facts = index.facts
@@ -125,7 +123,7 @@ class EdgeText:
         self._defines = lru_cache(512)(self._macros)
 
     def problem(self, placed: PlacedEdge) -> str:
-        """What is wrong with an edge; empty when nothing is."""
+        """What is wrong with an edge; empty if nothing."""
         edge = placed.edge
         last = edge.symbol.rpartition("::")[2]
         texts = (self._lines.at(placed.place), self._statement(placed.place))
@@ -136,7 +134,7 @@ class EdgeText:
         return ""
 
     def _names(self, placed: PlacedEdge, last: str, text: str) -> bool:
-        """Whether a text writes the last word of an edge, a sign for it, or a macro."""
+        """Whether a text has an edge's last word, its sign, or a macro."""
         words = set(_words(text))
         sign = last.removeprefix("operator")
         if sign != last and not sign.isidentifier() and sign[0] in text:
@@ -146,13 +144,13 @@ class EdgeText:
         return not words.isdisjoint(self._renamed(placed, last))
 
     def _renamed(self, placed: PlacedEdge, last: str) -> list[str]:
-        """What the body up to a line calls a class by names of its own: ``using X = Y<int>;``."""
+        """The body's own names for a class up to a line: ``using X = Y<int>;``."""
         lines = self._lines.of(placed.place.path)
         above = "\n".join(lines[placed.caller.definition.location.line - 1 : placed.place.line])
         return [name for name, meant in _USING.findall(above) if last in _words(meant)]
 
     def _statement(self, place: Location) -> str:
-        """The lines of the statement that a line is of: names are written over several."""
+        """The lines of the statement around a line."""
         lines = self._lines.of(place.path)
         first = last = min(place.line, len(lines)) - 1
         while first and place.line - first < _FEW and not _ENDS.search(lines[first - 1]):
@@ -162,7 +160,7 @@ class EdgeText:
         return "\n".join(lines[first : last + 1])
 
     def _expands(self, placed: PlacedEdge, words: set[str]) -> bool:
-        """Whether the line uses a macro, which may write what the edge says."""
+        """Whether the line uses a macro that may contain the edge."""
         if placed.caller.definition.macro_location or words & self._defines(placed.place.path):
             return True
         named = (known for word in words for known in self._facts.named(word))

@@ -1,4 +1,4 @@
-"""A promise of torchnav with its count: what is in place, what is not, and the bar."""
+"""A property of torchnav with counts and a bar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One promise, and how far it is kept."""
+    """One property, and how far it holds."""
 
     name: str
     bar: str
@@ -17,30 +17,28 @@ class Measure:
     total: int
     counts: Mapping[str, int]
     met: bool | None
-    """None when this source has nothing to measure it on."""
+    """None if this source has nothing to measure."""
     short: tuple[str, ...] = ()
-    """What falls short, a line each."""
+    """The shortfalls, a line each."""
 
 
 @dataclass(slots=True)
 class Measured:
-    """Counts of what is in place and what is not, as they come."""
+    """Running counts of what holds and what does not."""
 
     name: str
     least: float
     right: int = 0
     by_rule: int = 0
-    """Those that are right by what is documented of libraries, not by an edge to that library."""
+    """Those that are right by libraries' documentation, not by an edge."""
     short: list[str] = field(default_factory=list)
 
     def add(self, right: bool, what: str) -> None:
-        """Counts one."""
         self.right += right
         if not right:
             self.short.append(what)
 
     def measure(self) -> Measure:
-        """The promise, and how far it is kept."""
         total = self.right + len(self.short)
         by_rule = {"of them by rule": self.by_rule} if self.by_rule else {}
         counts = {"right": self.right, **by_rule, "not": len(self.short)}
@@ -52,7 +50,7 @@ class Measured:
 def counted(
     name: str, bar: str, counts: Mapping[str, int], short: Collection[str], share: float = 0
 ) -> Measure:
-    """A promise of which this share, at most, may fall short."""
+    """The measure, of which at most this share may fall short."""
     total = sum(counts.values())
     met = len(short) <= share * total if total else None
     return Measure(name, bar, total, counts, met, tuple(short))

@@ -1,8 +1,7 @@
-"""How much of a tree is linked, and how well: every promise of torchnav with its count.
+"""How much of a tree is linked, and how well: every property of torchnav with its counts.
 
-Each measure checks answers against something that does not come from the linker: the text
-of the line that was answered, a count made with another rule, the running torch, or
-tables that were verified by hand.
+Each measure compares answers with something independent of linking: the text of the line, a count
+by another rule, the running torch, or tables verified by hand.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ from indexes.queries.index import Index
 BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
 """Keys whose computed table must agree with the running dispatcher without exception."""
 DEVICES = ("CPU", "CUDA")
-"""Devices on which every public name is asked for."""
+"""Devices for which every public name is looked up."""
 MOST_LINES = 40
-"""The most lines that an operator is answered with by default."""
+"""Most lines of an operator's default answer."""
 LAYERS = ("ADInplaceOrView", "Functionalize", "Meta")
 
 
 @dataclass(frozen=True, slots=True)
 class LiveFacts:
-    """What the installed torch says of itself."""
+    """Facts about the installed torch."""
 
     version: str
     same_version: bool
@@ -82,7 +81,7 @@ def measures(
 
 
 def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
-    """Every (overload, dispatch key) by how its kernel was found."""
+    """Every (overload, dispatch key), by how its kernel was found."""
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     short = []
@@ -103,13 +102,13 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
 
 
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
-    """Whether the answered lines hold the kernels, as their text says."""
+    """Whether the answered lines have the kernels, by their text."""
     total, wrong = misplaced_kernels(rows, SourceLines(index))
     return _lines("lines that hold the definition", total, wrong)
 
 
 def registrations(index: Index) -> Measure:
-    """REGISTER_* lines to the function that each registers."""
+    """REGISTER_* lines with the registered functions."""
     counts: Counter[str] = Counter()
     short = list(misplaced_registrations(index.stub_rows(), SourceLines(index)))
     for row in index.stub_rows():
@@ -124,7 +123,8 @@ def registrations(index: Index) -> Measure:
 
 
 def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
-    """Operators whose kernel's text names a stub: is the stub linked, and what runs behind it?"""
+    """Operators with a stub in their kernel's text: whether it is linked, and what runs behind
+    it."""
     reach = stub_reach(rows, index)
     counts = {
         "linked": len(reach.linked),
@@ -137,7 +137,7 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
 
 
 def dtypes(index: Index) -> Measure:
-    """Uses of AT_DISPATCH macros to the dtypes that they cover."""
+    """Uses of AT_DISPATCH macros with their dtypes."""
     found = dispatches_of(index)
     counts = {
         "dtypes": found.expanded,
@@ -151,7 +151,7 @@ def dtypes(index: Index) -> Measure:
 
 
 def both_ways(index: Index) -> Measure:
-    """Steps of the graph from operators down: each must be a step up, and the other way round."""
+    """Steps of the graph down: each must be a step up, and vice versa."""
     graph = BothWays(index)
     up, down = list(graph.not_up()), list(graph.not_down())
     counts = {"steps": graph.steps, "only down": len(up), "only up": len(down)}
@@ -162,7 +162,7 @@ def both_ways(index: Index) -> Measure:
 
 
 def drawn(index: Index, number: int, seed: int) -> Measure:
-    """Steps of the graph that are drawn by chance, for somebody to open."""
+    """A random sample of steps, for checking by hand."""
     lines = SourceLines(index)
     steps = [with_text(step, index, lines) for step in BothWays(index).drawn(number, seed)]
     counts = {"drawn": len(steps), "seed": seed}
@@ -171,7 +171,7 @@ def drawn(index: Index, number: int, seed: int) -> Measure:
 
 
 def edge_lines(index: Index) -> Measure:
-    """Edges of the graph by whether the line where they stand names what they lead to."""
+    """Edges of the graph, by whether their line names the target."""
     text = EdgeText(index)
     problems = [(placed, text.problem(placed)) for placed in all_edges(index)]
     short = [f"{placed}: {problem}" for placed, problem in problems if problem]
@@ -179,7 +179,7 @@ def edge_lines(index: Index) -> Measure:
 
 
 def launched(index: Index) -> Measure:
-    """``__global__`` functions by whether they lead back to operators."""
+    """``__global__`` functions, by whether they lead to operators."""
     found = led_back(index)
     with_text, silent = len(found.reasons), len(found.silent)
     total = found.operators + with_text + silent
@@ -199,7 +199,7 @@ def launched(index: Index) -> Measure:
 
 
 def formulas(index: Index, live: LiveFacts | None) -> Iterator[Measure]:
-    """Derivative entries, their lines, Node names and the functions that formulas call."""
+    """Derivative entries, their lines, Node names and functions in formulas."""
     entries = list(index.derivative_rows())
     total, wrong = misplaced_formulas(entries, index)
     counts = {"entries": len(entries), "formulas": total - len(entries), "wrong": len(wrong)}
@@ -211,7 +211,7 @@ def formulas(index: Index, live: LiveFacts | None) -> Iterator[Measure]:
 
 
 def nodes(index: Index, live: LiveFacts) -> Measure:
-    """Names of Node classes against those of the running torch."""
+    """Node class names compared with the running torch's."""
     unknown, unexplained = nodes_of(index, live.nodes)
     short = [f"{name}: the installed torch has no such class" for name in unknown]
     short += [f"{name}: of the installed torch, from no entry" for name in unexplained]
@@ -224,7 +224,7 @@ def nodes(index: Index, live: LiveFacts) -> Measure:
 
 
 def functions(index: Index, entries: Iterable[DerivativeEntry]) -> Measure:
-    """What the names called in formulas lead to."""
+    """The links of functions in formulas."""
     found = functions_of(index, entries)
     counts = {
         "defined": found.defined,
@@ -243,7 +243,7 @@ def functions(index: Index, entries: Iterable[DerivativeEntry]) -> Measure:
 
 
 def named(index: Index) -> Iterator[Measure]:
-    """Public names of operators by whether a route leads to what computes."""
+    """Public names of operators, by whether a route leads to what computes."""
     for device, ways in named_ways(index, DEVICES).items():
         total = ways.computing + len(ways.silent)
         counts = {
@@ -257,10 +257,10 @@ def named(index: Index) -> Iterator[Measure]:
 
 
 def screens(answers: Iterable[tuple[Computing, Sequence[str]]]) -> Measure:
-    """First screens of verified operators by whether they name the function that computes.
+    """First screens of verified operators, by whether they name the computing function.
 
     Parameters:
-        answers: What was verified, and the lines that the operator is answered with.
+        answers: What was verified, and the lines of the operator's answer.
     """
     found = Measured("first screens that name the function that computes", 0.95)
     for wanted, lines in answers:
@@ -271,7 +271,7 @@ def screens(answers: Iterable[tuple[Computing, Sequence[str]]]) -> Measure:
 
 
 def lengths(answers: Iterable[tuple[str, int]]) -> Measure:
-    """The lines of the default answer of each operator."""
+    """The number of lines of each operator's default answer."""
     lines = dict(answers)
     long = sorted((op for op, n in lines.items() if n > MOST_LINES), key=lambda op: -lines[op])
     counts = {
@@ -289,7 +289,7 @@ def lengths(answers: Iterable[tuple[str, int]]) -> Measure:
 
 
 def tables(index: Index, live: LiveFacts) -> Measure:
-    """The computed dispatch tables against the running dispatcher."""
+    """The computed dispatch tables compared with the running dispatcher."""
     from indexes.queries.dispatch_path.live import PROBE, Installed, compare
 
     keys = index.dispatch.keys
@@ -317,7 +317,7 @@ def tables(index: Index, live: LiveFacts) -> Measure:
 
 
 def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
-    """Device kernels of a trace: each must lead to its source or to the library it is from."""
+    """Device kernels of a trace: each must lead to its source or library."""
     counts: Counter[str] = Counter()
     short = []
     for name, times in Counter(names).items():
@@ -332,11 +332,11 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
 def chained(
     index: Index, trace: str, launched: Iterable[tuple[str, Sequence[str]]]
 ) -> Iterator[Measure]:
-    """Device kernels of a trace by whether they are in the chain of the operator that launched
-    them, and of each operator around it, copies and fills apart.
+    """Device kernels of a trace, by whether they are in the chain of the launching operator and of
+    those around it; copies and fills separately.
 
     Parameters:
-        launched: The name of each kernel, and the operators that it ran in, innermost first.
+        launched: The name of each kernel, and the operators it ran in, innermost first.
     """
     reached = Reached(index)
     own = Measured(f"kernels of {trace} in the chain of the operator that launched them", 0.99)

@@ -1,5 +1,4 @@
-"""Checks of routes: of operators that were verified by hand, and of the public names that YAML says
-an operator has."""
+"""Checks of routes: of operators verified by hand, and of public names in the YAML."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ _NO_WAY = "none"
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """The functions that compute an operator on a device, as somebody verified them."""
+    """The verified computing functions of an operator on a device."""
 
     op: str
     device: str
     functions: tuple[tuple[str, str, int], ...]
-    """Symbol, path and line of each; none for an operator that computes nothing."""
+    """Symbol, path and line of each; none if the operator computes nothing."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -40,7 +39,7 @@ class Computing:
 
     @property
     def places(self) -> frozenset[str]:
-        """Where they are, as ``file.cu:7``."""
+        """As ``file.cu:7``."""
         return frozenset(f"{Path(path).name}:{line}" for _, path, line in self.functions if line)
 
     def is_meant(self, route: Route) -> bool:
@@ -61,13 +60,13 @@ def read_computing(path: Path) -> Iterator[Computing]:
 
 
 def last_name(symbol: str) -> str:
-    """``gemm`` of ``at::cuda::blas::gemm``; the class of a functor's ``operator()``."""
+    """``gemm`` for ``at::cuda::blas::gemm``; for a functor's ``operator()`` the class."""
     scope, _, name = symbol.rpartition("::")
     return scope.rpartition("::")[2] if name in ("operator()", "apply") and scope else name
 
 
 def routes_of(index: Index, op: str) -> tuple[Route, ...]:
-    """The routes of an overload; none of one that the tree does not have."""
+    """The routes of an overload; none if the tree lacks it."""
     try:
         return index.routes(op)
     except NotFound:
@@ -78,7 +77,7 @@ def routes_of(index: Index, op: str) -> tuple[Route, ...]:
 
 
 def public_names(natives: Iterable[NativeFunction]) -> Mapping[str, list[NativeFunction]]:
-    """The public names of operators, by what their entries say, and their overloads."""
+    """The public names in operators' entries, with overloads."""
     found: dict[str, list[NativeFunction]] = {}
     for native in natives:
         for name in _names(native):
@@ -102,18 +101,18 @@ def _names(native: NativeFunction) -> Iterator[str]:
 
 @dataclass(slots=True)
 class NamedWays:
-    """Public names by what is said of them for a device."""
+    """Public names by their answer for a device."""
 
     computing: int = 0
     """With a route to what computes."""
     nothing: list[str] = field(default_factory=list)
-    """Said to compute nothing: views, and what only asks or allocates."""
+    """Reported to compute nothing: views, queries, allocations."""
     silent: list[str] = field(default_factory=list)
     """Neither."""
 
 
 def named_ways(index: Index, devices: Iterable[str]) -> Mapping[str, NamedWays]:
-    """Asks every public name that has a kernel for a device for its routes."""
+    """The routes of every public name with a kernel for a device."""
     done = {device: NamedWays() for device in devices}
     for name, natives in public_names(index.all_natives()).items():
         routes = [route for native in natives for route in routes_of(index, native.full_name)]
@@ -141,7 +140,7 @@ SCREEN = 25
 
 
 def names_what_computes(lines: Sequence[str], wanted: Computing) -> bool:
-    """Whether lines about the device name one of the functions, or say that nothing computes."""
+    """Whether the device's lines name one of the functions, or say that nothing computes."""
     text = "\n".join(_about(lines[:SCREEN], wanted.device))
     if not wanted.functions:
         return bool(_NOTHING.search(text))
@@ -151,7 +150,7 @@ def names_what_computes(lines: Sequence[str], wanted: Computing) -> bool:
 
 
 def _about(lines: Iterable[str], device: str) -> Iterator[str]:
-    """The lines that begin with a device, and those that go on from them."""
+    """The lines that begin with a device, with their continuation."""
     mine = False
     for line in lines:
         if label := _LABEL.match(line):

@@ -1,1 +1,1 @@
-"""Two versions of the source compared: operators, schemas, dispatch, formulas, kernels."""
+"""Comparison of two versions of the source: operators, schemas, dispatch, formulas, kernels."""

@@ -1,4 +1,4 @@
-"""Functions as written: their text without comments and layout, and the dtypes they dispatch."""
+"""Texts of functions without comments and layout, and their dtype dispatches."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 class Dispatches(NamedTuple):
-    """The choices by dtype in a body."""
+    """The dtype dispatches in a body."""
 
     uses: tuple[DtypeDispatch, ...] = ()
-    """In the order they stand."""
+    """In source order."""
     unexpanded: tuple[str, ...] = ()
     """The macros whose dtypes are not all known."""
 
 
 class Bodies:
-    """The bodies of definitions of one version, each file read once."""
+    """The bodies of one version's definitions, each file read once."""
 
     def __init__(self, source: Source, dtypes: Dtypes) -> None:
         self._source = source
@@ -37,14 +37,14 @@ class Bodies:
         self.tokens = lru_cache(2)(self._tokens)
 
     def _tokens(self, definition: Definition) -> tuple[str, ...]:
-        """The tokens of a definition, comments left out; none when its file can't be read."""
+        """The tokens of a definition without comments; none if unreadable."""
         where = definition.location
         lines = self._lines(where.path)[max(where.line - 1, 0) : max(where.end_line, where.line)]
         found = _TOKEN.findall("\n".join(lines))
         return tuple(t for t in found if not t.startswith(("//", "/*")))
 
     def dispatches(self, definition: Definition) -> Dispatches:
-        """Its choices by dtype, expanded by the version's macros."""
+        """Its dtype dispatches, expanded by the version's macros."""
         tokens = self.tokens(definition)
         named = set(filter(self._dtypes.dispatches, set(tokens)))
         if not tokens or not (named or definition.macro_location):
@@ -56,17 +56,17 @@ class Bodies:
         return Dispatches(uses, tuple(sorted(lacking | missed)))
 
     def macros(self, definition: Definition) -> dict[str, list[str]]:
-        """The files with macros that a definition may use, each with its lines."""
+        """The files with macros that a definition may use, with their lines."""
         return {p: self._lines(p) for p in self._dtypes.files(self.tokens(definition))}
 
 
 def unnamed(tokens: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """The tokens with the function's own name left open, to compare it with its namesakes."""
+    """The tokens with the function's own name replaced, for comparing namesakes."""
     return tuple("" if token == name else token for token in tokens)
 
 
 def dispatched(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """The AT_DISPATCH macros in a body, each with the dtypes that it names."""
+    """The AT_DISPATCH macros in a body, each with its named dtypes."""
     found = []
     for at, token in enumerate(tokens[:-1]):
         if meaning_of(token) in ("dtypes", "cases") and tokens[at + 1] == "(":
@@ -82,7 +82,7 @@ def _short(dtype: str) -> str:
 
 
 def _arguments(tokens: tuple[str, ...], at: int) -> Iterator[str]:
-    """The arguments of a call, without spaces; ``at`` is behind its opening parenthesis."""
+    """The arguments of a call without spaces, from behind its parenthesis."""
     depth, argument = 0, ""
     for token in tokens[at:]:
         if not depth and token in (",", ")"):

@@ -1,4 +1,4 @@
-"""The door: two indexes in, all that differs out."""
+"""Compares two indexes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IN_SOURCES: tuple[Facet, ...] = ("kernel", "stub", "dtypes")
 
 
 def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Diff:
-    """All that differs from one version to the other, in the order of ``FACETS``."""
+    """All differences between two versions, in the order of ``FACETS``."""
     wanted = set(facets)
     changes: list[Change] = []
     if wanted & {"operator", "schema", "dispatch", "entry", "tags"}:
@@ -71,7 +71,7 @@ def _operators(index: Index) -> Operators:
 
 
 def _natives(index: Index, libraries: bool) -> dict[str, NativeFunction]:
-    """The operators of a version; those of ``libraries`` too, which a wheel has no sources of."""
+    """The operators of a version; including ``libraries``, whose source a wheel lacks."""
     found = {function.full_name: function for function in index.all_natives()}
     others = index.library_operators() if libraries else ()
     return {**found, **{function.full_name: function for function in others}}
@@ -108,7 +108,7 @@ def _allow_list(index: Index) -> tuple[Allowed, ...]:
 
 
 def _allowed(change: Change, allowed: tuple[Allowed, ...]) -> Change:
-    """A break that PyTorch's own check lets pass says so."""
+    """Notes that PyTorch's own check allows a break."""
     if change.backward != "breaking" or change.before is None:
         return change
     entry = next((one for one in allowed if one.fits(change.before.text)), None)
@@ -125,7 +125,7 @@ def _allowed(change: Change, allowed: tuple[Allowed, ...]) -> Change:
 def select(
     diff: Diff, ops: Iterable[str] = (), key: str | None = None, breaking: bool = False
 ) -> Diff:
-    """The part of a diff that is about ``ops`` (base names too), a dispatch key, or breaks."""
+    """The part of a diff about ``ops`` (base names too), a dispatch key, or breaks."""
     names = set(ops)
     chosen = [
         change
@@ -138,9 +138,9 @@ def select(
 
 
 def compare_with(name: str, index: Index) -> Diff:
-    """All that differs from a version, by its name, to an open index: see ``open_version``.
+    """All differences between a version, by name (see ``open_version``), and an open index.
 
-    The version's index is kept beside the open one. Raises SourceError.
+    The version's index is cached. Raises SourceError.
     """
     from indexes.queries.index import Index
     from indexes.source.versions import open_version

@@ -1,9 +1,9 @@
-"""Whether callers of an operator survive a change of its schema, by PyTorch's own rules.
+"""Whether callers of an operator survive a schema change, by PyTorch's own rules.
 
-The rules are those of ``FunctionSchema::isBackwardCompatibleWith`` and
-``isForwardCompatibleWith`` (aten/src/ATen/core/function_schema.cpp), by which
-test/forward_backward_compatibility judges every pull request. Types are compared as the
-dispatcher sees them: ``SymInt``, ``ScalarType`` and ``Layout`` are all ``int`` to it.
+The rules are those of ``FunctionSchema::isBackwardCompatibleWith`` and ``isForwardCompatibleWith``
+(aten/src/ATen/core/function_schema.cpp), by which test/forward_backward_compatibility judges every
+pull request. Types are compared as the dispatcher sees them: ``SymInt``, ``ScalarType`` and
+``Layout`` are all ``int``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OUT = "FunctionSchema: out arguments must stay"
 
 
 def breaks_backward(new: Schema, old: Schema) -> Iterator[tuple[str, str]]:
-    """What breaks code and models written for ``old``: (what, rule); nothing if compatible."""
+    """What breaks code and models written for ``old``: (what, rule); empty if compatible."""
     if (new.name, new.overload) != (old.name, old.overload):
         yield f"{old.full_name} is now {new.full_name}", _STRUCTURE
         return
@@ -67,7 +67,7 @@ def _outs_backward(
 
 
 def breaks_forward(new: Schema, old: Schema) -> Iterator[tuple[str, str]]:
-    """What of a model made with ``new`` an older PyTorch cannot load: (what, rule)."""
+    """What in a model made with ``new`` an older PyTorch cannot load: (what, rule)."""
     if (new.name, new.overload, len(new.returns)) != (old.name, old.overload, len(old.returns)):
         yield f"{old.full_name} and its returns", _STRUCTURE
         return
@@ -92,7 +92,7 @@ def _new_forward(now: Argument) -> Iterator[tuple[str, str]]:
 
 
 def _split(schema: Schema) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
-    """The arguments before the first out argument, and those from it on."""
+    """The arguments before the first out argument, and the others."""
     at = next((i for i, a in enumerate(schema.arguments) if a.is_out), len(schema.arguments))
     return schema.arguments[:at], schema.arguments[at:]
 
@@ -107,7 +107,7 @@ def _gone(new: Schema, old: Schema) -> Iterator[tuple[str, str]]:
 def _argument(
     now: Argument, was: Argument, new: Schema, fits: bool, strict: bool
 ) -> Iterator[tuple[str, str]]:
-    """What differs between the arguments of one position; ``strict`` as for forward."""
+    """The differences of the arguments at one position; ``strict`` as for forward."""
     if now.name != was.name:
         moved = any(a.name == was.name for a in new.arguments)
         how = "moved" if moved else f"replaced by {now.name}"
@@ -132,7 +132,7 @@ def _default(now: Argument, was: Argument, strict: bool) -> Iterator[tuple[str, 
 
 
 def _return(was: Return, now: Return, at: int) -> Iterator[tuple[str, str]]:
-    """Returns are arguments to the rule, with new and old exchanged."""
+    """The differences of a return, compared as arguments with new and old exchanged."""
     named = was.name or f"number {at}"
     if (was.name or "") != (now.name or ""):
         yield f"return {named} is now {now.name or 'without a name'}", _SAME_PLACE
@@ -158,14 +158,14 @@ _NUMBERS = frozenset({"int", "float", "complex"})
 
 @lru_cache(maxsize=1024)
 def _length(type_: str) -> str:
-    """``2`` of ``int[2]``, also behind a question mark; empty for a list of any length."""
+    """``2`` for ``int[2]``, also optional; empty for any length."""
     inner = type_.rstrip("?")
     return inner[inner.rindex("[") + 1 : -1] if inner.endswith("]") else ""
 
 
 @lru_cache(maxsize=4096)
 def _accepts(wide: str, narrow: str) -> bool:
-    """Whether a value of type ``narrow`` can stand where ``wide`` is asked for."""
+    """Whether a value of type ``narrow`` is valid for ``wide``."""
     if wide.endswith("?"):
         return _accepts(wide[:-1], narrow[:-1] if narrow.endswith("?") else narrow)
     if narrow.endswith("?"):
@@ -194,7 +194,7 @@ _LIST_VALUE = "list"
 
 
 def _value(argument: Argument) -> tuple[str, object]:
-    """The default with its type, so that ``1`` and ``1.0`` are two; of type "" for none."""
+    """The default with its type, to distinguish ``1`` and ``1.0``; type "" for none."""
     text = argument.default
     if text is None:
         return "", None

@@ -1,4 +1,4 @@
-"""What differs in the functions behind operators: kernels, and what is registered on stubs."""
+"""Differences in functions behind operators: kernels, and registrations on stubs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOTH = "its body differs as well"
 
 @dataclass(slots=True)
 class _Pair:
-    """A function in both versions, and what it serves."""
+    """A function in both versions, and what uses it."""
 
     before: Definition
     after: Definition
@@ -28,14 +28,14 @@ class _Pair:
 
 
 class Functions:
-    """Compares pairs of functions, whichever way they were paired."""
+    """Compares pairs of functions."""
 
     def __init__(self, before: Bodies, after: Bodies) -> None:
         self._before = before
         self._after = after
 
     def changes(self, facet: Facet, pair: _Pair) -> Iterator[Change]:
-        """How the function moved, was renamed or edited, and which dtypes it dispatches now."""
+        """Moves, renames, edits and changed dtypes of a function."""
         old, new = self._before.tokens(pair.before), self._after.tokens(pair.after)
         same = unnamed(old, pair.before.name) == unnamed(new, pair.after.name)
         one, other = pair.before, pair.after
@@ -55,7 +55,7 @@ class Functions:
 def kernel_changes(
     before: Iterable[KernelRow], after: Iterable[KernelRow], functions: Functions
 ) -> Iterator[Change]:
-    """Kernels of native_functions.yaml that both versions define, each function once."""
+    """Changes of kernels in native_functions.yaml defined in both versions, once per function."""
     was = {(row.op, row.key): row for row in before}
     pairs: dict[tuple[Definition, Definition], _Pair] = {}
     for row in after:
@@ -71,7 +71,7 @@ def kernel_changes(
 def _paired(
     before: Sequence[Definition], after: Sequence[Definition]
 ) -> Iterator[tuple[Definition, Definition]]:
-    """Definitions of one kernel in two versions: by name and ``#if`` where there are several."""
+    """Definitions of a kernel in two versions: by name and ``#if`` if several."""
     if len(before) == 1 and len(after) == 1:
         yield before[0], after[0]
         return
@@ -91,7 +91,7 @@ def stub_changes(
     functions: Functions,
     operators: tuple[Operators, Operators],
 ) -> Iterator[Change]:
-    """Registrations that came, went or name another function, and the functions themselves."""
+    """Added, removed and changed registrations, and changes of the functions."""
     was, now = _by_stub(before), _by_stub(after)
     for key in dict.fromkeys((*was, *now)):
         old, new = was.get(key, {}), now.get(key, {})
@@ -143,7 +143,7 @@ _SAME_TEXT = "the function is written the same: its macros differ"
 def dtype_change(
     ops: tuple[str, ...], one: Definition, other: Definition, before: Bodies, after: Bodies
 ) -> Change | None:
-    """The choices by dtype of a function that only one version has; None without any."""
+    """The dtype dispatches of a function that only one version has; None if equal."""
     same_text = before.tokens(one) == after.tokens(other)
     if same_text and before.macros(one) == after.macros(other):
         return None
@@ -170,7 +170,7 @@ def _key(use: DtypeDispatch) -> tuple[frozenset[str], str]:
 
 
 def _lacking(uses: Sequence[DtypeDispatch], other: Sequence[DtypeDispatch]) -> list[DtypeDispatch]:
-    """The uses whose dtypes ``other`` does not have, or not as often."""
+    """The uses whose dtypes ``other`` lacks, or has less often."""
     surplus = Counter(map(_key, uses)) - Counter(map(_key, other))
     return [use for use in uses if _key(use) in surplus]
 
@@ -180,7 +180,7 @@ def _written(uses: tuple[str, ...], where: Definition) -> Side | None:
 
 
 def _expanded(uses: Sequence[DtypeDispatch]) -> Side | None:
-    """Each way once, at the place of the first."""
+    """Each expansion once, at its first place."""
     if not uses:
         return None
     return Side("; ".join(dict.fromkeys(map(_words, uses))), uses[0].location)

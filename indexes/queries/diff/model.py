@@ -1,4 +1,4 @@
-"""What two versions of the source differ in, as plain data."""
+"""The vocabulary of differences between two versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ What = Literal["added", "removed", "changed", "moved", "renamed", "edited"]
 """``moved``: to another file. ``edited``: the same function with another body."""
 
 Verdict = Literal["compatible", "breaking", ""]
-"""By PyTorch's own rules; empty where they say nothing."""
+"""By PyTorch's own rules; empty if they do not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ class Change:
     facet: Facet
     what: What
     ops: tuple[str, ...]
-    """The overloads it is about, or that reach the function; empty when none is known."""
+    """The overloads it is about, or that reach the function; may be empty."""
     subject: str
-    """What of them: a dispatch key, a field, an input, a function."""
+    """A dispatch key, a field, an input, a function."""
     before: Side | None
     after: Side | None
     backward: Verdict = ""
-    """Whether callers written for the version before go on working."""
+    """Whether callers for the old version still work."""
     forward: Verdict = ""
-    """Whether the version before can run what is made with the one after."""
+    """Whether the old version can run what is made with the new one."""
     rules: tuple[str, ...] = ()
-    """Why, a line each: what differs, and the rule of PyTorch that it keeps or breaks."""
+    """The reasons, a line each: what differs, and PyTorch's rule."""
 
 
 def side_change(
@@ -76,7 +76,7 @@ def side_change(
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two versions and all that differs between them."""
+    """Two versions with all differences."""
 
     before: SourceInfo
     after: SourceInfo

@@ -1,5 +1,5 @@
-"""What differs in native_functions.yaml (operators, schemas, dispatch, tags, other fields), in
-derivatives.yaml and in deprecated.yaml."""
+"""Differences in native_functions.yaml (operators, schemas, dispatch, tags, other fields),
+derivatives.yaml and deprecated.yaml."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _FIELDS = (
 )
 _SETS = ("autogen", "variants")
 _DEFAULTS = {"device_check": "ExactSame", "device_guard": "True"}
-"""What fields mean where they are absent (NativeFunction.from_yaml); of the others, False."""
+"""Defaults of absent fields (NativeFunction.from_yaml); of the others, False."""
 
 Natives = Mapping[str, NativeFunction]
 
 
 def operator_changes(before: Natives, after: Natives) -> Iterator[Change]:
-    """All differences of two native_functions.yaml, in their order."""
+    """All differences of two native_functions.yaml, in order."""
     was, now = _registered(before), _registered(after)
     for name, old in before.items():
         if name not in after:
@@ -86,7 +86,7 @@ def _entry(old: NativeFunction, new: NativeFunction) -> Iterator[Change]:
 
 
 def schema_change(old: NativeFunction, new: NativeFunction) -> Change:
-    """A changed schema with PyTorch's verdicts on it."""
+    """A changed schema with PyTorch's verdicts."""
     now, was = parse_schema(new.schema), parse_schema(old.schema)
     backward, forward = tuple(breaks_backward(now, was)), tuple(breaks_forward(now, was))
     rules = [
@@ -134,7 +134,7 @@ def _fields(old: NativeFunction, new: NativeFunction) -> Iterator[tuple[str, str
 
 
 def _flag(function: NativeFunction, name: str) -> str:
-    """A field as written; empty when it says what torchgen takes when it is absent."""
+    """A field as written; empty if it equals torchgen's default."""
     text = function.flags.get(name, "")
     return "" if text == _DEFAULTS.get(name, "False") else text
 
@@ -172,7 +172,7 @@ Entries = Mapping[str, DerivativeEntry]
 
 
 def formula_changes(before: Entries, after: Entries) -> Iterator[Change]:
-    """Entries that came and went, and the formulas that differ in those that stayed."""
+    """Added and removed entries, and changed formulas in others."""
     for op in dict.fromkeys((*before, *after)):
         old, new = before.get(op), after.get(op)
         if old is None or new is None:
@@ -197,7 +197,7 @@ def _formulas(op: str, old: DerivativeEntry, new: DerivativeEntry) -> Iterator[C
 
 
 def _by_input(entry: DerivativeEntry) -> dict[str, Formula]:
-    """``self, other`` of the default key; ``AutogradNestedTensor self`` of another."""
+    """``self, other`` for the default key; ``AutogradNestedTensor self`` for another."""
     return {
         f"{'' if each.key == 'Default' else each.key + ' '}{', '.join(formula.inputs)}": formula
         for each in entry.sets
@@ -217,7 +217,7 @@ def _outputs(entry: DerivativeEntry) -> Side | None:
 def deprecated_changes(
     before: Iterable[Deprecated], after: Iterable[Deprecated]
 ) -> Iterator[Change]:
-    """Old Python signatures that were added, dropped or bound otherwise."""
+    """Old Python signatures that were added, removed or bound otherwise."""
     was = {_spaced(one.schema): one for one in before}
     now = {_spaced(one.schema): one for one in after}
     for schema in dict.fromkeys((*was, *now)):

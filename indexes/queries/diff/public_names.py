@@ -1,4 +1,4 @@
-"""What differs in Python's public names: functions with their signatures, classes, methods."""
+"""Differences in Python's public names: functions with signatures, classes, methods."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from indexes.readers.python.scope import NEVER, Function, Scope, read_scope
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LONGEST_HEAD = 80
-"""Lines that the head of a function may have."""
+"""Most lines of a function's head."""
 _DEFINED = (*_FUNCTION, ast.ClassDef)
 
 
 def api_changes(before: Index, after: Index) -> Iterator[Change]:
-    """The public names of torch's public modules that came, went, or are called in another way.
-    Files with the same bytes are not parsed."""
+    """Added, removed and changed names of torch's public modules. Equal files are not parsed."""
     was, now = _modules(before), _modules(after)
     for path in sorted({*was, *now}):
         old, new = _bytes(before, path, was), _bytes(after, path, now)
@@ -40,7 +39,6 @@ def _of_module(old: dict[str, Side], new: dict[str, Side]) -> Iterator[Change]:
 
 
 def _modules(index: Index) -> set[str]:
-    """The files of public modules."""
     rows = index.facts.store.query("SELECT path FROM files WHERE path LIKE 'torch/%.py'")
     return {path for (path,) in rows if _is_public(path)}
 
@@ -56,7 +54,7 @@ def _bytes(index: Index, path: str, known: set[str]) -> bytes:
 
 
 def _names(data: bytes, path: str) -> dict[str, Side]:
-    """The public names of a file, each with how it is called."""
+    """The public names of a file with their signatures."""
     if not data:
         return {}
     scope = read_scope(Text(data), path)
@@ -73,7 +71,7 @@ class _Module:
         self._lines = data.decode("utf-8", "replace").splitlines()
 
     def names(self) -> Iterator[tuple[str, Side]]:
-        """The functions and classes that it defines, with the methods of these."""
+        """Its functions and classes, with methods."""
         listed = self._scope.public()
         for name, bound in self._scope.names.items():
             wanted = name in listed if listed is not None else not name.startswith("_")
@@ -95,8 +93,8 @@ class _Module:
         return Side(f"class {node.name}({bases})", where)
 
     def _signature(self, name: str, line: int) -> str:
-        """``def add(input, other, *, out=None)``: without layout and types. Read anew from the
-        line of its ``def``, since the scope was read without arguments."""
+        """``def add(input, other, *, out=None)``: without layout and types. Read from the ``def``
+        line, since the scope lacks arguments."""
         head = ""
         for text in self._lines[line - 1 : line - 1 + _LONGEST_HEAD]:
             head += f"{text.strip()}\n"
@@ -106,7 +104,7 @@ class _Module:
 
 
 def _parsed(text: str) -> ast.arguments | None:
-    """The arguments of a function without their types; None where the text ends too early."""
+    """The arguments of a function without types; None if the text is truncated."""
     try:
         node = parse(text).body[0]
     except SyntaxError:

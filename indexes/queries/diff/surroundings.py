@@ -1,5 +1,5 @@
-"""What differs around operators: decompositions, meta functions, refs, lowerings, batch rules,
-OpInfos, docstrings and pages of the docs."""
+"""Differences around operators: decompositions, meta functions, refs, lowerings, batch rules,
+OpInfos, docstrings and pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: dict[Facet, tuple[str, ...]] = {
     "opinfo": ("opinfo",),
     "docs": ("docs", "page"),
 }
-"""The rows of Python files that each is read from."""
+"""The kinds of Python rows for each facet."""
 SURROUNDINGS: tuple[Facet, ...] = (*_KINDS, "batch_rule")
 _UNSEEN: dict[Facet, str] = {
     "batch_rule": f"batch rules are not compared: {UNSEEN}",
@@ -35,14 +35,14 @@ _UNSEEN: dict[Facet, str] = {
 }
 _DOCUMENTED = {"page": "page", "docs": "docstring"}
 _OF_ITS_NAME = "OpInfo "
-"""How the subject of what is found by its name alone begins."""
+"""The prefix of subjects found by name only."""
 _FALLBACK = "a fallback to ATen"
 _EDITED = "the same function in the same file, with another text"
 _MOVED = "the same name, in another file"
 
 
 class Entry(NamedTuple):
-    """One registration: what it is for, and what stands there."""
+    """A registration: its target and source."""
 
     target: str
     """``aten::add.Tensor``, ``aten::add`` for all overloads, ``torch.add``."""
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is found by in the other version."""
+        """What identifies it in the other version."""
         return self.subject, "" if self.subject.startswith(_OF_ITS_NAME) else self.target
 
 
@@ -61,12 +61,12 @@ _Entries = dict[tuple[str, str], dict[str, Entry]]
 
 
 def surroundings_changes(before: Index, after: Index, facet: Facet) -> Iterator[Change]:
-    """What came, went, changed, moved or was edited of one facet."""
+    """Additions, removals, changes, moves and edits in one facet."""
     yield from _Comparison(before, after, facet).changes()
 
 
 def lacks(facet: Facet, before: Index, after: Index) -> str:
-    """Why a facet can't be compared; empty when it can."""
+    """Why a facet cannot be compared; empty if it can."""
     for index in (before, after):
         if index.source.kind == "wheel" and facet in _UNSEEN:
             return _UNSEEN[facet]
@@ -85,7 +85,7 @@ class _Comparison:
         self._texts = (_texts(before), _texts(after))
 
     def changes(self) -> Iterator[Change]:
-        """All differences, in the order of the version before, then of the one after."""
+        """All differences, in the old version's order, then in the new one's."""
         old_side, new_side = self._sides
         for key in dict.fromkeys((*old_side, *new_side)):
             old, new = old_side.get(key, {}), new_side.get(key, {})
@@ -110,8 +110,8 @@ class _Comparison:
                 yield replace(edited, what="edited", rules=(_EDITED,))
 
     def _of_one(self, key: tuple[str, str], here: dict[str, Entry], side: int) -> Iterator[Change]:
-        """What stands in one version alone; ``side`` is that of the other, which may spell it
-        otherwise: all overloads at once, or one by one."""
+        """Entries in one version only; ``side``: the other, which may spell them for all overloads
+        at once, or one by one."""
         if whole := self._sides[side].get((key[0], key[1].partition(".")[0]), {}):
             if not whole.keys() & here.keys():
                 one, other = next(iter(here.values())), next(iter(whole.values()))
@@ -123,12 +123,12 @@ class _Comparison:
             yield change if left is None else replace(change, ops=left)
 
     def _is_spelled(self, one: Entry, side: int) -> bool:
-        """Whether a version registers for single overloads what the other does for all."""
+        """Whether a version registers single overloads for the other's registration of all."""
         return (one.subject, one.target, one.text) in self._singly[side]
 
     def _not_spelled(self, key: tuple[str, str], side: int) -> tuple[str, ...] | None:
-        """Of a target that is for all overloads, those that the other version does not have one
-        by one; None where it has none of them so."""
+        """The overloads of a target for all that the other version does not have one by one; None
+        if it has none so."""
         subject, target = key
         if not target.startswith("aten::") or "." in target:
             return None
@@ -156,7 +156,7 @@ class _Comparison:
         return side_change(self._facet, ops, entry.subject, before, after)
 
     def _operators(self, target: str, index: Index) -> tuple[str, ...]:
-        """The overloads that a target means; what is not aten's stays as it is written."""
+        """The overloads of a target; outside aten as written."""
         name = target.removeprefix("aten::")
         if not target.startswith("aten::"):
             return (target,) if "::" in target else _bound_to(target, index)
@@ -178,7 +178,7 @@ def _grouped(entries: Iterable[Entry]) -> _Entries:
 
 
 def _singly(entries: _Entries) -> frozenset[tuple[str, str, str]]:
-    """The targets of which single overloads are registered, with what is."""
+    """The targets with registered single overloads, and those."""
     return frozenset(
         (subject, target.partition(".")[0], text)
         for (subject, target), found in entries.items()
@@ -188,7 +188,7 @@ def _singly(entries: _Entries) -> frozenset[tuple[str, str, str]]:
 
 
 def _kinds(facet: Facet, *indexes: Index) -> tuple[str, ...]:
-    """The kinds of rows that both versions hold."""
+    """The kinds of rows in both versions."""
     kinds = _KINDS.get(facet, ())
     wheel = any(one.source.kind == "wheel" for one in indexes)
     return tuple(one for one in kinds if not (wheel and one == "page"))
@@ -219,7 +219,7 @@ def _entry(found: Found) -> Entry:
 
 
 def _batch_rules(index: Index) -> Iterator[Entry]:
-    """What is registered for the keys of vmap, of whichever generation."""
+    """The registrations for vmap's keys, of any generation."""
     rows = index.facts.store.query(
         "SELECT k.op,k.key,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
         " WHERE k.key LIKE '%Batched%' ORDER BY f.path,k.line"
@@ -230,8 +230,8 @@ def _batch_rules(index: Index) -> Iterator[Entry]:
 
 
 def _bound_to(name: str, index: Index) -> tuple[str, ...]:
-    """The overloads that a public name is called after: ``torch.linalg.svd`` is ``linalg_svd``,
-    ``torch.Tensor.abs`` is ``abs``. None of a name that is no operator's."""
+    """The overloads that a public name is named after: ``linalg_svd`` for ``torch.linalg.svd``,
+    ``abs`` for ``torch.Tensor.abs``; may be empty."""
     module, _, last = name.rpartition(".")
     for one in (f"{module.rpartition('.')[2]}_{last}", last):
         if found := index.facts.overloads(one):
@@ -240,7 +240,7 @@ def _bound_to(name: str, index: Index) -> tuple[str, ...]:
 
 
 def _texts(index: Index) -> Callable[[Location], str]:
-    """Lines of Python without layout, comments and types of arguments."""
+    """Lines of Python without layout, comments and types."""
 
     @cache
     def lines(path: str) -> Sequence[str]:
@@ -258,7 +258,7 @@ def _texts(index: Index) -> Callable[[Location], str]:
 
 
 class _Unannotated(ast.NodeTransformer):
-    """Takes the types of arguments and results away: a body that is typed anew does the same."""
+    """Removes types, since a body with new types does the same."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # ast's own name
         node.returns = None

@@ -1,1 +1,1 @@
-"""What words of the tree mean, by what the tree itself says: fields of its YAML, its macros."""
+"""Explanations of the tree's own terms: fields of its YAML, its macros."""

@@ -1,6 +1,6 @@
-"""What the fields of native_functions.yaml and derivatives.yaml mean, in the words of the tree: the
-README of ATen/native, the comment at the top of derivatives.yaml, the comments of torchgen's
-model, and the descriptions of tags."""
+"""Explains fields of native_functions.yaml and derivatives.yaml by the tree's own documents: the
+README of ATen/native, the comment in derivatives.yaml, comments of torchgen's model, descriptions
+of tags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ITEM = regex(r"(\s*)-\s")
 _QUOTED = regex(r"['\"`](\w+)['\"`:\[(]")
 _IN_DOUBLE = regex(r"\"(\w+)\"|(?<=\W)(\w+)\(\"")
 _MOST = 3
-"""Passages of one document."""
+"""Most passages of one document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Explanation:
     field: str
     passages: tuple[Passage, ...]
     absent: tuple[str, ...]
-    """Documents that would be asked and that this source does not have."""
+    """Relevant documents that this source lacks."""
 
 
 class Fields:
@@ -57,10 +57,10 @@ class Fields:
         self._tags = source.locate("tags.yaml") or ""
 
     def explain(self, field: str) -> Explanation:
-        """What the documents say of a field, a tag, or a name that formulas can use.
+        """The documents' passages on a field, a tag, or a name in formulas.
 
         Raises:
-            NotFound: When none of them does, with near names.
+            NotFound: There are none; with similar names.
         """
         found = self._all(field)
         if not found:
@@ -68,10 +68,10 @@ class Fields:
         return Explanation(field, tuple(found), tuple(self._absent()))
 
     def at(self, path: str, line: int) -> Explanation:
-        """What the field on a line of one of the YAML files means; of a formula, what its key is.
+        """The meaning of the field on a line of a YAML file; for a formula, of its key.
 
         Raises:
-            NotFound: When no field stands there.
+            NotFound: The line has no field.
         """
         if path not in (self._derivatives, self._source.locate("native_functions.yaml")):
             raise NotFound("put the cursor on a line of native_functions.yaml or derivatives.yaml")
@@ -90,7 +90,7 @@ class Fields:
         return Explanation(found, tuple(dict.fromkeys(passages)), tuple(self._absent()))
 
     def _of_word(self, word: str, path: str) -> list[Passage]:
-        """Of a word in a value: of a formula what it stands for, else the tag."""
+        """The meaning of a word in a value: in a formula the name's, else the tag's."""
         if path == self._derivatives:
             return self._in_header(word) if word in self._in_formulas else []
         return [*self._in_tags(word)]
@@ -105,7 +105,6 @@ class Fields:
         return [*found, *self._in_header(field), *self._in_tags(field)]
 
     def names(self) -> list[str]:
-        """Everything that is explained by its name."""
         sections = (name for _, _, names in self._sections for name in names)
         quoted = (name for _, text in self._items for name in _QUOTED.findall(text))
         return sorted({*sections, *self._comments, *quoted, *(name for name, *_ in self._tag_rows)})
@@ -123,7 +122,7 @@ class Fields:
 
     @cached_property
     def _sections(self) -> list[tuple[int, list[str], list[str]]]:
-        """Line, lines and the names in the heading of each section."""
+        """Line, lines and names in the heading of each section."""
         lines = self._text(README).split("\n")
         heads = list(_headings(lines))
         return [
@@ -140,7 +139,7 @@ class Fields:
 
     @cached_property
     def _comments(self) -> dict[str, list[Passage]]:
-        """What stands above the fields of NativeFunction, and where its YAML is read."""
+        """The comments above NativeFunction's fields, and where its YAML is read."""
         text = self._text(self._model)
         lines = text.split("\n")
         found: dict[str, list[Passage]] = {}
@@ -162,7 +161,7 @@ class Fields:
 
     @cached_property
     def _items(self) -> list[tuple[int, str]]:
-        """The paragraphs and the items of lists in the comment at the top, with their lines."""
+        """The paragraphs and list items of the comment at the top, with lines."""
         text = self._text(self._derivatives)
         lines = [one[1:] for one in takewhile(lambda one: one.startswith("#"), text.split("\n"))]
         starts = [at for at, one in enumerate(lines) if _starts(lines, at, one)]
@@ -173,14 +172,14 @@ class Fields:
 
     @cached_property
     def _in_formulas(self) -> set[str]:
-        """The names that items begin with, and those in double quotes: what a value can be."""
+        """The names that items begin with, and quoted ones: possible values."""
         leads = (text.split("\n")[0] for _, text in self._items)
         found = {name for one in leads for name in _QUOTED.findall(one)}
         pairs = (pair for _, text in self._items for pair in _IN_DOUBLE.findall(text))
         return found | {name for pair in pairs for name in pair if name}
 
     def _in_header(self, field: str) -> list[Passage]:
-        """Those that name it first where there are some, else those that name it."""
+        """The items that begin with a field if any, else those that name it."""
         named = re.compile(rf"['\"`]{re.escape(field)}['\"`:\[(]|\b{re.escape(field)}\(\"")
         found = [one for one in self._items if named.search(one[1])]
         first = [one for one in found if named.search(one[1].split("\n")[0][:_LEAD])]
@@ -190,7 +189,8 @@ class Fields:
         ]
 
     def _formulas(self) -> Iterator[Passage]:
-        """The first item of the list of keys that names no key: those of formulas are arguments."""
+        """The first item in the list of keys that names no key: formulas, whose keys are
+        arguments."""
         keys = [at for at, (_, text) in enumerate(self._items) if _QUOTED.search(text[:_LEAD])]
         for at, text in self._items[keys[0] :] if keys else []:
             if _ITEM.match(text) and not _QUOTED.search(text.split("\n")[0]):
@@ -216,7 +216,7 @@ class Fields:
 
 
 _LEAD = 80
-"""Characters in which an item says what it is of."""
+"""Characters in which an item says what it is about."""
 
 
 def _passage(path: str, line: int, lines: Iterable[str]) -> Passage:
@@ -225,7 +225,7 @@ def _passage(path: str, line: int, lines: Iterable[str]) -> Passage:
 
 
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Line from 0, level and words of each heading of Markdown: none in a block of code."""
+    """Line from 0, level and words of each Markdown heading outside code blocks."""
     code = False
     for at, line in enumerate(lines):
         code ^= line.startswith("```")
@@ -234,13 +234,12 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _section_end(heads: list[tuple[int, int, str]], number: int, end: int) -> int:
-    """Where the section of a heading ends: at the next of its level or above."""
     level = heads[number][1]
     return next((at for at, other, _ in heads[number + 1 :] if other <= level), end)
 
 
 def _starts(lines: list[str], at: int, line: str) -> bool:
-    """Whether an item or a paragraph that is not part of one begins at a line."""
+    """Whether an item, or a paragraph outside items, begins at a line."""
     if _ITEM.match(line):
         return True
     outside = len(line) - len(line.lstrip()) <= 1
@@ -248,7 +247,7 @@ def _starts(lines: list[str], at: int, line: str) -> bool:
 
 
 def _class_body(text: str, name: str) -> Iterator[ast.stmt]:
-    """The statements of a class and of its functions."""
+    """The statements of a class and its methods."""
     try:
         module = parse(text)
     except SyntaxError:
@@ -261,7 +260,7 @@ def _class_body(text: str, name: str) -> Iterator[ast.stmt]:
 
 
 def _popped(node: ast.stmt) -> str:
-    """The key that a statement takes from an entry: ``e.pop("tags", [])``."""
+    """The key that a statement pops from an entry: ``e.pop("tags", [])``."""
     value = node.value if isinstance(node, ast.Assign) else None
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return ""
@@ -270,14 +269,14 @@ def _popped(node: ast.stmt) -> str:
 
 
 def _comment_start(lines: list[str], line: int) -> int:
-    """The first line of the comment right above a line; the line itself where there is none."""
+    """The first line of the comment directly above a line; the line itself if none."""
     while line > 1 and lines[line - 2].lstrip().startswith("#"):
         line -= 1
     return line
 
 
 def _key_at(lines: list[str], line: int) -> str:
-    """The field of an entry that a line belongs to: its own, or that of the value it is in."""
+    """The field of an entry on a line, or whose value includes it."""
     for at in range(min(line, len(lines)) - 1, -1, -1):
         text = lines[at]
         depth = len(text) - len(text.lstrip(" -"))

@@ -1,5 +1,4 @@
-"""What a macro means: the comment above its definition, or the one in its file that names it, and
-what it becomes."""
+"""Explains a macro: the comment above its definition or naming it, and its expansion."""
 
 from __future__ import annotations
 
@@ -17,9 +16,9 @@ from indexes.source.source import Source
 _NAME = regex(r"\b[A-Z][A-Z0-9_]{3,}\b")
 _COMMENT = regex(r"(?:^[ \t]*//[^\n]*\n)+|^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n", MULTILINE)
 _MOST = 3
-"""Definitions, each for another build."""
+"""Most definitions, each for another build."""
 _LINES = 12
-"""Of what a macro becomes."""
+"""Most lines of the expansion."""
 
 
 class Defined(Protocol):
@@ -30,10 +29,10 @@ class Defined(Protocol):
 
 
 def explain(index: Defined, source: Source, name: str) -> Explanation:
-    """What the tree says of a macro.
+    """The tree's explanation of a macro.
 
     Raises:
-        NotFound: No macro of that name is defined in it.
+        NotFound: No such macro is defined.
     """
     places = [one.location for one in index.definitions(name) if one.kind == "macro"]
     passages = [one for place in places[:_MOST] for one in _passages(source, name, place)]
@@ -43,7 +42,7 @@ def explain(index: Defined, source: Source, name: str) -> Explanation:
 
 
 def on_line(index: Defined, source: Source, path: str, line: int) -> Explanation:
-    """The same of the first macro on a line of C++. Raises NotFound where none stands there."""
+    """The same for the first macro on a line of C++. Raises NotFound if there is none."""
     text = next(islice(source.text(path).split("\n"), line - 1, line), "")
     for name in _NAME.findall(text):
         try:
@@ -54,7 +53,6 @@ def on_line(index: Defined, source: Source, path: str, line: int) -> Explanation
 
 
 def _passages(source: Source, name: str, place: Location) -> Iterator[Passage]:
-    """The comment, then the definition."""
     text = source.text(place.path)
     if comment := _comment(text, name, place):
         yield comment
@@ -64,8 +62,8 @@ def _passages(source: Source, name: str, place: Location) -> Iterator[Passage]:
 
 
 def _comment(text: str, name: str, place: Location) -> Passage | None:
-    """The comment right above a definition, else the nearest before it that names the macro, else
-    the first that does."""
+    """The comment directly above a definition, else the nearest one before that names the macro,
+    else the first that does."""
     naming: list[Passage] = []
     for found in _COMMENT.finditer(text):
         first = text.count("\n", 0, found.start()) + 1

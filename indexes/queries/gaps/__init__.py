@@ -1,6 +1,6 @@
-"""Real openings for a contribution in one tree: what is missing, why that is a gap by
-PyTorch's own rules, and on which lines that shows.
+"""Real opportunities to contribute in one tree: what is missing, why that is a gap by PyTorch's own
+rules, and the lines that show it.
 
-A finder (``batching``, ``docs`` ...) looks for one kind, ``kinds`` lists them, ``find`` asks
-them all. Whatever a rule cannot tell for sure is left out: a list of true gaps is worth more
-than a long one."""
+A finder (``batching``, ``docs`` ...) searches one kind, ``kinds`` lists them, ``find`` runs them
+all. Uncertain cases are left out: a list of true gaps is better than a long one.
+"""

@@ -1,5 +1,4 @@
-"""Derivatives that derivatives.yaml does not have: forward mode, and formulas said to be
-not implemented."""
+"""Derivatives missing in derivatives.yaml: forward mode, and formulas with not_implemented."""
 
 from __future__ import annotations
 
@@ -14,19 +13,18 @@ from indexes.queries.gaps.tree import Tree
 
 _NOT_IMPLEMENTED = regex(r"^[\"']?\s*not_implemented\(\s*\"([^\"]*)\"")
 _TESTS = tuple(f"functorch/test/test_{name}.py" for name in ("ops", "vmap", "eager_transforms"))
-"""Those of functorch while it had a folder of its own."""
+"""functorch's tests while it had a folder of its own."""
 _FORWARD = regex(r"NYI:?\s*forward[- ]AD\s*(?:for|with|of)?\s*(?:aten::)?(\w+)", re.IGNORECASE)
 
 
 def lacks(tree: Tree) -> str:
-    """Both kinds are read from derivatives.yaml."""
     return (
         "" if tree.source.locate("derivatives.yaml") else "derivatives.yaml is not in this source"
     )
 
 
 def find_forward(tree: Tree) -> Iterator[Gap]:
-    """Entries that differentiate in reverse mode and say nothing for forward mode."""
+    """Entries with reverse-mode but no forward-mode formulas."""
     stated = _stated(tree)
     seen: set[str] = set()
     for entry in tree.index.derivative_rows():
@@ -44,20 +42,21 @@ def find_forward(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_differentiated(formulas: FormulaSet) -> bool:
-    """Whether its formulas compute gradients, and none is said to be not implemented."""
+    """Whether its formulas compute gradients and none is not_implemented."""
     gradients = [f for f in formulas.formulas if f.kind == "gradient"]
     return bool(gradients) and not any(_NOT_IMPLEMENTED.match(f.text) for f in gradients)
 
 
 def _is_wanted(tree: Tree, op: str) -> bool:
-    """Public operators for ordinary tensors that OpInfo tests, and so forward mode too."""
+    """Whether it is public, for ordinary tensors, and tested by OpInfo, hence in forward mode
+    too."""
     if op not in tree.public_set or not tree.opinfos(op) or tree.is_composite(op):
         return False
     return tree.is_dense(op) or "CompositeExplicitAutograd" in tree.keys(op)
 
 
 def _stated(tree: Tree) -> dict[str, list[Statement]]:
-    """What functorch's tests note as "NYI: forward AD for ..." by the operator's name."""
+    """functorch's test notes "NYI: forward AD for ...", by operator name."""
     found: dict[str, list[Statement]] = {}
     for path in (*tree.paths("test/functorch/test_%.py"), *_TESTS):
         for one in expected_failures(tree.text(path), path):

@@ -1,4 +1,4 @@
-"""Operators that vmap runs in a loop, since they have no batching rule."""
+"""Operators without a batching rule, which vmap runs in a loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from indexes.queries.gaps.statements import Statement, about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
 _FOLDER = "%functorch/%.cpp"
-"""ATen's, and that of functorch while it had a folder of its own."""
+"""ATen's, and functorch's while it had a folder of its own."""
 _FALLBACK = "aten/src/ATen/functorch/BatchedFallback.cpp"
 _WARNING = "we have not yet implemented"
 _TESTS = ("test/functorch/test_vmap.py", "functorch/test/test_vmap.py")
@@ -22,12 +22,12 @@ _PYTHON = (
     "functorch/_src/vmap.py",
     "functorch/_src/eager_transforms.py",
 )
-"""Where Python registers decompositions as batch rules, of one version or another."""
+"""Where Python registers decompositions as batch rules."""
 _NAMED = regex(r"\baten\.(\w+)")
 KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 """The dispatch keys of batching rules."""
 _EARLIER = ("Batched",)
-"""That of versions before functorch."""
+"""The key of versions before functorch."""
 
 
 def batching_keys(tree: Tree) -> tuple[str, ...]:
@@ -36,14 +36,13 @@ def batching_keys(tree: Tree) -> tuple[str, ...]:
 
 
 def lacks(tree: Tree) -> str:
-    """Most batch rules are registered in C++."""
     if not tree.paths(_FOLDER):
         return "aten/src/ATen/functorch is not in this source"
     return tree.lacks_keys()
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """One gap for each operator, with all of its overloads that have no rule."""
+    """One gap per operator, with all overloads without a rule."""
     named = ruled_names(tree)
     statements = _statements(tree)
     fallback = tree.place_of(_WARNING, _FALLBACK)
@@ -70,19 +69,19 @@ def _may_have_a_rule(tree: Tree, op: str) -> bool:
 
 
 def _has_rule(tree: Tree, op: str, ruled: frozenset[str]) -> bool:
-    """Whether one is registered; an operator that a macro names may have one too. What alias keys
-    serve is composite, which is not asked for here."""
+    """Whether a rule is registered, or may be by a macro. Operators served by alias keys are
+    composite and left out."""
     return tree.natives[op].name in ruled or op in ruled
 
 
 def ruled_names(tree: Tree) -> frozenset[str]:
-    """The operators that macros or Python register a batching rule for, by name."""
+    """The operators with a batching rule by macros or Python."""
     return named_by_macros(tree) | named_in_python(tree)
 
 
 def named_by_macros(tree: Tree) -> frozenset[str]:
-    """First arguments of the macros used in files with batch rules: one may register a rule in
-    a TORCH_LIBRARY_IMPL block of its own."""
+    """First arguments of macros in files with batch rules, which may register in a
+    TORCH_LIBRARY_IMPL block of their own."""
     rows = tree.store.query(
         "SELECT DISTINCT u.arguments FROM uses u JOIN files f ON f.id=u.file WHERE f.path LIKE ?",
         (_FOLDER,),
@@ -92,7 +91,6 @@ def named_by_macros(tree: Tree) -> frozenset[str]:
 
 
 def named_in_python(tree: Tree) -> frozenset[str]:
-    """Operators named where Python registers for FuncTorchBatched as vmap first runs."""
     texts = [tree.text(path) for path in _PYTHON]
     return frozenset(name for t in texts if "FuncTorchBatched" in t for name in _NAMED.findall(t))
 

@@ -1,5 +1,5 @@
-"""Checks of C++ that are not the tree's way: errors thrown as ``std::runtime_error``, macros that
-the tree calls deprecated, internal asserts about arguments that users give."""
+"""Checks in C++ that do not follow the tree's conventions: errors thrown as ``std::runtime_error``,
+deprecated macros, internal asserts about user arguments."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _OTHERS = regex(r"third_party/|(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\
 
 
 def _is_product(place: Location) -> bool:
-    """Whether PyTorch's own people write a file, and it is no test."""
+    """Whether a file is PyTorch's own and no test."""
     return not _OTHERS.search(place.path)
 
 
 def _by_function(
     tree: Tree, found: Iterable[tuple[Location, str]]
 ) -> Iterator[tuple[Definition | None, list[tuple[Location, str]]]]:
-    """(place, word) of each function; those of no function one by one."""
+    """(place, word) grouped by function; ungrouped outside functions."""
     placed = [(tree.definition_at(place), (place, word)) for place, word in found]
     for at, group in groupby(enumerate(placed), key=lambda pair: pair[1][0] or pair[0]):
         rows = [one for _, (_, one) in group]
@@ -46,7 +46,6 @@ def _gap(
     rule: str,
     more: Iterable[Location],
 ) -> Gap:
-    """The gap of a function, or of a file where none is known; ``what`` is said of its name."""
     path = places[0].path
     name = function.name if function else path.rpartition("/")[2]
     count = f" in {len(places)} places" if len(places) > 1 else ""
@@ -57,13 +56,12 @@ def _gap(
 
 
 def lacks(tree: Tree) -> str:
-    """The sources of PyTorch's C++ are in a checkout only."""
     return tree.lacks_kernels() or tree.lacks(tree.source.path_of(_EXCEPTION))
 
 
 def find_throws(tree: Tree) -> Iterator[Gap]:
-    """One gap for each function that throws so, in folders whose files use TORCH_CHECK: one
-    that does without must do without c10, as what is linked into compiled models does."""
+    """One gap per function with such a throw, in folders that use TORCH_CHECK: others may not
+    depend on c10."""
     macro = tree.place_of(f"#define {_CHECK}(", tree.source.path_of(_EXCEPTION))
     checking = {
         place.path
@@ -80,8 +78,8 @@ def find_throws(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_expression(tree: Tree, place: Location) -> bool:
-    """Whether it is thrown amid an expression, ``ok ? value : throw ...``, where no TORCH_CHECK can
-    stand."""
+    """Whether it throws inside an expression, where no TORCH_CHECK can be: ``ok ? value : throw
+    ...``."""
     above = [line.rstrip(_CONTINUED) for line in tree.lines(place.path, 1, place.line - 1)[-1:]]
     before = "\n".join([*above, tree.line(place).partition("throw ")[0]]).rstrip()
     return before.endswith(("(", ",", "?")) or (before.endswith(":") and "?" in before)
@@ -103,12 +101,11 @@ def _throw_gap(
 
 _BARE = regex(r"\b([A-Z_]{4,})\b(?!\()")
 _Known = Mapping[str, tuple[Location, str]]
-"""Where each deprecated macro is defined, and what its comment says to use; empty where it does
-not."""
+"""The definition of each deprecated macro, with the replacement in its comment."""
 
 
 def find_macros(tree: Tree) -> Iterator[Gap]:
-    """One gap for each function that uses a deprecated macro."""
+    """One gap per function with a deprecated macro."""
     remarks = tree.remarks("deprecated macro")
     headers = (one for one in remarks if _is_product(one[0]) and one[0].path.endswith(".h"))
     known = {name: (place, instead) for place, name, instead in headers}
@@ -124,7 +121,7 @@ def find_macros(tree: Tree) -> Iterator[Gap]:
 
 
 def _uses(tree: Tree, path: str, word: re.Pattern[str]) -> Iterator[tuple[Location, str]]:
-    """The macros that a file uses, without their own ``#define``, ``#undef`` and ``#ifdef``."""
+    """The macro uses in a file, without ``#define``, ``#undef`` and ``#ifdef``."""
     text = tree.text(path)
     for line, found in uses(text, word):
         start = text.rfind("\n", 0, found.start()) + 1
@@ -145,7 +142,6 @@ def _macro_gap(
 
 
 def _with_calls(words: str) -> str:
-    """Each macro of a comment as a call."""
     return _BARE.sub(r"\1(...)", words)
 
 
@@ -154,9 +150,9 @@ _ASKED = regex(
     r"|is_contiguous|is_floating_point|is_complex|requires_grad|empty|length)\("
     r"|\b(?<![.>:])(\w+)\s*(?:[<>]=?|[!=]=)\s*-?\d"
 )
-"""What is asked of a parameter: a property that arguments differ in, or its value."""
+"""Properties of a parameter that arguments may violate, or its value."""
 _WRITTEN = regex(r"(?<!const )(?<![:\w])(?:at::)?Tensor\s*&\s*\w+")
-"""A parameter that the function writes to: what is asked of it may be of its own making."""
+"""A parameter that the function writes to, which may violate nothing."""
 _CHECKS = regex(r"\b(?:TORCH_CHECK\w*|check\w*|AT_ERROR|TORCH_INTERNAL_ASSERT)\s*\(([^;]*);")
 _REPORT = "INTERNAL ASSERT FAILED"
 Assert = tuple[Location, str]
@@ -164,8 +160,8 @@ Assert = tuple[Location, str]
 
 
 def find_asserts(tree: Tree) -> Iterator[Gap]:
-    """Kernels of operators that people call, not of structured ones, which their meta function
-    has checked, with an assert about a parameter that nothing above it has checked."""
+    """Kernels of public operators with an assert about a parameter that nothing before has checked;
+    not structured ones, which are checked by their meta function."""
     text_of = tree.place_of(_REPORT, tree.source.locate(_EXCEPTION) or "")
     found: dict[Definition, list[Assert]] = {}
     for place, condition, _ in tree.kernel_remarks("assert"):

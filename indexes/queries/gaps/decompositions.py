@@ -1,4 +1,4 @@
-"""Operators that a tracer sees and that have no decomposition, no meta kernel or no lowering."""
+"""Operators visible to tracing without a decomposition, a meta kernel or a lowering."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PROXY = "test/test_proxy_tensor.py"
 
 
 def lacks_expected(tree: Tree) -> str:
-    """Which operators want a decomposition is what a test of PyTorch works out."""
+    """Which operators need a decomposition is computed by a test of PyTorch."""
     return tree.lacks(EXPECTED)
 
 
 def find_decompositions(tree: Tree) -> Iterator[Gap]:
-    """Public operators for ordinary tensors that the expect file of HasDecompTest lists, unless
-    they are core (those stay in traces) or Inductor's own list calls them impossible."""
+    """Public operators for ordinary tensors in HasDecompTest's expect file, unless they are core
+    (and stay in traces) or impossible by Inductor's list."""
     impossible = {op for op, _, section in _fallbacks(tree) if section and section not in _LEVELS}
     listed = {
         line.strip().removeprefix("aten::"): Location(EXPECTED, number)
@@ -58,13 +58,12 @@ def _wants(tree: Tree, op: str, impossible: set[str]) -> bool:
 
 
 def _is_lowered(tree: Tree, op: str) -> bool:
-    """Whether Inductor compiles it as it is, so that it needs none there."""
     rows = tree.registered(op, "lowering")
     return any("fallback" not in unpack(fact.detail).get("note", "") for _, fact in rows)
 
 
 def _is_decomposed(tree: Tree, op: str) -> bool:
-    """Whether torch._decomp's own table has it, that of any kind."""
+    """Whether torch._decomp's own table has it."""
     rows = tree.registered(op, "decomposition")
     return any("registry" not in unpack(fact.detail) for _, fact in rows)
 
@@ -81,12 +80,11 @@ def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> 
 
 
 def lacks_meta(tree: Tree) -> str:
-    """Meta kernels are registered in the YAML file and in Python."""
     return tree.lacks("torch/_meta_registrations.py") or tree.lacks_keys()
 
 
 def find_meta(tree: Tree) -> Iterator[Gap]:
-    """Public operators with CPU and CUDA kernels whose dispatch table has nothing for Meta."""
+    """Public operators with CPU and CUDA kernels but nothing for Meta."""
     notes = _noted(tree)
     public = [op for op in tree.public if tree.is_dense(op) and tree.returns_tensor(op)]
     wanted = [op for op in public if tree.opinfos(op)]
@@ -119,7 +117,7 @@ _NO_META = regex(r"aten[.:]+([\w.]+)\s*-\s*couldn't find symbolic meta")
 
 
 def _noted(tree: Tree) -> dict[str, list[Location]]:
-    """Operators that the tests of tracing expect to fail for want of a meta kernel."""
+    """Operators whose tracing tests are expected to fail without a meta kernel."""
     found: dict[str, list[Location]] = {}
     for one in expected_failures(tree.text(_PROXY), _PROXY):
         if match := _NO_META.search(one.comment):
@@ -146,12 +144,12 @@ _FALLBACK = regex(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
 
 
 def lacks_lowerings(tree: Tree) -> str:
-    """Lowerings stand in one file, from 2.1 on fallbacks under headings by difficulty."""
+    """Lowerings are in one file, with fallbacks under headings by difficulty from 2.1 on."""
     return tree.lacks(LOWERINGS)
 
 
 def _fallbacks(tree: Tree) -> list[tuple[str, int, str]]:
-    """(operator, line, heading) of every make_fallback; no heading where none is above it."""
+    """(operator, line, heading) of every make_fallback; the heading may be empty."""
     text = tree.text(LOWERINGS)
     headings = [(m.start(), m[1]) for m in _SECTION.finditer(text)]
     found = []
@@ -163,8 +161,8 @@ def _fallbacks(tree: Tree) -> list[tuple[str, int, str]]:
 
 
 def find_lowerings(tree: Tree) -> Iterator[Gap]:
-    """Operators that Inductor hands back to eager mode, those under a heading with how hard a
-    lowering would be; then operators that it has no lowering and no decomposition of."""
+    """Operators with Inductor fallbacks, those under headings with the difficulty; then operators
+    without lowering and decomposition."""
     text = tree.lines(LOWERINGS)
     seen: set[str] = set()
     for op, line, section in _fallbacks(tree):
@@ -181,7 +179,7 @@ def find_lowerings(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_functional(tree: Tree, op: str) -> bool:
-    """Whether it changes none of its arguments: Inductor sees no others."""
+    """Whether it changes no arguments, as Inductor requires."""
     return tree.schemas[op].kind is SchemaKind.FUNCTIONAL
 
 

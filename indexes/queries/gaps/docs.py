@@ -1,4 +1,4 @@
-"""Operators without docs, whose docs disagree with the schema, or that no page lists."""
+"""Operators without docs, with docs that contradict the schema, or that no page lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _PARSER = "torch/csrc/utils/python_arg_parser.cpp"
 
 
 def lacks(tree: Tree) -> str:
-    """Docstrings stand in Python files, which every source has."""
     return tree.lacks("torch/_torch_docs.py")
 
 
@@ -29,7 +28,7 @@ def _docstrings(tree: Tree, name: str) -> list[Found]:
 
 
 def _is_python(tree: Tree, name: str) -> bool:
-    """Whether Python defines a function or method of that name over the generated one."""
+    """Whether Python defines a function or method over the generated one."""
     kinds = ("functional", "method", "alias")
     return any(f.kind in kinds and f.symbol == name for _, f in tree.python.by_target(name))
 
@@ -38,8 +37,8 @@ def _is_python(tree: Tree, name: str) -> bool:
 
 
 def find_missing(tree: Tree) -> Iterator[Gap]:
-    """Public methods and functions that are tested or documented under another name and have
-    no docstring themselves."""
+    """Public methods and functions without a docstring that are tested, or documented under another
+    name."""
     for name, ops in tree.bound.items():
         plain = "._" not in name and name not in tree.ignored
         if not plain or _docstrings(tree, name) or _is_python(tree, name):
@@ -52,8 +51,8 @@ def find_missing(tree: Tree) -> Iterator[Gap]:
 
 
 def _documented_twin(tree: Tree, name: str) -> Found | None:
-    """The docstring of the method for a function, and of the function for a method; in-place
-    functions are documented as methods by custom."""
+    """The docstring of the method for a function, and vice versa; in-place functions are documented
+    as methods."""
     last = name.rpartition(".")[2]
     method = name.startswith("torch.Tensor.")
     if not method and last.endswith("_"):
@@ -91,7 +90,7 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The first line of a docstring, as it says one may call."""
+    """The signature in the first line of a docstring."""
 
     name: str
     parameters: tuple[str, ...]
@@ -105,8 +104,8 @@ _PARAMETER = regex(r"(\w+)\s*(?::[^=]*)?(?:=(.*))?", re.DOTALL)
 
 
 def signature(text: str) -> Signature | None:
-    """What a docstring in ``text`` begins with; None when it does not begin with a call, or
-    its parameters are not plain names."""
+    """The signature that a docstring begins with; None if it has none or its parameters are not
+    plain names."""
     head = _HEAD.search(text)
     if head is None or text[: head.start()].count('"""'):
         return None
@@ -123,8 +122,8 @@ def signature(text: str) -> Signature | None:
 
 
 def find_signatures(tree: Tree) -> Iterator[Gap]:
-    """Docstrings that begin with another name, with a parameter that no overload takes, or
-    with a default that none has."""
+    """Docstrings with another name, an unknown parameter, or an unknown default in their
+    signature."""
     aliases = _numpy_names(tree)
     deprecated = _deprecated(tree.text(tree.source.locate("deprecated.yaml") or ""))
     for name, ops in tree.bound.items():
@@ -143,7 +142,7 @@ def _text(tree: Tree, found: Found) -> str:
 
 
 def _numpy_names(tree: Tree) -> dict[str, set[str]]:
-    """The other names that the argument parser takes for NumPy's sake: dim is axis."""
+    """NumPy's names that the argument parser accepts: axis for dim."""
     text = tree.text(_PARSER)
     start = text.find("numpy_compatibility_arg_names")
     rows = re.findall(r"\{\"(\w+)\", \{([^{}]*)\}\}", text[start : start + 1000])
@@ -159,7 +158,7 @@ def _numpy_names(tree: Tree) -> dict[str, set[str]]:
 def _accepted(
     tree: Tree, name: str, ops: list[str], aliases: dict[str, set[str]]
 ) -> frozenset[str]:
-    """The names of the parameters of all overloads, as the Python binding has them."""
+    """The parameter names of all overloads in the Python binding."""
     found = {"out"}
     for op in ops:
         schema = tree.schemas[op]
@@ -175,7 +174,7 @@ def _accepted(
 
 
 def _deprecated(text: str) -> dict[str, frozenset[str]]:
-    """Parameters of signatures that deprecated.yaml still lets people call, by name."""
+    """Parameters in signatures of deprecated.yaml, by name."""
     found: dict[str, frozenset[str]] = {}
     for name, row in re.findall(r"name: (\w+)\(([^\n]*)\)", text):
         words = re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", row)
@@ -210,7 +209,7 @@ def _disagreements(
 
 
 def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
-    """The defaults of a parameter; none unless every overload has it with a default."""
+    """The defaults of a parameter; none unless every overload has one."""
     found = set()
     for op in tree.bound[name]:
         one = next((a for a in tree.schemas[op].arguments if a.name == parameter), None)
@@ -221,8 +220,7 @@ def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
 
 
 def _same(said: str, default: str) -> bool:
-    """Whether two literals are equal. What is no literal is not compared, and None in a schema
-    may mean any value, which the kernel chooses."""
+    """Whether two literals are equal, or not comparable; None in a schema may mean any value."""
     one, other = _literal(said), _literal(default)
     return one is None or other is None or other[0] == "none" or one == other
 
@@ -239,7 +237,7 @@ def _literal(text: str) -> tuple[str, float] | None:
 
 
 def _python_names(tree: Tree, name: str, op: str) -> list[str]:
-    """The parameters of an overload as Python has them: self is input, but for methods."""
+    """The Python parameter names of an overload: input for self, except in methods."""
     names = [a.name for a in tree.schemas[op].arguments]
     if name.startswith("torch.Tensor."):
         return [one for one in names if one != "self"]
@@ -251,7 +249,7 @@ def _shown(name: str, fact: PythonFact) -> str:
 
 
 def _fits(word: str, known: frozenset[str]) -> bool:
-    """``split_size_or_sections`` stands for the parameters of two overloads."""
+    """Whether a word combines two overloads' parameters: ``split_size_or_sections``."""
     return word in known or any(part in known for part in word.split("_or_")[:-1])
 
 
@@ -273,7 +271,6 @@ def _disagreement(
 
 
 def lacks_pages(tree: Tree) -> str:
-    """The pages of the documentation are in a checkout only."""
     return (
         ""
         if page_paths(tree)
@@ -282,14 +279,13 @@ def lacks_pages(tree: Tree) -> str:
 
 
 def page_paths(tree: Tree) -> list[str]:
-    """The pages at the top of the documentation."""
     names = tree.source.listed(PAGES)
     return [f"{PAGES}/{name}" for name in names if name.endswith((".rst", ".md"))]
 
 
 def find_unlisted(tree: Tree) -> Iterator[Gap]:
-    """Methods with a docstring that no page lists, while one lists their twin: the one of the
-    same name with or without the underscore of in-place."""
+    """Documented methods that no page lists, although one lists the variant with or without
+    underscore."""
     listed = _listed_methods(tree)
     for name, ops in tree.bound.items():
         twin = name[:-1] if name.endswith("_") else f"{name}_"
@@ -304,8 +300,8 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
 
 
 def _listed_methods(tree: Tree) -> dict[str, Location]:
-    """Where pages list each method, on the page with most of them: others are about something
-    else, as that of what can be quantized is."""
+    """Where pages list each method, on the page with most of them, since others have another
+    subject."""
     found: dict[str, list[Location]] = {}
     methods: Counter[str] = Counter()
     for path in page_paths(tree):

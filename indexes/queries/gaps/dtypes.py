@@ -1,4 +1,4 @@
-"""Operators whose CPU kernel lacks a reduced floating dtype that their CUDA kernel has."""
+"""Operators whose CPU kernel lacks a reduced floating dtype of their CUDA kernel."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _WORD = regex(r"torch\.(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Which reduced floating dtypes one argument of an OpInfo names."""
+    """The reduced floating dtypes in one argument of an OpInfo."""
 
     dtypes: frozenset[str]
     line: int
 
 
 def reduced(text: str, line: int) -> dict[str, Support]:
-    """What ``dtypes=`` and ``dtypesIfCUDA=`` of an OpInfo say; without those whose function is
-    none of the usual names (``floating_types_and``), or that are given twice."""
+    """``dtypes=`` and ``dtypesIfCUDA=`` of an OpInfo; without those of unusual functions or given
+    twice."""
     found: dict[str, Support] = {}
     twice = set()
     for match in _SUPPORT.finditer(re.sub(r"#[^\n]*", "", text)):
@@ -44,7 +44,6 @@ def reduced(text: str, line: int) -> dict[str, Support]:
 
 
 def lacks(tree: Tree) -> str:
-    """What OpInfos say stands in torch/testing, which the wheel has too."""
     return tree.lacks(DATABASE)
 
 
@@ -61,7 +60,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_plain(fact: PythonFact) -> bool:
-    """An entry for the operator itself: a variant may be for one of its overloads only."""
+    """Whether an entry is for the operator itself, not a variant."""
     return "variant" not in unpack(fact.detail) and not fact.symbol.startswith("_refs.")
 
 

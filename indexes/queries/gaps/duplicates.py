@@ -15,7 +15,7 @@ _DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Groups of functions whose bodies are the same but for comments and white space."""
+    """Groups of functions with equal bodies, comments and white space aside."""
     groups: dict[str, list[Location]] = {}
     for place, digest, _ in tree.kernel_remarks("body"):
         if not _VENDORED.search(place.path):
@@ -28,8 +28,8 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 def _comparable(functions: list[Definition]) -> Sequence[Definition]:
-    """Those that could be one: in different files or of different names (overloads differ in
-    their types), and compiled for the same machine as the first."""
+    """Those that could be merged: in different files or with different names, and compiled for the
+    same device as the first."""
     found: dict[tuple[str, str], Definition] = {}
     for one in functions:
         if _machine(one) == _machine(functions[0]):

@@ -1,4 +1,4 @@
-"""The one question: which gaps does this tree have?"""
+"""Finds the gaps of a tree."""
 
 from __future__ import annotations
 
@@ -31,12 +31,10 @@ from indexes.source.git_history import History
 def find_gaps(
     index: Index, wanted: GapFilter | None = None, owners: bool = True, tree: Tree | None = None
 ) -> GapList:
-    """The gaps that fit, most useful first: easy before hard, and of one kind those that
-    PyTorch's own files state before those that a rule finds, and what much code calls before
-    what little does. What nothing in the tree says that somebody wants comes last. Without
-    ``owners`` they have none, unless a filter asks for them: those of ten thousand files take a
-    second, so ask for those of a few with ``with_owners``. ``tree`` is what who asks has read of
-    the tree already."""
+    """The matching gaps, most useful first: easy before hard, then those stated by PyTorch's own
+    files before those found by rule, then by use; uncertain ones last. Without ``owners`` none are
+    added unless a filter needs them, since ten thousand files take a second: see ``with_owners``.
+    ``tree``: a cache."""
     wanted = wanted or GapFilter()
     tree = tree or Tree(index)
     add = _Owners(index).add if owners or wanted.owner or wanted.text else _as_it_is
@@ -60,7 +58,7 @@ def find_gaps(
 
 
 def _named(tree: Tree, unknown: Mapping[str, str], asked: str) -> list[tuple[str, str]]:
-    """Of keys that nothing is known of, those that some entry names, and the one that is asked."""
+    """The unknown keys in entries, and the one asked for."""
     named = {key for rows in tree.kernels.values() for key in rows} if unknown else ()
     return [(key, reason) for key, reason in unknown.items() if key == asked or key in named]
 
@@ -76,8 +74,7 @@ def _possible(gaps: Iterable[Gap]) -> int:
 def _key_counts(
     gaps: Iterable[Gap], untold: Iterable[tuple[str, str]], wanted: GapFilter
 ) -> Iterator[KeyCount]:
-    """Missing kernels by key, most first, then the keys of which nothing can be told, each with
-    the reason."""
+    """Missing kernels by key, most first, then unknown keys with reasons."""
     found: dict[str, list[Gap]] = {}
     for gap in gaps:
         for key in gap.keys if gap.kind == "kernel" else ():
@@ -90,7 +87,7 @@ def _key_counts(
 
 
 def with_owners(index: Index, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    """The gaps with those who are asked to review their files."""
+    """The gaps with the reviewers of their files."""
     return tuple(map(_Owners(index).add, gaps))
 
 
@@ -99,7 +96,7 @@ def _as_it_is(gap: Gap) -> Gap:
 
 
 def find_gap(index: Index, wanted: str, tree: Tree | None = None) -> Gap | None:
-    """The gap with an id, ``kernel/MPS/gcd``; None where this tree has no such gap."""
+    """The gap with an id, ``kernel/MPS/gcd``; None if this tree has no such gap."""
     tree = tree or Tree(index)
     kind = next((one for one in KINDS if wanted.startswith(f"{one.name}/")), None)
     if kind is None or _lacks(kind, tree):
@@ -122,7 +119,7 @@ def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
 
 
 def _lacks(kind: Kind, tree: Tree) -> str:
-    """Why this tree cannot tell, with the command that helps: a wheel is a part of a checkout."""
+    """Why this tree cannot tell, with the command that helps."""
     lacks = kind.lacks(tree)
     return f"{lacks}: torchnav clone" if lacks and tree.source.kind == "wheel" else lacks
 
@@ -145,7 +142,7 @@ def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
 
 _NAMES = tuple(kind.name for kind in KINDS)
 _USUAL = frozenset(kind.name for kind in KINDS if not kind.apart)
-"""The kinds of who names none."""
+"""The default kinds."""
 
 
 def _order(gap: Gap) -> tuple[object, ...]:
@@ -162,8 +159,8 @@ def _order(gap: Gap) -> tuple[object, ...]:
 
 
 class _Owners:
-    """Who is asked to review the file of a gap, and by which label maintainers find it. A merge
-    rule only says who may approve; each file is looked up once."""
+    """Reviewers of a gap's file, and the label for maintainers. A merge rule only says who may
+    approve. Cached by file."""
 
     def __init__(self, index: Index) -> None:
         reviewers = Reviewers(index.source)
@@ -182,8 +179,8 @@ def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
 
 
 def parse_filter(text: str) -> GapFilter:
-    """What a filter line means: ``easy kind:todo key:MPS module:linalg owner:name no-gpu words``.
-    Raises UsageError for a kind that there is not."""
+    """Parses a filter: ``easy kind:todo key:MPS module:linalg owner:name no-gpu words``. Raises
+    UsageError for an unknown kind."""
     kinds: list[str] = []
     words: list[str] = []
     has: list[str] = []
@@ -206,7 +203,7 @@ def parse_filter(text: str) -> GapFilter:
 
 
 def _known_kinds(value: str) -> list[str]:
-    """The kinds whose name begins so: one may still be typing."""
+    """The kinds with this prefix, which may be incomplete."""
     found = [kind.name for kind in KINDS if kind.name.startswith(value)]
     if not found:
         raise UsageError(f"no kind of gap is named {value}: {', '.join(k.name for k in KINDS)}")
@@ -214,7 +211,7 @@ def _known_kinds(value: str) -> list[str]:
 
 
 def fits(gap: Gap, wanted: GapFilter) -> bool:
-    """Whether a gap is among those that are wanted."""
+    """Whether a gap matches a filter."""
     return (
         _is_asked(gap.kind, wanted)
         and (not wanted.confidence or gap.confidence == wanted.confidence)
@@ -228,7 +225,7 @@ def fits(gap: Gap, wanted: GapFilter) -> bool:
 
 
 def _has_key(gap: Gap, key: str) -> bool:
-    """By a key of its own, or by the folder of the device that its file is for."""
+    """By its own key, or the device of its file's folder."""
     key = key.lower()
     return key in (one.lower() for one in gap.keys) or f"/{key}/" in gap.location.path.lower()
 
@@ -245,7 +242,7 @@ def _has_owner(gap: Gap, owner: str) -> bool:
 
 
 def shown(gap: Gap) -> str:
-    """What is shown of a gap, in lower case, as text filters see it."""
+    """What is shown of a gap in lower case, for text filters."""
     words = (
         gap.kind,
         gap.id,
@@ -263,8 +260,8 @@ def shown(gap: Gap) -> str:
 
 
 def with_ages(index: Index, gaps: Iterable[Gap], today: date) -> tuple[tuple[Gap, ...], str]:
-    """The gaps with the age of their lines, and what the history lacks: git is asked once for
-    each, so ask for few. No age is given for a line that the history may only have brought in."""
+    """The gaps with the age of their lines, and what the history lacks. git is called once for
+    each. No age is given for a line that a shallow history may only have added."""
     history = History(index.source)
     note = ""
     aged = []
@@ -282,8 +279,7 @@ _NEEDED = {BUILD: "a build", "cuda": "an NVIDIA GPU", "mac": "a Mac", "rocm": "a
 
 
 def grade(gap: Gap, kind: Kind, needs: Sequence[str]) -> Difficulty:
-    """That of the kind or of the gap itself; easy is only what is small, and what needs no device
-    that few people have."""
+    """The difficulty of the kind or the gap; easy only if small and without rare devices."""
     level = gap.difficulty if kind.graded else kind.difficulty
     is_large = bool(kind.few) and gap.size > kind.few
     is_apart = any(one != BUILD for one in needs)
@@ -291,7 +287,7 @@ def grade(gap: Gap, kind: Kind, needs: Sequence[str]) -> Difficulty:
 
 
 def effort(gap: Gap, kind: Kind, needs: Sequence[str]) -> str:
-    """The same in words: ``3 places, needs a build and a Mac``."""
+    """The effort in words: ``3 places, needs a build and a Mac``."""
     what, _, where = kind.unit.partition(" ")
     one = what.removesuffix("s") if gap.size == 1 else what
     amount = [f"{gap.size:,} {one} {where}".rstrip()] if gap.size and kind.unit else []

@@ -1,8 +1,8 @@
-"""Every kind of gap, in the order in which they are shown: easy ones first, and among them those
-that need the least of the tree to change.
+"""Every kind of gap in display order: easy ones first, then by how little of the tree they need.
 
-Each module looks for one kind or for some that are alike, and lists them as its ``KINDS``. A new
-kind is a module with ``KINDS`` and its name below."""
+A module finds one or several related kinds, listed as its ``KINDS``. A new kind is a module with
+``KINDS`` and its name below.
+"""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ _FINDERS = (
 
 KINDS: tuple[Kind, ...] = tuple(kind for finder in _FINDERS for kind in finder.KINDS)
 ALL = tuple(kind.name for kind in KINDS)
-"""Their names, those of kinds that are apart too."""
+"""Their names, including ``apart`` ones."""

@@ -1,4 +1,4 @@
-"""Checks of arguments that fail without a message of their own."""
+"""Checks of arguments that fail without a message."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from indexes.queries.gaps.tree import Tree
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _STANDARD = "c10/util/Exception.h"
-"""Where the text stands that a check without a message gives instead."""
+"""The source of the standard text for checks without one."""
 _ASKS = "Could this error message be improved"
 _FEW = 3
 Check = tuple[Location, str]
-"""Where a check stands, and its condition."""
+"""A check's place, and its condition."""
 
 
 def parameter_names(parameters: str) -> frozenset[str]:
-    """The names in a parameter list: the last word of each part, default left out."""
+    """The names in a parameter list, without defaults."""
     parts = re.split(r",(?![^<(]*[>)])", parameters)
     words = (_WORD.findall(part.partition("=")[0]) for part in parts)
     return frozenset(found[-1] for found in words if len(found) > 1)
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Kernels with checks of their own parameters that say nothing when they fail."""
+    """Kernels with checks of their own parameters without a message."""
     standard = tree.place_of(_ASKS, tree.source.locate(_STANDARD) or "")
     found: dict[Definition, list[Check]] = {}
     for place, condition, _ in tree.kernel_remarks("bare check"):
@@ -39,8 +39,8 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_asked(tree: Tree, function: Definition) -> bool:
-    """Whether people can meet its message: in kernels of operators that they call. Elsewhere a
-    check may be for what its callers have made sure of."""
+    """Whether users can see its message: in kernels of public operators. Elsewhere callers may
+    ensure it."""
     op = tree.operator_of(function)
     return op is not None and op[0] != "_" and "backward" not in op
 
@@ -49,7 +49,7 @@ _DEVICE = regex(r"!?\w+\.is_(?:cpu|cuda|hip|xpu|mps|metal|vulkan|mkldnn|meta)\(\
 
 
 def _names_parameter(condition: str, function: Definition) -> bool:
-    """Whether an argument may fail it: that of another device the dispatcher sends elsewhere."""
+    """Whether an argument may violate it; another device is dispatched elsewhere."""
     return not _DEVICE.fullmatch(condition) and bool(
         parameter_names(function.parameters) & set(_WORD.findall(condition))
     )

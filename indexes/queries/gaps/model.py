@@ -1,4 +1,4 @@
-"""The vocabulary of gaps: what is missing, why that is a gap, and where to begin."""
+"""The vocabulary of gaps: what is missing, why that is a gap, and where to start."""
 
 from __future__ import annotations
 
@@ -18,33 +18,32 @@ DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One opening for a contribution. Its first evidence is the line that makes it a gap."""
+    """An opportunity to contribute. Its first evidence is the line that makes it a gap."""
 
     location: Location
     what: str
-    """One line: what is missing."""
+    """What is missing, in one line."""
     rule: str
-    """One line: by which rule of PyTorch it is a gap."""
+    """The rule of PyTorch by which it is a gap, in one line."""
     evidence: tuple[Location, ...] = ()
     op: str | None = None
-    """The overload whose chain it belongs to."""
+    """The overload whose chain includes it."""
     name: str = ""
-    """The operator, or the function that it stands in; a path where there is neither. A finder
-    may leave it out for the operator's."""
+    """The operator or function; else a path. By default the operator's."""
     subject: str = ""
-    """What of its kind it is: ``MPS/gcd``, ``Tensor.matmul``, ``at::native::foo``. A finder may
-    leave it out where that is the name."""
+    """Distinguishes it within its kind: ``MPS/gcd``, ``Tensor.matmul``, ``at::native::foo``. By
+    default the name."""
     keys: tuple[str, ...] = ()
-    """Dispatch keys or devices that it is about."""
+    """Dispatch keys or devices."""
     stated: bool = False
-    """PyTorch's own files call it a gap, by a test that is expected to fail, a formula
-    ``not_implemented``, an error message: not only a rule does."""
+    """Stated by PyTorch's own files, in an expected failure, a ``not_implemented`` formula or an
+    error message, not only by a rule."""
     difficulty: Difficulty = "medium"
-    """That of its kind, unless the kind has gaps of several."""
+    """By default that of its kind."""
     size: int = 0
-    """How much there is to change, in lines or names; of its kind the small ones come first."""
+    """The amount of change, in lines or names; small ones come first."""
     confidence: Confidence = "likely"
-    """Whether the evidence says that somebody wants it, or only that it is not there."""
+    """Whether there is evidence that somebody wants it."""
 
     # What follows is the same for every kind: ``find_gaps`` fills it in.
     kind: str = ""
@@ -52,31 +51,30 @@ class Gap:
     module: str = ""
     """``python_module`` of the operator: ``linalg``, ``nn``."""
     uses: int = 0
-    """Calls by that name in the indexed C++: how much hangs on it."""
+    """The number of calls by that name in the indexed C++."""
     needs: tuple[str, ...] = ()
-    """``build`` where C++ has to be compiled, and devices: ``cuda``, ``mac``."""
+    """``build`` for compiling C++, and devices: ``cuda``, ``mac``."""
     effort: str = ""
-    """How much there is to do, in words: ``3 places, needs a build``."""
+    """In words: ``3 places, needs a build``."""
     number: int = 1
-    """Which it is, by place, of those of its kind and subject: ``:2`` at the end of an id."""
+    """Its number, by place, among those of its kind and subject: ``:2`` at the end of an id."""
     owners: tuple[str, ...] = ()
     age_days: int | None = None
-    """Days since the line was last changed; None where the history does not say."""
+    """Days since the line last changed; None if unknown."""
 
     @property
     def id(self) -> str:
-        """Its name among all gaps of a tree: ``kernel/MPS/gcd``."""
+        """Its id in a tree: ``kernel/MPS/gcd``."""
         number = f":{self.number}" if self.number > 1 else ""
         return f"{self.kind}/{self.subject or self.name}{number}"
 
     @property
     def contribute(self) -> str:
-        """The command that prepares the change."""
         return f"torchnav contribute {quote(self.id)}"
 
 
 def subject_of(function: Definition) -> str:
-    """The subject of a gap in a C++ function: its qualified name, unnamed namespaces left out."""
+    """The qualified name of a C++ function, without anonymous namespaces."""
     return function.qualified.replace("(anonymous)::", "")
 
 
@@ -90,31 +88,31 @@ def _no_keys(_tree: Tree) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of gap, and how it is found."""
+    """A kind of gap with its finder."""
 
     name: str
     difficulty: Difficulty
     title: str
     find: Callable[[Tree], Iterable[Gap]]
     lacks: Callable[[Tree], str] = _nothing
-    """Why this tree cannot tell, in one line; empty where it can."""
+    """Why this tree cannot tell, in one line; empty if it can."""
     graded: bool = False
-    """Each gap says itself how difficult it is."""
+    """Each gap has its own difficulty."""
     python: bool = False
-    """What closes it is written in Python, wherever it shows itself."""
+    """It is closed in Python, wherever it shows."""
     unit: str = ""
     """What ``Gap.size`` counts: ``lines``, ``places``."""
     few: int = 0
-    """So many of them at most are easy; 0 where the size does not matter."""
+    """The largest easy size; 0 if size does not matter."""
     apart: bool = False
-    """Listed only for who asks for this kind by its name."""
+    """Listed only if requested by name."""
     unknown: Callable[[Tree], Mapping[str, str]] = _no_keys
-    """Dispatch keys of which this tree cannot tell, each with the reason."""
+    """Dispatch keys about which this tree cannot tell, with reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """How many gaps of a kind fit, or why that cannot be told."""
+    """The number of matching gaps of a kind, or why it is unknown."""
 
     kind: str
     difficulty: Difficulty
@@ -122,12 +120,12 @@ class KindCount:
     count: int
     lacks: str = ""
     possible: int = 0
-    """How many of them nothing in the tree says that somebody wants."""
+    """How many of them have no evidence that somebody wants them."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyCount:
-    """How many kernels a dispatch key misses, or why that cannot be told."""
+    """The number of kernels missing for a dispatch key, or why it is unknown."""
 
     key: str
     count: int
@@ -137,7 +135,7 @@ class KeyCount:
 
 @dataclass(frozen=True, slots=True)
 class GapList:
-    """The answer: counts of each kind, and the gaps in order of usefulness."""
+    """The answer: counts of each kind, and the gaps by usefulness."""
 
     source: SourceInfo
     counts: tuple[KindCount, ...]
@@ -148,20 +146,20 @@ class GapList:
 
 @dataclass(frozen=True, slots=True)
 class GapFilter:
-    """Which gaps are wanted. Empty fields leave nothing out."""
+    """A filter of gaps; empty fields match everything."""
 
     kinds: tuple[str, ...] = ()
-    """Also those that are apart; without any, all others."""
+    """Including ``apart`` ones; by default all others."""
     difficulty: str = ""
     key: str = ""
-    """A dispatch key or device, ``MPS``; upper and lower case are the same."""
+    """A dispatch key or device, ``MPS``, in any case."""
     module: str = ""
     """A ``python_module``, ``linalg``, or a folder: ``aten/src/ATen/native/mps``, ``sparse``."""
     owner: str = ""
     """Part of an owner's name."""
     has: tuple[str, ...] = ()
-    """What one has: words of ``indexes.queries.gaps.requirements.MEANS``."""
+    """Available means: words of ``indexes.queries.gaps.requirements.MEANS``."""
     text: str = ""
-    """Words, each of which must occur in what is shown."""
+    """Words that must all occur in what is shown."""
     confidence: str = ""
     """``likely`` or ``possible``."""

@@ -16,13 +16,13 @@ DATABASE = "torch/testing/_internal/common_methods_invocations.py"
 
 
 def lacks(tree: Tree) -> str:
-    """OpInfos stand in torch/testing, which the wheel has too; where the kernels stand says
-    which operators are for quantized or sparse tensors, and those have tests of their own."""
+    """Kernel files are needed to tell operators for quantized or sparse tensors, which have other
+    tests."""
     return tree.lacks(DATABASE) or tree.lacks_kernels()
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Public, documented operators on tensors without an entry in any OpInfo list."""
+    """Public, documented operators on tensors without an OpInfo."""
     wanted = [op for op in tree.public if _is_wanted(tree, op) and not _is_tested(tree, op)]
     for ops in tree.by_name(wanted):
         documented = next(found for op in ops for found in tree.documentation(op))
@@ -44,7 +44,7 @@ def _functions(tree: Tree, op: str) -> list[str]:
 
 
 def _is_tested(tree: Tree, op: str) -> bool:
-    """By an entry for it or another of its overloads, or that calls one of its names."""
+    """By an entry for one of its overloads, or one that calls one of its names."""
     return bool(tree.opinfos(op)) or bool(tree.opinfo_calls & set(tree.names(op)))
 
 

@@ -1,4 +1,4 @@
-"""What a gap needs of whoever closes it, and what people say that they have."""
+"""What closing a gap requires, and what a user has."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from indexes.model.regex import regex
 from indexes.queries.gaps.model import Gap
 
 BUILD = "build"
-"""C++ has to be compiled: for Python and docs a nightly binary is enough."""
+"""Compiling C++; for Python and docs a nightly binary is enough."""
 MEANS = {
     "no-gpu": "no device but the CPU",
     "mac": "a Mac, and no other device",
     "hour": "an hour: easy, and nothing to compile",
     "python-only": "Python only: nothing to compile",
 }
-"""The words by which one says what one has, each with its meaning."""
+"""The words for what a user has, with their meanings."""
 
 _WITHOUT_BACKEND = ("Metal", "HPU", "Vulkan", "XLA")
-"""Devices whose kernels nothing here follows to the file."""
+"""Devices whose kernel files are not distinguished."""
 _CALLED = {"HIP": "rocm", "MPS": "mac", "Metal": "mac"}
 _OF_FILES = (
     (regex(r"/(?:cuda|cudnn|nccl)/|\.cuh?$"), "cuda"),
@@ -33,8 +33,8 @@ _COMPILED = regex(r"\.(?:c|cc|cpp|h|hpp|cu|cuh|hip|mm|m|metal|yaml|in)$")
 
 
 def needs(gap: Gap, python: bool) -> tuple[str, ...]:
-    """What closing a gap needs: ``build`` and devices, by its keys and its file. ``python`` says
-    that the change is written in Python wherever the gap shows itself."""
+    """What closing a gap requires: ``build`` and devices, by its keys and file. ``python``: it is
+    closed in Python."""
     return _needs(gap.location.path, gap.keys, python)
 
 
@@ -54,7 +54,7 @@ def _devices(path: str, keys: tuple[str, ...]) -> Iterator[str]:
 
 
 def is_for(gap: Gap, has: str) -> bool:
-    """Whether somebody who ``has`` one of ``MEANS`` can close a gap."""
+    """Whether somebody who ``has`` some of ``MEANS`` can close a gap."""
     devices = {one for one in gap.needs if one != BUILD}
     if has == "no-gpu":
         return not devices

@@ -1,4 +1,4 @@
-"""What PyTorch's own tests say is missing: tests that are expected to fail, with their reasons."""
+"""Expected failures in PyTorch's own tests, with their reasons."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Statement:
     """An operator that a test file lists as failing."""
 
     opinfo: str
-    """The OpInfo's name, with the variant behind it where the list has them in one word."""
+    """The OpInfo's name, with a variant if written as one word."""
     variant: str | None
-    """None where the entry names no variant, and so stands for all of them."""
+    """None for all variants."""
     group: str
-    """The test, or the variable that holds the list."""
+    """The test, or the variable with the list."""
     comment: str
     location: Location
     whole: bool = True
-    """For every dtype and device, not just for some."""
+    """For every dtype and device."""
 
 
 _XFAIL = regex(
@@ -38,7 +38,7 @@ _GROUP = regex(
 
 
 def expected_failures(text: str, path: str) -> Iterator[Statement]:
-    """The ``xfail("name", "variant")`` of a file, each with the test that it is for."""
+    """The ``xfail("name", "variant")`` of a file, each with its test."""
     if "xfail(" not in text:
         return
     groups = [(m.start(), m[1] or m[2]) for m in _GROUP.finditer(text)]
@@ -62,7 +62,7 @@ def expected_failures(text: str, path: str) -> Iterator[Statement]:
 def about(
     statements: Iterable[Statement], opinfos: Iterable[tuple[str, str]]
 ) -> Iterator[Statement]:
-    """The statements about an operator, by the (name, variant) of the OpInfos that test it."""
+    """The statements about an operator, by (name, variant) of its OpInfos."""
     known = set(opinfos)
     names = {name for name, _ in known}
     variants = {variant for _, variant in known}

@@ -1,4 +1,4 @@
-"""Kernels that could be structured, and stubs called under composite keys."""
+"""Kernels that could be structured, and composite kernels that call stubs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FORBIDS = regex(r"should NOT be registered as\s+CompositeExplicitAutograd")
 _COMPOSITE = "CompositeExplicitAutograd"
 _WANTS = regex(r"\b(?:make|port|convert|move)\b.*\bstructured\b", re.IGNORECASE)
 _BELOW = 5
-"""Lines between a comment and the function that it is about."""
+"""Lines between a comment and its function."""
 _SHARE = 0.75
 _FEWEST = 4
 
 
 def find_composite_stubs(tree: Tree) -> Iterator[Gap]:
-    """Kernels registered for every backend that call a stub, which has functions for a few."""
+    """Kernels for every backend that call a stub with functions for a few."""
     stubs = _device_stubs(tree)
     found: dict[Location, tuple[Definition, list[str], str, int]] = {}
     for op, rows in tree.kernels.items():
@@ -38,8 +38,7 @@ def find_composite_stubs(tree: Tree) -> Iterator[Gap]:
 
 
 def _device_stubs(tree: Tree) -> set[str]:
-    """Stubs with a function for more than one kind of device; one for a single kind is called
-    where the kernel has chosen that device itself."""
+    """Stubs with functions for several devices; one for a single device is called only there."""
     kinds: dict[str, set[str]] = {}
     sql = "SELECT DISTINCT stub,device FROM registrations WHERE function!='nullptr'"
     for stub, device in tree.store.query(sql):
@@ -82,7 +81,7 @@ def _composite_gap(
 
 
 def find_structured(tree: Tree) -> Iterator[Gap]:
-    """Kernels that a TODO of their authors wants structured, and those that are alone."""
+    """Kernels that a TODO wants structured, and the only unstructured ones among similar ones."""
     noted = {tree.natives[op].name: gap for op, gap in _noted(tree)}
     yield from noted.values()
     yield from _among_structured(tree, noted)
@@ -103,8 +102,8 @@ def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:
 
 
 def _among_structured(tree: Tree, noted: Container[str]) -> Iterator[Gap]:
-    """Operators with a functional and an out kernel of their own, where most of those with the
-    same types and kernels in the same file are structured."""
+    """Operators with functional and out kernels, where most of those with the same types in the
+    same file are structured."""
     outs = _out_overloads(tree)
     neighbours = near(tree, outs)
     for op in tree.public:
@@ -128,7 +127,7 @@ def _is_structured(tree: Tree, op: str) -> bool:
 
 
 def _out_overloads(tree: Tree) -> Mapping[str, str]:
-    """The out overload of each functional one that has kernels of its own for CPU and CUDA."""
+    """The out overload of each functional one with CPU and CUDA kernels of its own."""
     outs = {
         schema.signature(): op
         for op, schema in tree.schemas.items()

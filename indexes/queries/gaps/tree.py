@@ -1,4 +1,4 @@
-"""What the finders of gaps ask of a tree, worked out once."""
+"""What finders of gaps need to know about a tree, computed once."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _REMARKS = (
 _FUNCTION = "d.kind IN ('function','impl_func','meta_func')"
 _ANY_FUNCTION = "d.kind IN ('function','impl_func','meta_func','method','macro_use')"
 _DOTTED = regex(r"torch(?<!\wtorch)\.[\w.]+"), regex(r"F(?<!\wF)\.\w+")
-"""Literals first: the engine skips to them."""
+"""Literals come first, since the regex engine can search for them."""
 _LAYERS = regex(r"Autograd|FuncTorch")
-"""In the names of alias keys of layers above the back ends."""
+"""Parts of names of alias keys for layers above backends."""
 TESTS = regex(r"/tests?/|_test\.\w+$")
 
 
@@ -70,53 +70,48 @@ class Tree:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """The texts of the tree."""
         return Corpus(self.index.facts, lambda path: self.text(path).encode())
 
     @cached_property
     def mentions(self) -> TestMentions:
-        """The test files, asked for those that name something."""
         return TestMentions(self.corpus, self.store)
 
     @cached_property
     def popularity(self) -> dict[str, int]:
-        """How often C++ calls something by each name."""
         return self.index.facts.popularity()
 
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
-        """Lines of a file, from 1, to the end when ``last`` is 0."""
+        """Lines of a file, from 1, to the end for ``last`` 0."""
         return self._lines(path)[first - 1 : last or None]
 
     def lines_of(self, where: Location) -> list[str]:
-        """The lines of a place: one, where its end is not known."""
         return self.lines(where.path, where.line, max(where.line, where.end_line))
 
     def line(self, where: Location) -> str:
-        """The first line of a place; empty where the file has none such."""
         return next(iter(self.lines(where.path, where.line, where.line)), "")
 
     def place_of(self, words: str, path: str) -> Location | None:
-        """The line of a file on which some words first stand."""
+        """The first line of a file with some words."""
         at = self.text(path).find(words)
         return Location(path, self.text(path).count("\n", 0, at) + 1) if at >= 0 else None
 
     def lacks(self, path: str) -> str:
-        """That this source does not hold a file; empty where it does."""
+        """That this source lacks a file; empty if it has it."""
         return "" if self.text(path) else f"{path} is not in this source"
 
     @cached_property
     def accepted_keys(self) -> tuple[str, ...]:
-        """The keys that torchgen takes below ``dispatch:``; none where this source does not say."""
+        """The keys that torchgen accepts under ``dispatch:``; none if unknown."""
         lists, _ = read_lists(self.source, KERNEL_RULES[:1])
         return lists.names.get("dispatch_keys", ())
 
     def lacks_keys(self) -> str:
-        """Why dispatch tables cannot be computed here; empty where they can."""
+        """Why dispatch tables cannot be computed here; empty if they can."""
         there = self.source.locate("DispatchKey.h")
         return "" if there else "c10/core/DispatchKey.h is not in this source"
 
     def lacks_kernels(self) -> str:
-        """Why kernels cannot be read here: headers alone would show a part of them."""
+        """Why kernels cannot be read here, as in a wheel with headers only."""
         there = any(path.endswith(".cpp") for path in self.native_files)
         return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
 
@@ -125,19 +120,18 @@ class Tree:
 
     @cached_property
     def modules(self) -> dict[str, str]:
-        """The file of each indexed module, by its dotted name: ``torch.nn.modules.linear``."""
+        """The file of each indexed module, by dotted name: ``torch.nn.modules.linear``."""
         return {module_name(path): path for path in self.index.facts.paths("python")}
 
     # -------------------------------------------------------------- operators
 
     @cached_property
     def natives(self) -> dict[str, NativeFunction]:
-        """Every overload by its full name, in YAML order."""
         return {native.full_name: native for native in self.index.all_natives()}
 
     @cached_property
     def overloads(self) -> dict[str, list[str]]:
-        """The overloads of each operator, the functional ones first."""
+        """The overloads of each operator, functional ones first."""
         found: dict[str, list[str]] = {}
         for op in sorted(self.natives, key=lambda op: op not in self.public_set):
             found.setdefault(self.natives[op].name, []).append(op)
@@ -145,12 +139,11 @@ class Tree:
 
     @cached_property
     def schemas(self) -> dict[str, Schema]:
-        """The parsed schema of every overload."""
         return {name: parse_schema(native.schema) for name, native in self.natives.items()}
 
     @cached_property
     def kernels(self) -> dict[str, dict[str, KernelRow]]:
-        """The kernels of each overload by dispatch key, delegates followed."""
+        """The kernels of each overload by dispatch key, including its delegate's."""
         found: dict[str, dict[str, KernelRow]] = {}
         for row in self.index.kernel_rows():
             found.setdefault(row.op, {}).setdefault(row.key, row)
@@ -158,14 +151,14 @@ class Tree:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many overloads have a kernel for each dispatch key."""
+        """The number of overloads with a kernel for each dispatch key."""
         return Counter(key for rows in self.kernels.values() for key in rows)
 
     def _keys(self, op: str) -> frozenset[str]:
         return frozenset(self.kernels.get(op, ()))
 
     def is_alias(self, key: str) -> bool:
-        """Whether a key stands for several: a kernel under it serves all back ends."""
+        """Whether a key is an alias, whose kernel serves all backends."""
         return key in self._aliases
 
     @cached_property
@@ -177,22 +170,21 @@ class Tree:
         return frozenset(key for key in keys.aliases if not _LAYERS.match(key))
 
     def is_composite(self, op: str) -> bool:
-        """Whether it is made of other operators, so that it needs nothing of its own."""
+        """Whether it is composed of other operators, so that it needs nothing of its own."""
         return "CompositeImplicitAutograd" in self.keys(op)
 
     def is_dense(self, op: str) -> bool:
-        """Whether it has kernels for ordinary tensors on both CPU and CUDA."""
+        """Whether it has kernels for ordinary tensors on CPU and CUDA."""
         return {"CPU", "CUDA"} <= self.keys(op)
 
     @cached_property
     def public(self) -> tuple[str, ...]:
-        """Functional overloads that people call: not internal (leading underscore), not made
-        by torchgen, no backward of another operator, none that PyTorch lists as ignored."""
+        """Public functional overloads: not internal (leading underscore), generated, a backward, or
+        ignored by PyTorch's own list."""
         return tuple(name for name in self.natives if self._is_public(name))
 
     @cached_property
     def public_set(self) -> frozenset[str]:
-        """The same, to ask whether one is among them."""
         return frozenset(self.public)
 
     def _is_public(self, full_name: str) -> bool:
@@ -208,8 +200,8 @@ class Tree:
         )
 
     def others(self, taken: Iterable[str]) -> list[list[str]]:
-        """The overloads of each operator that has kernels of its own, those of some names left
-        out: internal ones and gradients among them, which a tracer or vmap meets too."""
+        """The overloads of each operator with kernels of its own, without ``taken`` names;
+        including internal ones and gradients, which tracing and vmap meet too."""
         left_out = set(taken)
         return self.by_name(
             op
@@ -222,29 +214,27 @@ class Tree:
         )
 
     def by_name(self, ops: Iterable[str]) -> list[list[str]]:
-        """Overloads of one operator together."""
+        """Overloads by operator."""
         found: dict[str, list[str]] = {}
         for op in ops:
             found.setdefault(self.natives[op].name, []).append(op)
         return list(found.values())
 
     def returns_tensor(self, op: str) -> bool:
-        """Whether it gives a tensor back."""
         return any(r.base_type == "Tensor" for r in self.schemas[op].returns)
 
     def is_random_or_dynamic(self, op: str) -> bool:
-        """Whether its tags say that its result is drawn, or its shape depends on data."""
+        """Whether it is tagged as random or data-dependent in shape."""
         tags = set(self.natives[op].tags)
         return bool(
             tags & {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"}
         ) or any(a.base_type == "Generator" for a in self.schemas[op].arguments)
 
     def registered_for(self, *keys: str) -> frozenset[str]:
-        """The overloads for which TORCH_LIBRARY blocks register something under some keys."""
+        """The overloads with a TORCH_LIBRARY registration for some keys."""
         return frozenset(op for op, found in self._library_keys.items() if found & {*keys})
 
     def library_keys(self, op: str) -> frozenset[str]:
-        """The keys under which TORCH_LIBRARY blocks register something for an overload."""
         return frozenset(self._library_keys.get(op, ()))
 
     @cached_property
@@ -257,28 +247,26 @@ class Tree:
     # ----------------------------------------------------------------- Python
 
     def remarks(self, kind: RemarkKind) -> Iterator[tuple[Location, str, str]]:
-        """(place, name, detail) of each remark of a kind, those of pages first."""
+        """(place, name, detail) of each remark of a kind, pages first."""
         for path, name, line, detail in self.store.query(_REMARKS, (kind,)):
             yield Location(path, line), name, detail
 
     @cached_property
     def python(self) -> FactTable:
-        """What Python files register, define and document."""
         files: dict[str, list[PythonFact]] = {}
         for path, fact in StoredPython(self.store).of_kinds(*_KINDS):
             files.setdefault(path, []).append(fact)
         return FactTable(files)
 
     def _names(self, op: str) -> tuple[str, ...]:
-        """The Python names that lead to an overload, bindings first."""
+        """The Python names of an overload, bindings first."""
         paths = [binding.path for binding in bindings(self.natives[op])]
         found = [*paths, *(entry.name for entry in entries(paths, self.python))]
         return tuple(dict.fromkeys(found))
 
     @cached_property
     def bound(self) -> dict[str, list[str]]:
-        """The overloads behind each generated function and method of operators that people
-        call, by its Python name."""
+        """The overloads of each generated public function and method, by Python name."""
         rows = self.python.by_target(SKIPPED)
         skipped = re.compile("|".join(f"(?:{fact.symbol})$" for _, fact in rows) or r"(?!)")
         found: dict[str, list[str]] = {}
@@ -297,11 +285,11 @@ class Tree:
 
     @cached_property
     def ignored(self) -> frozenset[str]:
-        """What ``torch.overrides.get_ignored_functions`` lists, ``torch.``-paths."""
+        """``torch.overrides.get_ignored_functions``, as ``torch.``-paths."""
         return frozenset(_ignored(self.text(OVERRIDES)))
 
     def opinfos(self, op: str) -> list[Found]:
-        """The OpInfo entries that test an overload: by ``aten_name``, or by the dotted name."""
+        """The OpInfos of an overload, by ``aten_name`` or dotted name."""
         native = self.natives[op]
         aten = [f"aten::{native.name}", f"aten::{native.name.removesuffix('_')}"]
         found: dict[tuple[str, int], Found] = {}
@@ -313,48 +301,45 @@ class Tree:
 
     @cached_property
     def opinfo_calls(self) -> frozenset[str]:
-        """Every dotted name of torch in the files of OpInfos: what their ``op=`` may call."""
+        """Every dotted name of torch in OpInfo files, which ``op=`` may call."""
         paths = self.paths("torch/testing/_internal/%.py")
         texts = [text for text in map(self.text, paths) if "Info(" in text]
         words = {word for text in texts for one in _DOTTED for word in one.findall(text)}
         return frozenset(words | {f"torch.nn.functional.{w[2:]}" for w in words if w[:2] == "F."})
 
     def documentation(self, op: str) -> list[Found]:
-        """The docstrings and pages under any of its public names."""
+        """The docstrings and pages under its public names."""
         names = (name for name in self.names(op) if "._" not in name)
         rows = (found for name in names for found in self.python.by_target(name))
         return [found for found in rows if found[1].kind == "docs"]
 
     def opinfo_names(self, op: str) -> list[tuple[str, str]]:
-        """The (name, variant) of its OpInfo entries."""
         return [(f.symbol, unpack(f.detail).get("variant", "")) for _, f in self.opinfos(op)]
 
     # ---------------------------------------------------------------- kernels
 
     @cached_property
     def native_files(self) -> tuple[str, ...]:
-        """The C++, CUDA and Objective-C++ files of the kernels, without their tests."""
+        """The source files of kernels, without tests."""
         folder = self.source.locate("aten/src/ATen/native") or ""
         paths = self.index.facts.paths("cpp", f"{folder}/%")
         return tuple(path for path in paths if folder and not TESTS.search(path))
 
     def kernel_remarks(self, kind: RemarkKind) -> Iterator[tuple[Location, str, str]]:
-        """(place, name, detail) of each remark of a kind in the files with kernels."""
+        """As ``remarks``, in files with kernels."""
         native = set(self.native_files)
         return (one for one in self.remarks(kind) if one[0].path in native)
 
     def function_at(self, place: Location) -> Definition | None:
-        """The innermost function of a kernel file that a line is in."""
         return self._innermost(_FUNCTION, place)
 
     def function_below(self, place: Location, lines: int) -> Definition | None:
-        """The first function that begins in so many lines below a place."""
+        """The first function that begins within some lines below a place."""
         below = f"{_FUNCTION} AND f.path=? AND d.line>? AND d.line<=?"
         found = self.index.facts.definitions(below, place.path, place.line, place.line + lines)
         return min((one.definition for one in found), key=_line, default=None)
 
     def definition_at(self, place: Location) -> Definition | None:
-        """The innermost function of any indexed C++ file that a line is in."""
         return self._innermost(_ANY_FUNCTION, place)
 
     def _innermost(self, kinds: str, place: Location) -> Definition | None:
@@ -363,7 +348,6 @@ class Tree:
         return max((one.definition for one in found), key=_line, default=None)
 
     def operator_of(self, function: Definition | None) -> str | None:
-        """An operator whose kernel a function is."""
         return self._kernel_lines.get(function.location) if function else None
 
     @cached_property

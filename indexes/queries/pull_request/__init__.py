@@ -1,1 +1,1 @@
-"""A change of the tree as the draft of a pull request, with the steps around it."""
+"""Drafts a pull request for a change of the tree, with the steps around it."""

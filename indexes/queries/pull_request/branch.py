@@ -1,4 +1,4 @@
-"""The branch of a work tree: what it is compared with, its commits, and the files that differ."""
+"""The branch of a work tree: its base, its commits, and changed files."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _NOT_A_MODULE = frozenset(
     "wip reland re-land resubmit draft rfc easy fix bc-breaking codemod pytorch".split()
 )
 _LOOKED_AT = 10
-"""Commits of the history of the files that a prefix is looked for in."""
+"""Commits of the files' history that are examined for a title prefix."""
 _SHARE = 0.4
-"""How many of them must have the same prefix, of all."""
+"""The share of them that must have the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a branch is compared with."""
+    """The commit that a branch is compared with."""
 
     commit: str
     words: str
     missing: str = ""
-    """What the history lacks to say it better."""
+    """What the history lacks for a better answer."""
 
 
 class Branch:
-    """What stands on top of the upstream's main in one work tree."""
+    """The commits on top of upstream's main in a work tree."""
 
     def __init__(self, root: Path) -> None:
-        """Raises SourceError where there is no git."""
+        """Raises SourceError without git."""
         repository = Repository.at(root)
         if repository is None:
             raise SourceError(f"{root} has no .git: torchnav pr needs a checkout with its changes")
@@ -60,9 +60,10 @@ class Branch:
         return self._git.run("symbolic-ref", "--quiet", "--short", "HEAD").text.strip()
 
     def base(self, wanted: str | None = None) -> Base:
-        """The commit that the branch left the upstream's main at, or ``wanted``.
+        """The commit at which the branch left upstream's main, or ``wanted``.
 
-        Raises NotFound for a revision that is not here."""
+        Raises NotFound for an unknown revision.
+        """
         head = self._git.commit
         if head is None:
             raise SourceError("this repository has no commit yet")
@@ -96,8 +97,8 @@ class Branch:
     # ------------------------------------------------------------------------- title
 
     def title(self, commits: Sequence[Commit], paths: Sequence[str], base: Base) -> Title:
-        """The subject of the branch's first commit, with the prefix that the history of its files
-        has; an empty text where nothing is committed."""
+        """The first commit's subject, with the usual prefix of the files' history; empty without
+        commits."""
         text = _NUMBER.sub("", commits[0].subject) if commits else ""
         if _TAGS.match(text):
             return Title("", text, "the subject of the commit")
@@ -107,7 +108,7 @@ class Branch:
         return Title(prefix, text, f"{words}; {why}")
 
     def _prefix(self, paths: Sequence[str], base: Base) -> tuple[str, str]:
-        """The prefix that most of the last commits of these files have, with the count."""
+        """The prefix of most recent commits of these files, with the count."""
         known = [path for path in paths if not path.startswith("test/")] or list(paths)
         asked = (
             "log",
@@ -149,7 +150,7 @@ def _commit(text: str) -> Commit:
 
 
 def _without_blanks(lines: Sequence[str]) -> Iterator[str]:
-    """Lines without blank ones at the ends or beside each other."""
+    """Lines without leading, trailing and repeated blank ones."""
     before = ""
     for number, line in enumerate(lines):
         if line or (before and any(lines[number:])):
@@ -158,7 +159,7 @@ def _without_blanks(lines: Sequence[str]) -> Iterator[str]:
 
 
 def changed_file(file: FileChange) -> ChangedFile:
-    """A file with its counts of lines."""
+    """A file with counts of lines."""
     what: Literal["added", "changed", "removed"] = "changed"
     if not (file.old_path and file.new_path):
         what = "removed" if file.old_path else "added"

@@ -1,4 +1,4 @@
-"""The door: the changes of a work tree in, the draft of their pull request out."""
+"""Drafts a pull request from the changes of a work tree."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from indexes.source.git_diff import changes
 def draft(
     index: Index, base: str | None = None, ran: Sequence[Ran] = (), kept: Sequence[Ran] = ()
 ) -> PullRequest:
-    """The draft of what differs from ``base``, or from where the branch left the upstream's main.
-    What is ``kept`` of earlier runs is taken for the commands of the test plan.
+    """The draft for what differs from ``base``, or from where the branch left upstream's main.
+    ``kept``: earlier runs for the test plan.
 
-    Raises NotFound where nothing differs or ``base`` is not here, SourceError without git."""
+    Raises NotFound if nothing differs or ``base`` is unknown, SourceError without git.
+    """
     source = index.source
     if source.kind == "wheel":
         raise SourceError("an installed torch has no changes: torchnav pr needs a checkout")
@@ -76,7 +77,7 @@ def draft(
 def _of_plan(
     kept: Sequence[Ran], ran: Sequence[Ran], plan: Sequence[TestCommand | Command]
 ) -> Iterator[Ran]:
-    """The last run of each command of the test plan, but for those that its author tells."""
+    """The last run of each command in the test plan, except those that the author reports."""
     named = {one.text if isinstance(one, Command) else one.command for one in plan}
     asked = named - {one.command for one in ran}
     last = {one.command: one for one in kept if one.command in asked}
@@ -84,7 +85,7 @@ def _of_plan(
 
 
 def _tests(reached: Affected, paths: Sequence[str]) -> tuple[TestCommand, ...]:
-    """The tests of files that the change edits first, then those that it reaches."""
+    """The tests in edited files first, then those reached."""
     known = reached.impact.tests
     mine = [path for path in paths if is_test_file(path)]
     own = [one for path in mine for one in known if one.path == path]
@@ -98,7 +99,7 @@ def _tests(reached: Affected, paths: Sequence[str]) -> tuple[TestCommand, ...]:
 
 
 def _to_run(commands: Sequence[Command]) -> tuple[Command, ...]:
-    """Those that show that the change works: what builds it, its docs and programs of tests."""
+    """Commands that verify the change: build, docs, test programs."""
     return tuple(one for one in commands if one.purpose in ("build", "docs", "test"))
 
 

@@ -1,4 +1,4 @@
-"""The issues that a change names: in its commits, and in the lines that come and go."""
+"""Issues named in a change's commits, and in added and removed lines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FIXES = regex(
 
 
 def is_fix(line: str) -> bool:
-    """Whether a line says which issue is fixed, and nothing else."""
+    """Whether a line only says which issue is fixed."""
     return bool(_FIXES.fullmatch(line.strip().rstrip(".")))
 
 
 def issues_of(commits: Iterable[Commit], files: Iterable[FileChange]) -> tuple[Issue, ...]:
-    """Each issue once, the surest first: those that commits fix, those that the tree no longer
-    names where it did, those that new lines name."""
+    """Each issue once, most certain first: fixed by commits, removed from lines, named in new
+    lines."""
     said = [Issue(number, "named in a commit", None) for one in commits for number in _fixed(one)]
     changed = list(files)
     gone = [one for file in changed for one in _of_lines(file)]
@@ -48,7 +48,7 @@ def _of_lines(file: FileChange) -> Iterator[Issue]:
 
 
 def _named(text: bytes | None) -> dict[int, int]:
-    """The issues that a text names, each with its first line."""
+    """The issues in a text, each with its first line."""
     found: dict[int, int] = {}
     for line, words in enumerate((text or b"").decode("utf-8", "replace").splitlines(), 1):
         if "#" in words or "issues/" in words:

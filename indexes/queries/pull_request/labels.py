@@ -1,5 +1,5 @@
-"""The labels of a pull request, by the tree's own rules: those that bots set, and proposals for
-``release notes:`` and ``topic:``, which its author chooses."""
+"""Labels of a pull request by the tree's rules: those set by bots, and proposals for ``release
+notes:`` and ``topic:``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOPIC_WORDS = (
     ("new features", r"\b(introduce|new (op|operator|api|feature))\b"),
     ("improvements", r"\b(add|support|implement|enable|improve|allow)\w*\b"),
 )
-"""By which words of a title a topic is proposed, the most telling first."""
+"""Words of a title by which a topic is proposed, most specific first."""
 
 
 class Labels:
@@ -45,7 +45,7 @@ class Labels:
         self._reviewers = reviewers
 
     def of(self, files: Sequence[ChangedFile], title: str) -> tuple[Label, ...]:
-        """The labels of a change: those that bots set, then the proposals."""
+        """The labels of a change: those set by bots, then proposals."""
         paths = [one.path for one in files]
         found = list(self._by_path(paths))
         found += self._by_label(found)
@@ -65,7 +65,7 @@ class Labels:
                         yield Label(_kind(name), name, one.location, why, bot)
 
     def _by_label(self, labels: Sequence[Label]) -> Iterator[Label]:
-        """What label_to_label.yml adds, until nothing more is added."""
+        """The labels that label_to_label.yml adds, repeatedly."""
         names = {one.name for one in labels}
         pending = True
         while pending:
@@ -81,7 +81,7 @@ class Labels:
 
     @cached_property
     def _implied(self) -> tuple[tuple[tuple[str, ...], bool, tuple[str, ...], int], ...]:
-        """The labels that one or all of which bring others, with these and the line."""
+        """The sets of labels (any or all) that imply others, with those and the line."""
         found = []
         for entry in read_entries(self._source.content(LABEL_TO_LABEL), LABEL_TO_LABEL)[0]:
             texts = {key: field.value.texts or () for key, field in entry.fields.items()}
@@ -92,7 +92,7 @@ class Labels:
     # ------------------------------------------------------------------- release notes
 
     def _notes(self, paths: Sequence[str], title: str) -> Iterator[Label]:
-        """The category that the scripts of the release notes would choose."""
+        """The category chosen by the release notes scripts."""
         data = self._source.content(NOTES)
         for rule in read_title_rules(data):
             if rule.text in title.lower():
@@ -115,7 +115,6 @@ class Labels:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics of this tree, as labels."""
         words, _ = read_words(self._source.content(TOPICS), "topics")
         return tuple(_TOPIC + one for one in words if one[:1].islower())
 
@@ -137,7 +136,7 @@ class Labels:
 
     @property
     def asked(self) -> Location | None:
-        """The line of the tree by which a pull request needs such a label."""
+        """The tree's line that requires such a label."""
         for number, line in enumerate(self._source.text(ASKED).splitlines(), 1):
             if "needs a" in line and "release notes" in line:
                 return Location(ASKED, number)
@@ -145,7 +144,6 @@ class Labels:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The rules that this tree does not have."""
         return tuple(
             f"{what}: this tree has no {path}"
             for what, path in (("labels by path", LABELER), ("release notes", NOTES))

@@ -1,4 +1,4 @@
-"""The draft of a pull request, and what is to be done around it, as plain data."""
+"""The vocabulary of a pull request draft."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Commit:
     commit: str
     subject: str
     body: tuple[str, ...]
-    """Its lines, without those that PyTorch's merge tools add."""
+    """Without lines of PyTorch's merge tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +31,35 @@ class ChangedFile:
     path: str
     what: Literal["added", "changed", "removed"]
     added: int
-    """Lines; 0 for a file that is no text."""
+    """The number of lines; 0 for a binary file."""
     removed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The title, as far as commits and history say it."""
+    """The title, as far as known from commits and history."""
 
     prefix: str
-    """``[MPS]``, as the history of these files has it; empty where it has none."""
+    """``[MPS]``, by the files' history; may be empty."""
     text: str
-    """Without the prefix; empty where no commit says it: it is to be filled in."""
+    """Without the prefix; empty if no commit has one: to be filled in."""
     why: str
-    """Where both are from."""
+    """The source of both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The tree's own form of a pull request."""
+    """The tree's pull request template."""
 
     location: Location
     lines: tuple[str, ...]
     others: tuple[str, ...] = ()
-    """Further forms to choose from."""
+    """Further templates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A command that was run, and what came of it, in the words of who ran it."""
+    """A command that was run, with its result as reported."""
 
     command: str
     result: str
@@ -67,15 +67,15 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label that the pull request gets, or is to be given."""
+    """A label of the pull request."""
 
     kind: LabelKind
     name: str
     location: Location
-    """The rule of the tree."""
+    """The rule."""
     why: str
     by_itself: bool
-    """Whether a bot sets it; one that is chosen here is a proposal."""
+    """Whether a bot sets it; otherwise a proposal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ class Issue:
 
     number: int
     way: IssueWay
-    """``no longer named``: lines of the tree that named it are gone, so it may be fixed."""
+    """``no longer named``: lines with it were removed, so it may be fixed."""
     location: Location | None
-    """In the old text for what is gone; None for a commit."""
+    """In the old text for a removed line; None for a commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """What CI runs for the change."""
+    """A CI workflow for the change."""
 
     name: str
     location: Location
@@ -99,16 +99,16 @@ class Workflow:
     """``on every pull request``, ``with the label ciflow/mps``."""
     jobs: int
     label: str = ""
-    """The label that starts it; empty where the pull request alone does."""
+    """The label that starts it; empty if the pull request does."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullStep:
-    """Something to do around the pull request."""
+    """A step around the pull request."""
 
     what: str
     location: Location | None
-    """The line of the tree that says so; None for what is git's own."""
+    """The tree's line for it; None for git's own steps."""
     command: str = ""
 
 
@@ -118,7 +118,7 @@ class PullRequest:
 
     source: SourceInfo
     base: str
-    """What the change is compared with, in words."""
+    """The base in words."""
     base_commit: str
     branch: str
     """Empty on a detached head."""
@@ -135,7 +135,7 @@ class PullRequest:
     commands: tuple[Command, ...]
     labels: tuple[Label, ...]
     topics: tuple[str, ...]
-    """Those that the tree has, to choose from."""
+    """The tree's topics, to choose from."""
     reviewers: tuple[Review, ...]
     issues: tuple[Issue, ...]
     workflows: tuple[Workflow, ...]
@@ -144,10 +144,8 @@ class PullRequest:
 
     @property
     def fixes(self) -> tuple[int, ...]:
-        """The issues that commits say it fixes."""
         return tuple(one.number for one in self.issues if one.way == "named in a commit")
 
     @property
     def may_fix(self) -> tuple[int, ...]:
-        """The issues that lines named which are gone."""
         return tuple(one.number for one in self.issues if one.way == "no longer named")

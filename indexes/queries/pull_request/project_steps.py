@@ -1,5 +1,5 @@
-"""What stands around a pull request: the tree's form for it, the steps from a fork to the merge,
-and what CI runs, each with the tree's own line."""
+"""The project's rules for pull requests: its template, the steps from a fork to the merge, and CI
+workflows, with lines."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from indexes.source.source import Source
 
 _WORKFLOWS = ".github/workflows"
 _FOLDERS = (".github", "", "docs")
-"""Where GitHub looks for the form."""
+"""GitHub's folders for the template."""
 _NAME = "pull_request_template"
 
 
 class _ProjectStep(NamedTuple):
-    """A step that some trees ask for."""
+    """A step that some trees require."""
 
     what: str
     path: str
     pattern: str
-    """What the line has; its first group is the command, if it has one."""
+    """The line's pattern; its first group is the command, if any."""
     when: str = ""
-    """For which changes: ``docs``, ``stack``; for all when empty."""
+    """The kind of changes: ``docs``, ``stack``; empty for all."""
 
 
 _BEFORE = (
@@ -90,7 +90,8 @@ class Around:
         self._source = source
 
     def template(self, fixes: bool) -> Template | None:
-        """The form; where there are several, one that asks for an issue if the change fixes one."""
+        """The template; if there are several, one that asks for an issue if the change fixes
+        one."""
         found = list(self._templates())
         if not found:
             return None
@@ -112,7 +113,7 @@ class Around:
     def steps(
         self, branch: str, lint: Sequence[PullStep], docs: bool, stack: bool
     ) -> tuple[PullStep, ...]:
-        """From the fork to the merge. ``stack`` says that the branch has several commits."""
+        """From the fork to the merge. ``stack``: the branch has several commits."""
         kinds = {"", *(("docs",) if docs else ()), *(("stack",) if stack else ())}
         before = self._steps_for(_BEFORE, kinds)
         new = branch in ("", "main", "master", "viable/strict")
@@ -136,7 +137,7 @@ class Around:
     # ----------------------------------------------------------------------------- CI
 
     def workflows(self, paths: tuple[str, ...], labels: Sequence[Label]) -> tuple[Workflow, ...]:
-        """What CI runs: on the pull request itself, then what its labels start."""
+        """CI workflows: for the pull request itself, then by its labels."""
         found = list(self._workflow_files())
         mine = [
             Workflow(one.name, Location(path, one.line), _when(one), one.jobs)
@@ -167,7 +168,7 @@ class Around:
 
 
 def _asked_for(found: Sequence[tuple[str, WorkflowFile]], words: set[str]) -> dict[str, str]:
-    """The labels that are named like a folder of the change, which nobody sets by itself."""
+    """The labels named after a folder of the change, which must be set by hand."""
     tags = (tag for _, one in found for tag in one.tags if tag.startswith("ciflow/"))
     labels = dict.fromkeys(tag.removesuffix("/*") for tag in tags)
     wanted = (one for one in labels if one.partition("/")[2] in words)

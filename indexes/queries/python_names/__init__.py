@@ -1,4 +1,4 @@
-"""Dotted Python names, as Python itself resolves them."""
+"""Dotted Python names, resolved as Python does."""
 
 from indexes.queries.python_names.finding import find
 

@@ -1,4 +1,4 @@
-"""Names that C++ gives to Python: generated bindings of operators, and what torch/csrc binds."""
+"""Python names bound in C++: generated bindings of operators, and bindings in torch/csrc."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from indexes.readers.python.blocks import Text
 _FUNCTIONS = "torch._C._VariableFunctions"
 _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
-"""The template of the table of the tensor's methods."""
+"""The template of the tensor's method table."""
 _ROW = (
     rb"(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*|\.attr\s*\(\s*"
     rb'|\bPyModule_AddObject(?:Ref)?\([\w.()]+,\s*)"%s"'
 )
-"""A row of a method table, and what is added to a module or class."""
+"""A row of a method table, or an addition to a module or class."""
 _ADDS = b'PyImport_ImportModule("torch")'
-"""What adds objects to the package itself."""
+"""Functions that add objects to the package itself."""
 _DTYPES = ("c10/core/ScalarType%", "torch/csrc/utils/tensor_dtypes%")
 _DTYPE = rb"""make_pair\(\s*(?:"\w*",\s*)?"%s\""""
-"""The names of a dtype, by which its object is added to torch."""
+"""The names of a dtype, under which its object is added to torch."""
 _WORDS = (
     "SELECT f.path,r.name FROM remarks r JOIN files f ON f.id=r.file WHERE r.kind='words'"
     " AND f.path LIKE 'torch/csrc/%' ORDER BY f.path"
 )
 _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
-"""A class of pybind11, and the name of a type."""
+"""A pybind11 class, and the name of a type."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
-"""What gives a class a member: a row of a table, or a call behind ``class_<...>(...)``."""
+"""A member of a class: a table row, or a call behind ``class_<...>(...)``."""
 _FUNCTION = rb'(?:\{\s*|\.def\s*\(\s*)"%s"'
 _OPENS = re.compile(rb"\b(?:(\w+\.def)\s*\(|(?:class_|enum_)\s*<)")
-"""What begins a chain of definitions: of a module, or of a class of pybind11."""
+"""The start of a chain of definitions, of a module or pybind11 class."""
 _GIVES = re.compile(
     rb"""\b(PyGetSetDef|PyMethodDef|PyMemberDef)\s+(\w+)\s*\[|^[ \t]*\#[ ]*define[ ]+(\w+)"""
     rb"""|\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\(\s*[\w.]+,\s*"(\w+)\"""",
     re.MULTILINE,
 )
-"""Where a table begins, a macro that holds rows of one, and a class of pybind11."""
+"""The start of a table, a macro with table rows, and a pybind11 class."""
 _TYPE = rb"""\bPyTypeObject\s+\w+\s*=?\s*\{[^;"]*"([\w.]+)"[^;]*\b%s\b"""
-"""The name of a type, and the table that it has."""
+"""The name of a type, with its table."""
 
 
 class Bound:
-    """What C++ gives to Python in one tree."""
+    """The C++ bindings of one tree."""
 
     def __init__(self, index: IndexedTree) -> None:
         self._index = index
@@ -60,8 +60,7 @@ class Bound:
         self._sources = cache(self._sources_of)
 
     def _is_bound(self, name: str) -> bool:
-        """Whether something of that name is generated, declared in a stub file, or in the table
-        of a class."""
+        """Whether a name is generated, declared in a stub file, or in a class's table."""
         module, owner, last = _parts(name)
         return bool(
             generated_for(name, self._index.facts)
@@ -73,7 +72,7 @@ class Bound:
         )
 
     def places(self, name: str) -> tuple[PythonPlace, ...]:
-        """Where C++ binds a name, where a single place can be told; then where it is declared."""
+        """Where C++ binds a name, if there is a single place; then where it is declared."""
         if generated_for(name, self._index.facts):
             return ()  # generated: its line is that of the operator
         bound, declared = self._dtype(name) or self._in_cpp(name), self._declared(name)
@@ -82,7 +81,7 @@ class Bound:
         return (*bound[:1], *declared[:1])
 
     def members(self, name: str) -> Iterator[PythonPlace]:
-        """Where C++ gives a class a member of a name: by a table of its type, or by pybind11."""
+        """Where C++ defines a member of a class: in its type's table, or by pybind11."""
         row = re.compile(_MEMBER % re.escape(name.encode()))
         for path in self._sources("", name):
             data = self._data(path)
@@ -94,7 +93,7 @@ class Bound:
     # -------------------------------------------------------------------- declarations
 
     def _declared(self, name: str) -> list[PythonPlace]:
-        """The lines of a stub file, or of its template, that declare a name."""
+        """The lines of a stub file or its template that declare a name."""
         module, owner, last = _parts(name)
         wanted = f"{owner}.{last}" if owner else last
         found = []
@@ -121,8 +120,8 @@ class Bound:
     # ---------------------------------------------------------------------------- C++
 
     def _in_cpp(self, name: str) -> list[PythonPlace]:
-        """The lines of torch/csrc, and of the templates of bindings, that bind a name: that which
-        names a type, or else every row of a table that may."""
+        """The lines of torch/csrc and templates of bindings that bind a name: a named type, or else
+        every possible table row."""
         module, owner, last = _parts(name)
         named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
         types = re.compile(rb'"(?:%s)"\s*,' % b"|".join(sorted(named)))
@@ -137,7 +136,7 @@ class Bound:
         return found or self._in_slots(name, owner, last) or self._in_tables(name)
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
-        """The function that serves a special method of a type."""
+        """The function for a special method of a type."""
         if not (owner and has_slot(last)):
             return []
         functions = (
@@ -147,8 +146,7 @@ class Bound:
         return [PythonPlace("bound", name, one.definition.location) for one in known]
 
     def _in_tables(self, name: str) -> list[PythonPlace]:
-        """The rows of tables of functions, and the calls that define functions of a module of
-        pybind11, of whatever module, that have a name of ``torch._C``."""
+        """The table rows and pybind11 calls, of any module, for a name of ``torch._C``."""
         module, owner, last = _parts(name)
         row = re.compile(_FUNCTION % re.escape(last.encode()))
         sources = self._sources("", last) if module == "torch._C" and not owner else ()
@@ -160,7 +158,6 @@ class Bound:
         ]
 
     def _dtype(self, name: str) -> list[PythonPlace]:
-        """The line of ``getDtypeNames`` that gives a dtype its name."""
         module, _, last = name.rpartition(".")
         if module != "torch._C":
             return []
@@ -172,20 +169,18 @@ class Bound:
 
     @cached_property
     def _dtypes(self) -> list[str]:
-        """The files with ``getDtypeNames``."""
         paths = (path for like in _DTYPES for path in self._index.facts.paths("cpp", like))
         return [path for path in paths if b"getDtypeNames(" in self._data(path)]
 
     def _sources_of(self, owner: str, last: str) -> tuple[str, ...]:
-        """The files of which a literal ends with a word, and the template of the tensor's
-        methods."""
+        """The files with a literal that ends with a word, and the template of tensor methods."""
         facts = self._index.facts
         templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
         return (*templates, *self._literals.get(last, ()))
 
     @cached_property
     def _literals(self) -> dict[str, list[str]]:
-        """The files of torch/csrc by the words that their literals end with."""
+        """The files of torch/csrc by the last words of their literals."""
         found: dict[str, list[str]] = {}
         for path, words in self._index.facts.store.query(_WORDS):
             for word in words.split():
@@ -194,15 +189,15 @@ class Bound:
 
 
 def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:
-    """What binds a name. A class of ``torch._C`` itself has a type with its whole name; one of
-    pybind11 may be any module's."""
+    """The pattern for bindings of a name. A class of ``torch._C`` itself has a type with its full
+    name; a pybind11 class may be any module's."""
     word = re.escape(last.encode())
     classes = [_CLASS % (word, word)] if not owner and module != "torch._C" else []
     return re.compile(b"|".join([_ROW % word, *classes]))
 
 
 def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
-    """Whether a file gives a class, or a module of bindings, to Python."""
+    """Whether a file defines a class, or a module of bindings."""
     if path.endswith(_TENSOR_METHODS):
         return True
     if owner:
@@ -215,8 +210,8 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
 
 
 def _given_to(data: bytes, at: int) -> str | None:
-    """The class that a row of a table, or a call of pybind11, is for; empty for one that is not
-    named in the file, None for what is no class."""
+    """The class of a table row or pybind11 call; empty if not named in the file, None if there is
+    no class."""
     before = list(_GIVES.finditer(data, 0, at))
     if not before:
         return None
@@ -228,7 +223,7 @@ def _given_to(data: bytes, at: int) -> str | None:
 
 
 def _is_of_module(data: bytes, row: re.Match[bytes]) -> bool:
-    """Whether a row of a table, or a call of pybind11, is for a module and not for a class."""
+    """Whether a table row or pybind11 call is for a module, not a class."""
     if row[0].startswith(b"{"):
         return _given_to(data, row.start()) is None
     opening = list(_OPENS.finditer(data, 0, row.end()))
@@ -249,7 +244,7 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 
 def _annotated(text: Text, owner: str, name: str) -> int:
-    """The line of ``name: type``, in a class or in the module; 0 where there is none."""
+    """The line of ``name: type`` in a class or module; 0 if none."""
     pattern = rb"(?m)^%s%s\s*[:=]" % (b"[ \\t]+" if owner else b"", re.escape(name.encode()))
     spans = [(b.head.line, b.end_line) for b in text.blocks if b.head.qualified == owner]
     for match in re.finditer(pattern, text.data):

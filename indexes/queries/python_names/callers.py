@@ -1,4 +1,4 @@
-"""Who uses what a Python name means: candidates by text, each told by the imports of its file."""
+"""Uses of a Python name: text matches, each resolved by its file's imports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from indexes.readers.python.blocks import Text, occurrences
 from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")
-"""The kinds of files that are looked through."""
+"""The kinds of files that are searched."""
 
 
 class PythonUse(NamedTuple):
@@ -27,23 +27,23 @@ class PythonUse(NamedTuple):
 
     location: Location
     around: tuple[str, int]
-    """The function or class around it, by its qualified name and line; of the module itself,
-    its name and line 1."""
+    """The qualified name and line of the enclosing function or class; for the module its name and
+    line 1."""
     rule: str
     confidence: Confidence
 
 
 @dataclass(slots=True)
 class Uses:
-    """What was found, and what could not be told."""
+    """The uses found, and the number of unresolved ones."""
 
     found: list[PythonUse] = field(default_factory=list)
     unknown: int = 0
-    """Calls of a method of that name on values whose class is not known."""
+    """Calls of a method of that name on values of unknown class."""
 
 
 class PythonUses:
-    """Looks for uses in the indexed Python files of one tree."""
+    """Finds uses in the indexed Python files of one tree."""
 
     def __init__(self, finder: Finder, corpus: Corpus) -> None:
         self._finder = finder
@@ -51,11 +51,11 @@ class PythonUses:
         self._find = cache(finder.names.find)
 
     def of(self, target: Found, asked: str) -> Uses:
-        """The uses of a definition, under any name that an import or assignment gives it.
+        """The uses of a definition, under any name from an import or assignment.
 
         Parameters:
-            target: What is used.
-            asked: The name that was asked for, whose last part may be another.
+            target: The definition.
+            asked: The requested name, whose last part may differ.
         """
         words = {name.rpartition(".")[2] for name in (target.name, asked)}
         uses = Uses()
@@ -71,7 +71,7 @@ _Find = Callable[[str], Found | None]
 
 
 class _File:
-    """One file in which a name stands."""
+    """One file with the name."""
 
     def __init__(self, finder: Finder, find: _Find, path: str, data: bytes) -> None:
         self._names = finder.names
@@ -83,13 +83,12 @@ class _File:
         """The classes of variables, by name and the part of the file that was looked at."""
 
     def look(self, target: Found, words: set[str], uses: Uses) -> None:
-        """Adds the uses in this file."""
         for word in sorted(words | self._renamed(target, words)):
             for use in uses_of(self._text, self._path, word, self._imports):
                 self._add(use, target, uses)
 
     def _renamed(self, target: Found, words: set[str]) -> set[str]:
-        """The names that imports of this file give to it."""
+        """The file's import aliases for it."""
         return {
             name
             for name, origin in self._imports.items()
@@ -115,7 +114,7 @@ class _File:
             self._note(use, f"{how} on {use.owner}", "by rule", uses)
 
     def _is_set(self, use: Use) -> bool:
-        """Whether the line gives an attribute of that name to an object."""
+        """Whether the line assigns an attribute of that name."""
         written = re.escape(f"{use.owner}{use.name}".encode())
         line = self._lines[use.line - 1]
         return re.search(rb"\b%s\s*(?::[^=]+)?=(?!=)" % written, line) is not None
@@ -129,11 +128,11 @@ class _File:
 
     @cached_property
     def _takes_over(self) -> bool:
-        """Whether it takes over all names of another module."""
+        """Whether it has a star import."""
         return re.search(rb"(?m)^from[ \t][^\n]*[ \t]import[ \t]+\*", self._text.data) is not None
 
     def _is_assigned(self, name: str) -> bool:
-        """Whether a name is set at the top of the module."""
+        """Whether a name is assigned at module level."""
         return name.encode() in self._assigned
 
     @cached_property
@@ -145,7 +144,7 @@ class _File:
         uses.found.append(PythonUse(where, self._around(use.line), rule, sure))
 
     def _around(self, line: int) -> tuple[str, int]:
-        """The heads over a line, each less indented than what it holds."""
+        """The blocks around a line, each indented less than its content."""
         parts, first = [], 0
         indent = _indent(self._lines[line - 1])
         for number, deep, name in reversed(self._heads[: bisect_left(self._heads, (line + 1,))]):
@@ -156,8 +155,8 @@ class _File:
 
     @cached_property
     def _heads(self) -> list[tuple[int, int, str]]:
-        """Line, indentation and name of each ``def`` and ``class``, by text: twice as fast as
-        with what their ends are."""
+        """Line, indentation and name of each ``def`` and ``class``, by text: twice as fast as with
+        their ends."""
         data = self._text.data
         found, line, at = [], 1, 0
         for word in sorted((*occurrences(data, b"def"), *occurrences(data, b"class"))):
@@ -184,8 +183,8 @@ class _File:
     # ----------------------------------------------------------------------- receivers
 
     def _of_receiver(self, use: Use) -> Found | None:
-        """What ``x.name`` is, where the class of ``x`` is plain to read: ``self`` in a class, a
-        variable that is made by calling a class or annotated with it, a name of the module."""
+        """The definition of ``x.name`` if the class of ``x`` is easily read: ``self``, a variable
+        assigned from or annotated with a class, a name of the module."""
         name = use.name[1:]
         if use.owner in _SELF:
             return self._of_self(use, name)
@@ -220,7 +219,8 @@ class _File:
         return self._find(f"{module_name(self._path)}.{inner.head.qualified}")
 
     def _class_of(self, use: Use) -> Found | None:
-        """The class that a variable is made by or annotated with, in the function around it."""
+        """The class that a variable is assigned from or annotated with, in the enclosing
+        function."""
         block = self._text.around(use.line)
         start, end = (block.head.start, block.end) if block else (0, len(self._text.data))
         key = (use.owner, start, end)
@@ -252,7 +252,7 @@ _MADE = (
 
 
 def _holds(data: bytes, word: bytes) -> bool:
-    """Whether a text has a word as a whole."""
+    """Whether a text contains a whole word."""
     at = data.find(word)
     while at >= 0:
         end = at + len(word)
@@ -273,6 +273,5 @@ def _indent(line: bytes) -> int:
 
 
 def _is_member(found: Found) -> bool:
-    """Whether something is an attribute of a class."""
     owner = found.name.rpartition(".")[0].rpartition(".")[2]
     return found.kind in ("method", "property") or owner.lstrip("_")[:1].isupper()

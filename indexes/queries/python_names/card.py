@@ -1,4 +1,4 @@
-"""What a Python name is, in a few lines: signature, docstring, what it calls."""
+"""A summary of a Python name: signature, docstring, calls."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from indexes.readers.python.scope import Function, dotted
 from indexes.store.registrations import StoredPython
 
 _RUNS = ("forward", "__call__", "__init__")
-"""What of a class runs when it is used: the first that it defines is shown."""
+"""Methods that run when a class is used: the first defined one is shown."""
 _TENSORS = ("Tensor", "torch.Tensor", "'Tensor'", '"Tensor"')
 
 
 def card(name: str, index: IndexedTree) -> PythonCard | None:
-    """A Python name in a few lines; None where there is none of it."""
+    """The summary of a Python name; None if unknown."""
     found = _card(name, index)
     if found is None:
         return None
@@ -80,7 +80,6 @@ def _of_class(
 
 
 def _owner(names: Names, found: Found) -> Found | None:
-    """The class of a method."""
     if found.kind not in ("method", "property"):
         return None
     return names.find(found.name.rpartition(".")[0])
@@ -92,7 +91,6 @@ def _signature(node: Function) -> str:
 
 
 def _first(node: Function | ast.ClassDef) -> str:
-    """The first line of a docstring."""
     return _line(ast.get_docstring(node) or "")
 
 
@@ -107,7 +105,6 @@ def _module_doc(home: Module, found: Found) -> str:
 
 
 def _defined(home: Module, found: Found) -> tuple[PythonPlace, ...]:
-    """The public functions and classes that a module defines."""
     kinds = {ast.ClassDef: "class", ast.FunctionDef: "function", ast.AsyncFunctionDef: "function"}
     bound = home.scope.names.values() if found.kind == "module" else ()
     public = set(home.scope.public() or ()) or {one.name for one in bound if one.name[0] != "_"}
@@ -131,7 +128,7 @@ def _pages(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
 
 
 def _tests(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
-    """The tests that are named after it and call something of that name."""
+    """The tests named after it that call something of that name."""
     word = answer.name.rpartition(".")[2]
     if answer.kind in ("function", "class", "bound"):
         for path, fact in StoredPython(index.facts.store).by_target(word):
@@ -140,7 +137,7 @@ def _tests(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
 
 
 class _Calls:
-    """The calls in the body of one function, resolved as its module reads their names."""
+    """The calls in a function's body, with names resolved in its module."""
 
     def __init__(
         self, names: Names, home: Module, node: Function, owner: Found | None, index: IndexedTree
@@ -157,7 +154,7 @@ class _Calls:
         self._tensors = _annotated_tensors(node)
 
     def told(self) -> Iterator[PythonCall]:
-        """Each thing that is called, at its first line."""
+        """Each called thing, at its first line."""
         first: dict[str, tuple[int, Found]] = {}
         times: Counter[str] = Counter()
         for call in self._in_order():
@@ -192,7 +189,7 @@ class _Calls:
         return self._names.resolve(self._home, name)
 
     def _of_expression(self, func: ast.expr) -> Found | None:
-        """``super().step()``; a method of any other expression is not told."""
+        """``super().step()``; methods of other expressions are unknown."""
         if not isinstance(func, ast.Attribute):
             return None
         if isinstance(func.value, ast.Call) and dotted(func.value.func) == "super" and self._owner:
@@ -219,6 +216,6 @@ def _locals(node: Function) -> set[str]:
 
 
 def _annotated_tensors(node: Function) -> set[str]:
-    """The parameters that are tensors, as their annotations say."""
+    """The parameters annotated as tensors."""
     arguments = (one for one in ast.walk(node.args) if isinstance(one, ast.arg) and one.annotation)
     return {one.arg for one in arguments if ast.unparse(one.annotation or one) in _TENSORS}

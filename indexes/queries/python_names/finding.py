@@ -1,4 +1,4 @@
-"""From a text to what Python finds under that name in the indexed tree."""
+"""Finds Python names in the indexed tree."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
 _MOST = 12
-"""So many definitions of a bare name are told apart."""
+"""Most definitions of a bare name."""
 
 
 @kept
 def find(text: str, index: IndexedTree) -> PythonAnswer | None:
-    """What a Python name means: ``torch.nn.Linear``, ``F.relu``, ``optim.Adam.step``,
-    ``DataLoader``; None where Python would find nothing of that name.
+    """The meaning of a Python name: ``torch.nn.Linear``, ``F.relu``, ``optim.Adam.step``,
+    ``DataLoader``; None if Python would find nothing.
 
     Parameters:
-        text: The name. Without the package it is looked for in ``torch`` first, then among all
-            public names; several that fit are all given, as ``others``.
+        text: The name. Without the package it is looked up in ``torch`` first, then among all
+        public names;
+        further matches are in ``others``.
         index: The index of the tree.
     """
     name = text.strip().removesuffix("()")
@@ -45,7 +46,7 @@ def find(text: str, index: IndexedTree) -> PythonAnswer | None:
 
 
 def finder_of(index: IndexedTree) -> Finder:
-    """What finds the names of a tree; made once, since it reads a file once."""
+    """The cached finder of a tree."""
     if Finder not in index.made:
         index.made[Finder] = Finder(index)
     finder: Finder = index.made[Finder]
@@ -53,7 +54,7 @@ def finder_of(index: IndexedTree) -> Finder:
 
 
 class Finder:
-    """Finds names in one tree; files are read once."""
+    """Finds names in one tree, with cached files."""
 
     def __init__(self, index: IndexedTree) -> None:
         self._index = index
@@ -62,7 +63,7 @@ class Finder:
         self.names = Names(self._read, index.source.holds, self.bound.is_bound, self._placed)
 
     def _placed(self, path: str) -> str:
-        """Where the file of a module is, in the tree or in an extension."""
+        """The file of a module, in the tree or an extension."""
         return self._beside.get(path.partition("/")[0].removesuffix(".py"), "") + path
 
     def _read(self, path: str) -> bytes | None:
@@ -72,7 +73,7 @@ class Finder:
             return None
 
     def find(self, name: str) -> PythonAnswer | None:
-        """What a name means; see the function of that name."""
+        """As the function ``find``."""
         first, _, rest = name.partition(".")
         if first in PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
@@ -110,21 +111,21 @@ class Finder:
     # -------------------------------------------------------------------- bare names
 
     def _bare(self, first: str, rest: str) -> PythonAnswer | None:
-        """What a public name without its module can mean."""
+        """The meanings of a public name without its module."""
         names = sorted(map(self.shortened, self.public(first)[:_MOST]), key=_rank)
         full = (f"{name}.{rest}" if rest else name for name in names)
         return together(self._answer(name, self.names.find(name)) for name in full)
 
     def _unlisted(self, name: str, declared: PythonAnswer) -> PythonAnswer:
-        """What a stub file declares, with what public modules define under that name, though their
-        lists of public names do not have it."""
+        """A declaration of a stub file, with definitions in public modules that do not list the
+        name."""
         found = _defined(name, self._index) if "." not in name else ()
         public = (one for one in found if one and not is_private(one.name))
         return together((declared, *public)) or declared
 
     def _ending(self, name: str) -> PythonAnswer | None:
-        """``fsdp.fully_shard`` and ``ir.ExternKernel.create``: what is public under a name that
-        ends so, or in a module whose path does."""
+        """Public names that end so, or with modules whose path does: ``fsdp.fully_shard``,
+        ``ir.ExternKernel.create``."""
         owner, _, last = name.rpartition(".")
         names = [one for one in self.public(last) if one.endswith(f".{name}")] if owner else []
         for at in reversed([at for at, sign in enumerate(name) if sign == "."]):
@@ -134,7 +135,7 @@ class Finder:
         return together(self._answer(one, self.names.find(one)) for one in full)
 
     def shortened(self, name: str) -> str:
-        """The name by which the packages around a module export it too: ``torch.nn.Module``."""
+        """The name under which outer packages export it: ``torch.nn.Module``."""
         found = self.names.find(name)
         module, _, last = name.rpartition(".")
         while found and (module := module.rpartition(".")[0]):
@@ -145,17 +146,17 @@ class Finder:
         return name
 
     def public_names(self, name: str) -> list[str]:
-        """The public names that end so, each as short as packages export it."""
+        """The public names that end so, each as short as exported."""
         return list(dict.fromkeys(map(self.shortened, self.public(name))))
 
     def public(self, name: str) -> list[str]:
-        """The public names that end so: those of public modules, the shortest first."""
+        """The names in public modules that end so, shortest first."""
         paths = self.exported.get(name, ())
         return sorted({f"{module_name(path)}.{name}" for path in paths}, key=_rank)
 
     @cached_property
     def exported(self) -> dict[str, list[str]]:
-        """The names that modules export, each with the files of those modules."""
+        """The names that modules export, with the files of those modules."""
         return StoredPython(self._index.facts.store).exported()
 
 
@@ -166,14 +167,14 @@ def naming(word: str, index: IndexedTree) -> list[str]:
 
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
-    """``_lazy_init`` and ``_size_3_t``: what modules define or assign, or functions of theirs
-    define, and that is none of their public names; and what C++ gives to ``torch._C``."""
+    """``_lazy_init`` and ``_size_3_t``: non-public definitions and assignments in modules or
+    functions, and bindings in ``torch._C``."""
     found = [finder_of(index).find(f"torch._C.{name}"), *_defined(name, index)]
     return together(found[:_MOST])
 
 
 def _defined(name: str, index: IndexedTree) -> Iterator[PythonAnswer | None]:
-    """Those at the top of modules first, then those in functions."""
+    """Top-level definitions first, then those in functions."""
     word = re.escape(name.encode())
     defined = re.compile(rb"\b(?:def|class)[ \t]+%b\b" % word)
     assigned = re.compile(rb"(?m)^%b[ \t]*(?::.+)?=(?!=)" % word)
@@ -220,8 +221,8 @@ def _is_of_python(module: str, name: str) -> bool:
 
 
 def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:
-    """``torch._dynamo.eval_frame._fn``, as a stack names it, and ``Context.__call__._fn``: what
-    functions define, by the module alone, or by what it stands in."""
+    """Functions inside functions, by module or enclosing definition:
+    ``torch._dynamo.eval_frame._fn``, ``Context.__call__._fn``."""
     owner, _, last = name.rpartition(".")
     found = [one for one in _defined(last, index) if one]
     fitting = (
@@ -233,7 +234,7 @@ def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:
 
 
 def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
-    """The first answer with the places of the others, each once."""
+    """The first answer with the places of the others."""
     answers: dict[tuple[str, int], PythonAnswer] = {}
     for answer in found:
         if answer and (where := answer.location):
@@ -246,24 +247,23 @@ def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
 
 
 def _is_only_declared(answer: PythonAnswer) -> bool:
-    """Whether a stub file alone knows a name of C++: ``torch.Module``, which is no public name."""
+    """Whether only a stub file has a C++ name: ``torch.Module``, which is not public."""
     return answer.kind == "bound" and all(
         place.location.path.endswith((".pyi", ".pyi.in")) for place in answer.places
     )
 
 
 def with_another(answer: PythonAnswer, other: PythonAnswer) -> PythonAnswer:
-    """An answer, and another thing that the name can mean."""
     others = (*answer.others, *other.places, *other.others)
     return replace(answer, others=others, confidence="ambiguous")
 
 
 _LAID_OUT = regex(r"(@[^/]+/(?:src/|python/)?)(\w+)(?:/__init__)?\.py")
-"""Where extensions have their packages, and modules that are in none."""
+"""Where extensions have their packages, and top-level modules."""
 
 
 def _packages_beside(index: IndexedTree) -> dict[str, str]:
-    """The packages of extensions, by name, and the folder that each is in."""
+    """The packages of extensions, by name, with their folders."""
     sql = f"SELECT path FROM files WHERE kind='python' AND path LIKE '{MARK}%' ORDER BY path"
     paths = index.facts.store.column(sql) if index.source.roots else ()
     found = filter(None, map(_LAID_OUT.fullmatch, paths))

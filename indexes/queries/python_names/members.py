@@ -1,4 +1,4 @@
-"""Members of Python's classes by their names alone: ``state_dict``, ``optimizer.zero_grad()``."""
+"""Members of Python classes by name only: ``state_dict``, ``optimizer.zero_grad()``."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from indexes.readers.python.blocks import Head, Text, occurrences
 from indexes.store.registrations import StoredPython
 
 _MOST = 12
-"""So many classes are told apart."""
+"""Most classes shown."""
 _LIKE = (str.__eq__, str.endswith, str.startswith)
-"""How a class may be named after what it is called on, the surest first: ``optimizer``, ``scaler``
-(a ``GradScaler``), ``prof`` (a ``profile``)."""
+"""How a class may be named after an object, most certain first: ``optimizer``, ``scaler`` (a
+``GradScaler``), ``prof`` (a ``profile``)."""
 _SHORTEST = 3
 
 
 def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
-    """What a member can be: that of the classes that are named as what it is called on, else of
-    all that have it, those from which others derive first; None where no class has it.
+    """A member of the classes named after the object, else of all classes that have it, base
+    classes first; None if no class has it.
 
     Parameters:
         member: Its name.
-        called_on: ``self.optimizer`` of ``self.optimizer.step``; empty where it is not known.
+        called_on: ``self.optimizer`` in ``self.optimizer.step``; empty if unknown.
         index: The index of the tree.
     """
     finder, owners = finder_of(index), _owners(member, index)
@@ -47,7 +47,7 @@ def find_in_classes(member: str, called_on: str, index: IndexedTree) -> PythonAn
 
 
 def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnswer | None:
-    """The same where a public class is named as what it is called on, and has such a member."""
+    """The same for public classes named after the object only."""
     found = find_in_classes(member, called_on, index) if called_on else None
     owner = found.name.rpartition(".")[0] if found else ""
     is_its = owner.rpartition(".")[2].lower() == called_on.rpartition(".")[2].lower()
@@ -59,7 +59,7 @@ def find_in_named(member: str, called_on: str, index: IndexedTree) -> PythonAnsw
 
 
 def _named_as(called_on: str, owners: list[str]) -> list[str]:
-    """The classes whose names are the most like that of an object."""
+    """The classes named most like an object."""
     if len(word := _word(called_on)) < _SHORTEST:
         return []
     found = ([one for one in owners if like(_last(one).lower(), word)] for like in _LIKE)
@@ -71,7 +71,7 @@ def _word(called_on: str) -> str:
 
 
 def _public_named(called_on: str, finder: Finder) -> list[str]:
-    """The public classes named as an object, whose methods may set a member on ``self``:
+    """The public classes named after an object, whose methods may set a member on ``self``:
     ``optimizer.param_groups``."""
     named = [name for name in finder.exported if name.lstrip("_")[:1].isupper()]
     return [one for name in _named_as(called_on, named) for one in finder.public(name)]
@@ -83,8 +83,7 @@ def _last(name: str) -> str:
 
 @kept
 def _owners(member: str, index: IndexedTree) -> list[str]:
-    """The classes with a member of that name: the public ones first, of these those that most
-    derive from, of these the ones with short names."""
+    """The classes with a member: public ones, most derived from, short names first."""
     finder, stored = finder_of(index), StoredPython(index.facts.store)
     texts = ((path, index.source.content(path)) for path in naming(member, index))
     found = list(_with(member.encode(), texts))
@@ -110,7 +109,7 @@ def _with(member: bytes, texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
 
 
 def _class_around(text: Text, start: int) -> Head | None:
-    """The class in whose body a line is; None for one in a function or at the top."""
+    """The class whose body contains a line; None in a function or at top level."""
     if text.strings.end_at(start + 1):
         return None
     own = next((head for head in text.heads if head.start == start), None)

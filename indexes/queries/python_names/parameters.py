@@ -1,4 +1,4 @@
-"""Parameters of documented functions and classes by their names: ``weights_only``."""
+"""Parameters of documented functions and classes by name: ``weights_only``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from indexes.store.registrations import StoredPython
 
 _COMMENT = regex(r"\s#.*")
 _LONGEST = 10_000
-"""Characters of a signature that are read."""
+"""Most characters read of a signature."""
 
 
 def taking(name: str, index: IndexedTree) -> list[Hit]:
@@ -36,7 +36,6 @@ def taking(name: str, index: IndexedTree) -> list[Hit]:
 
 
 def _heads(name: bytes, data: bytes) -> Iterator[Head]:
-    """The functions of a file that have a parameter."""
     given = re.compile(rb"[(,*]\s*%b\s*[:=,)]" % re.escape(name))
     text = Text(data)
     for head in text.heads:
@@ -50,5 +49,5 @@ def _heads(name: bytes, data: bytes) -> Iterator[Head]:
 
 
 def _called(head: Head) -> str:
-    """What is called: of a constructor the class."""
+    """The callable; for a constructor the class."""
     return head.qualified.removesuffix(".__init__")

@@ -1,5 +1,5 @@
-"""The public names that are one thing in several places: a function of ``torch.nn.functional``, the
-module that calls it, the method, the quantized ones."""
+"""Public names for the same thing: a function of ``torch.nn.functional``, the module that calls it,
+the method, quantized ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from indexes.store.registrations import StoredPython
 
 
 def public_names(stored: StoredPython, name: str, exact: bool = False) -> list[str]:
-    """The names that have a docstring or a page, or that a package of which a page lists names may
-    have, and that are a name's in the way of their place: ``torch.nn.functional.layer_norm``,
-    ``torch.nn.LayerNorm``, ``torch.Tensor.add_``, ``torch.ao.nn.quantized.LayerNorm``.
+    """The documented or exported names that correspond to a name:
+    ``torch.nn.functional.layer_norm``, ``torch.nn.LayerNorm``, ``torch.Tensor.add_``,
+    ``torch.ao.nn.quantized.LayerNorm``.
 
-    The shortest first. ``exact``: only those that are spelled as the name is."""
+    Shortest first. ``exact``: only equal spellings.
+    """
     rows = [fact for _, fact in stored.of_kinds("docs", "page")]
     pages = {fact.target.rpartition(".")[0] for fact in rows if fact.kind == "page"}
     bare = str if exact else _bare
@@ -35,8 +36,8 @@ def _exported(stored: StoredPython) -> Iterator[str]:
 
 
 def _exports(name: str) -> Iterator[str]:
-    """The names under which a module and the packages around it may have something:
-    ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear`` too."""
+    """The names that a module and outer packages may export: ``torch.nn.Linear`` for
+    ``torch.nn.modules.linear.Linear``."""
     module, _, last = name.rpartition(".")
     while "." in module:
         yield f"{module}.{last}"
@@ -48,7 +49,7 @@ def _bare(name: str) -> str:
 
 
 def definitions(names: Iterable[str], index: IndexedTree) -> dict[str, Location | None]:
-    """Where Python names are defined in Python; None for bindings, and names of other trees."""
+    """Where Python names are defined in Python; None for bindings and other trees."""
     find = finder_of(index).find
     found = ((name, find(name) if _is_name(name) else None) for name in names)
     return {name: _in_python(answer) if answer else None for name, answer in found}

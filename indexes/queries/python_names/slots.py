@@ -1,5 +1,5 @@
-"""The functions of C++ that serve Python's special methods: the slots of ``PyTypeObject``, by
-their order in CPython's ``object.h``."""
+"""C++ functions for Python's special methods: the slots of ``PyTypeObject``, by their order in
+CPython's ``object.h``."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ _FUNCTION = re.compile(r"(?!nullptr\b|NULL\b)[A-Za-z_]\w*")
 
 
 def has_slot(name: str) -> bool:
-    """Whether a slot serves a name."""
     return name in _SLOTS or name in _MAPPING
 
 
 def slot_function(data: bytes, owner: str, name: str) -> str:
-    """The function that a type of C++ has for a special method; empty for none.
+    """The function for a special method in a C++ type; empty if none.
 
     Parameters:
         data: The file with the type.
@@ -55,13 +54,12 @@ def slot_function(data: bytes, owner: str, name: str) -> str:
 
 
 def _table(data: bytes, name: str) -> list[str]:
-    """The rows of a table of functions."""
     found = re.search(rb"\b%s\s*=?\s*\{([^;}]*)\}" % name.encode(), data) if name else None
     return _parts(found[1]) if found else []
 
 
 def _assigned(data: bytes, type_name: bytes, name: str) -> str:
-    """What is put into a slot before the type is made ready: ``Type.tp_init = init;``."""
+    """A slot assigned before the type is ready: ``Type.tp_init = init;``."""
     slot = _SLOTS.get(name, "").encode()
     found = re.search(rb"\b%s\.tp_%s\s*=\s*([^;]+);" % (type_name, slot), data) if slot else None
     return found[1].decode() if found else ""
@@ -72,6 +70,6 @@ def _parts(text: bytes) -> list[str]:
 
 
 def _symbol(value: str) -> str:
-    """The name of a function or table, without a cast; empty for what is none."""
+    """The name of a function or table, without a cast; empty for anything else."""
     name = _CAST.sub("", value.strip())
     return name if _FUNCTION.fullmatch(name) else ""

@@ -1,1 +1,1 @@
-"""Docs that are excused from being there, that say what the code does not, or lead nowhere."""
+"""Docs that are exempted, contradict the code, or have broken links."""

@@ -1,4 +1,4 @@
-"""Public names that the check of the docs' coverage is told to pass over."""
+"""Public names exempted from the documentation coverage check."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _ITEM = regex(r"#[^\S\n]*([\w.]+)[^\S\n]*$|^\s*[\"'](\w+)[\"']", MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A name on a list of those that need no docs."""
+    """A name in a list of exemptions."""
 
     name: str
     module: str
-    """By the comment above it; empty where there is none."""
+    """From the comment above; may be empty."""
     what: str
     """``functions`` or ``classes``."""
     place: Location
 
 
 def ignored(text: str, path: str) -> Iterator[Ignored]:
-    """The names on the lists ``coverage_ignore_functions`` and ``coverage_ignore_classes``."""
+    """The names in ``coverage_ignore_functions`` and ``coverage_ignore_classes``."""
     for found in _LIST.finditer(text):
         module = ""
         line, counted = text.count("\n", 0, found.start(2)) + 1, found.start(2)
@@ -45,15 +45,14 @@ def ignored(text: str, path: str) -> Iterator[Ignored]:
 
 
 def lacks(tree: Tree) -> str:
-    """The configuration of the docs is in a checkout only."""
     text = tree.text(CONFIG)
     there = "" if _LIST.search(text) else f"{CONFIG} of this version ignores no names"
     return tree.lacks(CONFIG) or there
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """One gap for each name that is documented nowhere: to document; and for each row that can
-    go, since its name is documented or gone."""
+    """One gap per undocumented name; and per row that can go, since its name is documented or
+    gone."""
     pages = _Pages(tree)
     known = tree.modules
     for one in ignored(tree.text(CONFIG), CONFIG):
@@ -64,7 +63,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 class _Pages:
-    """Which names pages list, and which modules have a public name."""
+    """Names listed on pages, and public names by module."""
 
     def __init__(self, tree: Tree) -> None:
         rows = tree.store.query(
@@ -77,8 +76,8 @@ class _Pages:
         self._public = finder_of(tree.index).exported
 
     def has_alias(self, one: Ignored) -> bool:
-        """Whether a page lists it as a package around its module exports it, or with all of its
-        module: ``torch.nn.Mish`` is ``torch.nn.modules.activation.Mish``, whose row has to stay."""
+        """Whether a page lists it under a package's name, or with its whole module:
+        ``torch.nn.Mish`` is ``torch.nn.modules.activation.Mish``, whose row must stay."""
         if one.module in self._whole:
             return True
         module = one.module.rpartition(".")[0]
@@ -89,11 +88,10 @@ class _Pages:
         return False
 
     def is_the_only(self, name: str) -> bool:
-        """Whether no two modules have a public name: a row is for all of them."""
+        """Whether at most one module has the public name, since a row is for all."""
         return len(self._public.get(name, ())) <= 1
 
     def is_public(self, name: str) -> bool:
-        """Whether any module has a public name."""
         return name in self._public
 
 
@@ -139,8 +137,8 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
 
 
 def _is_removed(tree: Tree, path: str, name: str) -> bool:
-    """Whether neither a module nor the files beside and below it have a name; of the package
-    itself those beside it."""
+    """Whether a module and the files beside and below it lack a name; for the package itself those
+    beside it."""
     if _may_have(tree.text(path), name):
         return False
     folder = os.path.dirname(path)
@@ -153,19 +151,19 @@ _ALL = regex(r"__all__(?<=^__all__)\b[^=\n]*=\s*[\[(]([^\])]*)", MULTILINE)
 
 
 def _is_exported(text: str, name: str) -> bool:
-    """Whether a module declares that a name is public: on a page that lists a few of many, others
-    may be left out on purpose."""
+    """Whether a module declares a name public; a page that lists few of many may omit others on
+    purpose."""
     listed = "".join(found[1] for found in _ALL.finditer(text))
     return f'"{name}"' in listed or f"'{name}'" in listed
 
 
 def _may_have(text: str, name: str) -> bool:
-    """Whether a name is written in a module, or may come with a star."""
+    """Whether a module contains a name, or may import it by a star."""
     return name in text or "import *" in text or "globals()" in text
 
 
 def _definition(text: str, one: Ignored) -> int:
-    """Where a module begins to define a name; 0 where it does not."""
+    """The line where a module defines a name; 0 if it does not."""
     endings = (":", "(") if one.what == "classes" else ("(",)
     word = "class" if one.what == "classes" else "def"
     return max(text.find(f"\n{word} {one.name}{ending}") for ending in endings) + 1

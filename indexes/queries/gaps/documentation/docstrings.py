@@ -1,4 +1,4 @@
-"""Docstrings of functions and classes written in Python, against their signatures."""
+"""Docstrings of Python functions and classes that contradict their signatures."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _REFERENCE = regex(
     r"(?i)\b(?:like|same|see|refer|version|wraps?|wrapper|equivalent|details)\b[^.:]{0,60}"
     r":(?:func|meth|class|obj):`[~!.]*([\w.]+)"
 )
-"""One by which a docstring leaves the rest to another."""
+"""A reference by which a docstring refers to another."""
 _DEPRECATED = regex(r"(\w+)[`'\"]*(?: \w+)? (?:is|are) deprecated")
-"""What the code warns of when it is given."""
+"""A deprecation warning about a parameter."""
 _BEHIND = regex(r"^\S", MULTILINE)
-"""Where what follows a class or function at the top of a file begins."""
+"""The start of what follows a top-level class or function."""
 _MANY = 3
-"""So many functions of a folder have a custom."""
+"""Functions of a folder that make a custom."""
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """One gap for each public function or class whose docstring says otherwise."""
+    """One gap per public function or class whose docstring is wrong."""
     remarks = tree.remarks("arguments")
     rows = [(place, name, load(text, ArgumentDocs)) for place, name, text in remarks]
     customs = _Customs((place.path, one) for place, _, one in rows)
@@ -47,8 +47,8 @@ def _left(
     one: ArgumentDocs,
     documented: Iterable[tuple[str, ArgumentDocs]],
 ) -> Sequence[str]:
-    """Those of the parameters left out that are not deprecated, and that no function documents to
-    which the docstring refers: ``load_inline`` behaves "like :func:`load`"."""
+    """The omitted parameters that are not deprecated and not documented by a function that the
+    docstring refers to: ``load_inline`` behaves "like :func:`load`"."""
     last = max(one.lines.values())
     text = "\n".join(tree.lines(place.path, place.line, last))
     meant = {name.rpartition(".")[2] for name in _REFERENCE.findall(text)}
@@ -59,7 +59,7 @@ def _left(
 
 
 def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | None:
-    """What is said of parameters that are left out; None where none are."""
+    """The message about omitted parameters; None if there are none."""
     if not missing:
         return None
     rule = f"its docstring documents {', '.join(one.said)} and leaves that out"
@@ -67,7 +67,7 @@ def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | No
 
 
 class _Customs:
-    """Which parameters the docstrings of a folder leave out by custom: ``device`` of modules."""
+    """Parameters that a folder's docstrings usually omit: ``device`` of modules."""
 
     def __init__(self, rows: Iterable[tuple[str, ArgumentDocs]]) -> None:
         self._there: Counter[tuple[str, str]] = Counter()
@@ -78,7 +78,7 @@ class _Customs:
             self._said.update((folder, name) for name in one.parameters if name in one.said)
 
     def omitted(self, path: str, one: ArgumentDocs) -> Sequence[str]:
-        """The parameters that a docstring leaves out though others of its folder would."""
+        """The parameters that a docstring omits unlike others in its folder."""
         folder = os.path.dirname(path)
         missing = (name for name in one.parameters if name not in one.said)
         return [name for name in missing if not self._is_left_out((folder, name))]

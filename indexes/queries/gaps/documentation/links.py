@@ -1,4 +1,4 @@
-"""Names and links in the docs that lead nowhere."""
+"""Broken names and links in the docs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from indexes.queries.python_names.finding import finder_of
 from indexes.readers.python.remarks import read_file_links
 
 _TYPE = regex(r"\w+Tensor\b")
-"""``torch.FloatTensor``: made when torch is imported."""
+"""``torch.FloatTensor``, which is created on import."""
 _LABEL = regex(r"^\(([\w.:-]+)\)=", MULTILINE)
 _TENSOR = "torch.Tensor"
 _STUBS = ("torch/_C/__init__.pyi.in", "tools/pyi/gen_pyi.py")
 
 
 def lacks(tree: Tree) -> str:
-    """An installed package has the docstrings and not the pages they share names with."""
     there = tree.index.facts.paths("page")
     return "" if there else "the pages of the documentation are not in this source"
 
 
 def find_names(tree: Tree) -> Iterator[Gap]:
-    """One gap for each place at which a role names what Python does not find."""
+    """One gap per place where a role names something that Python does not find."""
     exists = _Names(tree)
     for place, name, role in tree.remarks("role"):
         if not exists.has(name):
@@ -45,7 +44,7 @@ def _dead(tree: Tree, place: Location, name: str, role: str) -> Gap:
 
 
 def find_files(tree: Tree) -> Iterator[Gap]:
-    """One gap for each link to a file of PyTorch that this tree does not have."""
+    """One gap per link to a file of PyTorch that this tree lacks."""
     holds = cache(tree.source.holds)
     labels = cache(partial(_labels, tree))
     indexed = ((place, target) for place, target, _ in tree.remarks("file link"))
@@ -57,13 +56,13 @@ def find_files(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_left_out(target: str, holds: Callable[[str], bool]) -> bool:
-    """Whether a file stands in a hidden folder that the tree is without: archives of releases
-    leave out ``.github`` and the like, and then nobody can tell."""
+    """Whether a file is in a hidden folder that the tree lacks, as release archives lack
+    ``.github``, so that it is unknown."""
     return target.startswith(".") and not holds(target.partition("/")[0])
 
 
 def _labels(tree: Tree) -> frozenset[str]:
-    """What links in Markdown lead to by name: pages, and their parts, ``(name)=``."""
+    """Targets of Markdown links by name: pages, and parts marked ``(name)=``."""
     pages = [path for path in tree.index.facts.paths("page") if path.endswith(".md")]
     names = {_last(path).removesuffix(".md") for path in pages}
     return frozenset(names.union(*(_LABEL.findall(tree.text(path)) for path in pages)))
@@ -74,7 +73,7 @@ def _last(target: str) -> str:
 
 
 def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:
-    """The links of what stands at the top for people to read: README.md, CONTRIBUTING.md ..."""
+    """The links in top-level documents: README.md, CONTRIBUTING.md ..."""
     for path in (name for name in tree.source.listed("") if name.endswith(".md")):
         for one in read_file_links(tree.text(path), path):
             yield Location(path, one.line), one.name
@@ -84,7 +83,7 @@ def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:
 
 
 class _Names:
-    """Which names of torch there are: asked the cheap way first."""
+    """Existing names of torch, by the cheapest test first."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -95,7 +94,7 @@ class _Names:
         self.has = cache(self._has)
 
     def _has(self, name: str) -> bool:
-        """Whether a name means something, or may mean what only a run makes."""
+        """Whether a name exists, or may exist at run time."""
         if name in self._listed or name in self._tree.bound:
             return True
         module, rest = split(name, self._modules)
@@ -109,7 +108,7 @@ class _Names:
         return self._finder.find(name) is not None or self._is_native(name)
 
     def _is_member(self, module: str, rest: str) -> bool:
-        """Whether it is a word of the file whose class a page lists under its public name."""
+        """Whether a word occurs in the file of a class that a page lists under a public name."""
         first, _, member = rest.partition(".")
         if not member or f"{module}.{first}" not in self._listed:
             return False
@@ -117,13 +116,13 @@ class _Names:
         return any(holds(self._tree.text(path), member) for path in exporting)
 
     def _is_declared(self, name: str) -> bool:
-        """Whether a stub of C++ declares it: ``torch.finfo``, ``torch.int32``."""
+        """Whether a C++ stub declares it: ``torch.finfo``, ``torch.int32``."""
         forms = (f"class {name}", f"\n{name}: ", f"\ndef {name}(", f'"{name}": [')
         return any(form in self._tree.text(path) for path in _STUBS for form in forms)
 
     def _is_native(self, name: str) -> bool:
-        """Whether it may be a member of a class of C++, of which Python's files do not tell. Of
-        Tensor they do."""
+        """Whether it may be a member of a C++ class other than Tensor, which Python files do not
+        show."""
         owner, _, member = name.rpartition(".")
         if owner == _TENSOR or owner in self._modules:
             return member.startswith("__")
@@ -141,8 +140,8 @@ KINDS = (
 
 
 def split(name: str, known: Mapping[str, str]) -> tuple[str, str]:
-    """A dotted name as the longest module that begins it and the rest: ``("torch.nn",
-    "Linear.forward")``; the module is empty where there is none."""
+    """A dotted name as the longest known module and the rest: ``("torch.nn", "Linear.forward")``;
+    the module may be empty."""
     module = name
     while module and module not in known:
         module = module.rpartition(".")[0]
@@ -150,8 +149,8 @@ def split(name: str, known: Mapping[str, str]) -> tuple[str, str]:
 
 
 def holds(text: str, word: str) -> bool:
-    """Whether a text has a name as a whole word. There are thousands of names: to compile a
-    pattern for each would cost more than the search."""
+    """Whether a text has a name as a whole word. Faster than compiling a pattern for each of
+    thousands."""
     at = text.find(word)
     while at >= 0:
         around = text[at - 1 : at] + text[at + len(word) : at + len(word) + 1]

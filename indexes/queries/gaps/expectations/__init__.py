@@ -1,1 +1,1 @@
-"""Tests that are expected to fail, are passed over, or have nobody to look after them."""
+"""Tests that are expected to fail, are skipped, or have no owner."""

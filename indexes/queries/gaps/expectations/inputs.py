@@ -1,4 +1,4 @@
-"""Operators that check their arguments, and whose OpInfo tries none that fail."""
+"""Operators that check their arguments without error inputs in their OpInfo."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ _NEXT = r"\n(?=\S)"
 
 
 def lacks(tree: Tree) -> str:
-    """What an operator checks stands in C++; error inputs are a field of OpInfo since 1.11."""
     there = any(_FIELD in tree.text(path) for path in (DATABASE, _CLASSES))
     none = "" if there else f"OpInfos of this version have no {_FIELD}_func"
     return tree.lacks(DATABASE) or tree.lacks_kernels() or none
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Public operators with OpInfos, none with error inputs, of which a kernel or the function
-    of its structured kernel checks a parameter."""
+    """Public operators with OpInfos, none with error inputs, that check a parameter in a kernel or
+    structured function."""
     has_default = cache(lambda cls: _FIELD in _class(tree, cls))
     for ops in tree.by_name(tree.public):
         infos = [one for op in ops for one in tree.opinfos(op) if one[1].end_line]
@@ -44,7 +43,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 def _class(tree: Tree, name: str) -> str:
-    """The text of a class of OpInfos; of the base that has the field, nothing."""
+    """The text of an OpInfo class, except the base that defines the field."""
     found = re.search(rf"\nclass {name}\((.*?){_NEXT}", tree.text(_CLASSES), re.DOTALL)
     return found[1] if found else ""
 
@@ -55,7 +54,7 @@ def _tries(tree: Tree, info: Found) -> bool:
 
 
 def _checks(tree: Tree, op: str) -> tuple[Definition, Location] | None:
-    """A function that an operator runs first, and the line of its first check of a parameter."""
+    """The first function of an operator that checks a parameter, and the line."""
     rows = tree.kernels.get(op, {})
     for key in _KEYS:
         for one in rows[key].definitions if key in rows else ():

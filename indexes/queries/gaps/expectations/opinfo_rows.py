@@ -1,4 +1,4 @@
-"""Rows of OpInfos that excuse a test: it is expected to fail, or it is passed over."""
+"""OpInfo rows that mark a test as an expected failure or skip."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _AFTER = regex(r"[^\S\n]*,?[^\S\n]*#([^\n]*)")
 _DEVICE = regex(r"device_type\s*=\s*[\"'](\w+)[\"']")
 _NO_REASON = frozenset({"", "skipped", "skipped!", "skip"})
 _FEW = 4
-"""Entries of one name, one in the other, that may begin at a line."""
+"""Nested entries that may begin on a line."""
 _FOLDER = "torch/testing/_internal/%.py"
 _BACK = 600
-"""Characters looked at before a row: its comment stands there."""
+"""Characters before a row that may hold its comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,17 @@ class Row:
     place: Location
     excuse: Excuse
     test: str
-    """``TestCommon.test_out``; empty where it is for all tests."""
+    """``TestCommon.test_out``; empty for all tests."""
     some: bool
     """For some dtypes or devices only."""
     reason: str
     device: str = ""
-    """``cuda``, where it is for that device alone."""
+    """``cuda`` for one device only."""
 
 
 @lru_cache(64)
 def rows(text: str, path: str) -> tuple[Row, ...]:
-    """The rows of a file that excuse a test, with the reason that stands beside them."""
+    """The rows of a file that excuse a test, with reasons."""
     return tuple(_rows(text, path))
 
 
@@ -78,7 +78,7 @@ def _rows(text: str, path: str) -> Iterator[Row]:
 
 
 def _reason(text: str, found: re.Match[str], start: int) -> str:
-    """What a skip gives as its reason, or else the comment beside or above the row."""
+    """The reason in a skip, or else the comment beside or above the row."""
     words = (found[2] or "")[1:-1].strip()
     if words.lower() not in _NO_REASON:
         return words
@@ -88,7 +88,7 @@ def _reason(text: str, found: re.Match[str], start: int) -> str:
 
 
 def _above(text: str, start: int) -> list[str]:
-    """The comment on the lines above a line, up to the end of one with code."""
+    """The comment lines above a line."""
     found: list[str] = []
     for line in reversed(text[max(0, start - _BACK) : start].split("\n")[:-1]):
         code, sign, comment = line.partition("#")
@@ -100,7 +100,6 @@ def _above(text: str, start: int) -> list[str]:
 
 
 def find(tree: Tree, excuse: Excuse) -> Iterator[Gap]:
-    """One gap for each row that stands in an OpInfo."""
     operators = _operators(tree)
     for path in tree.paths(_FOLDER):
         text = tree.text(path)
@@ -112,7 +111,7 @@ def find(tree: Tree, excuse: Excuse) -> Iterator[Gap]:
 
 
 class _Entries:
-    """The OpInfos of a file by their lines."""
+    """The OpInfos of a file by line."""
 
     def __init__(self, tree: Tree, path: str) -> None:
         stored = StoredPython(tree.store).in_file(path)
@@ -120,13 +119,12 @@ class _Entries:
         self._lines = [fact.line for fact in self._entries]
 
     def at(self, line: int) -> PythonFact | None:
-        """The entry that a line is in."""
         above = self._entries[: bisect_right(self._lines, line)]
         return next((one for one in reversed(above[-_FEW:]) if one.end_line >= line), None)
 
 
 def _operators(tree: Tree) -> Mapping[str, str]:
-    """The first overload of each operator, by the target of an OpInfo."""
+    """The first overload of each operator, by OpInfo target."""
     found = {name: ops[0] for name, ops in tree.bound.items()}
     return found | {f"aten::{name}": ops[0] for name, ops in tree.overloads.items()}
 
@@ -153,8 +151,6 @@ def _gap(row: Row, fact: PythonFact | None, operators: Mapping[str, str]) -> Gap
 
 
 def lacks(tree: Tree, excuse: Excuse) -> str:
-    """OpInfos stand in torch/testing, which the wheel has too; which excuses they have depends on
-    the version."""
     found = (row for path in tree.paths(_FOLDER) for row in rows(tree.text(path), path))
     there = any(row.excuse == excuse for row in found)
     return tree.lacks(DATABASE) or (

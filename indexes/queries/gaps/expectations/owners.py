@@ -1,4 +1,4 @@
-"""Test files that nobody looks after."""
+"""Test files without an owner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _UNKNOWN = "module: unknown"
 
 
 def lacks(tree: Tree) -> str:
-    """Owners stand in the first lines of test files since 1.10."""
     paths = tree.index.facts.paths("test")
     if not paths:
         return "the test files are not in this source"
@@ -22,7 +21,7 @@ def lacks(tree: Tree) -> str:
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Test files whose first lines say that their owner is unknown."""
+    """Test files whose header says that their owner is unknown."""
     for path, owner in StoredPython(tree.store).of_kinds("owner"):
         if owner.symbol == _UNKNOWN:
             place = Location(path, owner.line)

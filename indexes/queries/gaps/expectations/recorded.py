@@ -1,4 +1,4 @@
-"""Tests that fail, or are passed over, under torch.compile: PyTorch keeps a list of each."""
+"""Tests that fail or are skipped under torch.compile, by PyTorch's lists."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 
 READER = "torch/testing/_internal/dynamo_test_failures.py"
-"""What reads the lists: one file a test, or sets of names in this file itself."""
+"""The reader of the lists: one file per test, or sets of names in this file."""
 _TEST = "test"
 _SET = regex(r"^(\w+)\s*=\s*\{([^{}]*)\}", MULTILINE)
 _NAME = regex(r"[\"']([\w.-]+\.test\w+)[\"']")
 _CPYTHON = regex(r"CPython\d+-(\w+)-")
 _DEVICE = regex(rf"({'|'.join((*DEVICES, 'META')).upper()})$")
-"""What a class that is made for a device has behind its name."""
+"""The suffix of classes instantiated per device."""
 _FOLDER = regex(r"(\w+)_(expected_failures|skips)")
 
 
@@ -32,12 +32,12 @@ class Recorded:
     test: str
     """``TestTorch.test_add``."""
     under: str
-    """What runs it: ``dynamo``, ``inductor``."""
+    """The compiler: ``dynamo``, ``inductor``."""
     place: Location
 
 
 def recorded(tree: Tree, what: str) -> Iterator[Recorded]:
-    """The tests on the lists of ``what``: ``expected_failures`` or ``skips``."""
+    """The tests in the lists ``expected_failures`` or ``skips``."""
     for folder, names in _folders(tree):
         found = _FOLDER.fullmatch(folder)
         if found and found[2] == what:
@@ -53,21 +53,20 @@ def recorded(tree: Tree, what: str) -> Iterator[Recorded]:
 
 
 def _folders(tree: Tree) -> Iterator[tuple[str, list[str]]]:
-    """The folders of test/ that hold a file for each test, with their names."""
+    """The folders of test/ with a file per test, with their names."""
     for folder in filter(_FOLDER.fullmatch, tree.source.listed(_TEST)):
         names = tree.source.listed(f"{_TEST}/{folder}")
         yield folder, [name for name in names if ".test" in name and name[0] != "."]
 
 
 def lacks(tree: Tree, what: str) -> str:
-    """Before 2.0 there are no such lists, and an installed package has none."""
     there = next(recorded(tree, what), None)
     return "" if there else f"this source has no {_TEST}/dynamo_{what}"
 
 
 def find(tree: Tree, what: str) -> Iterator[Gap]:
-    """One gap for each test on a list, at the test, or where it is made from another or inherited,
-    at that one or at the class."""
+    """One gap per test in a list, at the test, or if it is generated or inherited, at its source or
+    class."""
     named = tuple(recorded(tree, what))
     written = _Written(tree, {written_as(one.test)[1].partition(".")[0] for one in named})
     for one in named:
@@ -75,14 +74,14 @@ def find(tree: Tree, what: str) -> Iterator[Gap]:
 
 
 def written_as(test: str) -> tuple[str, str]:
-    """The name of the file, where a list says it, and class and test: the tests of CPython are
-    listed as ``CPython313-test_set-TestSet.test_len``."""
+    """The file, if a list gives it, and class and test:
+    ``CPython313-test_set-TestSet.test_len``."""
     found = _CPYTHON.match(test)
     return (found[1], test[found.end() :]) if found else ("", test)
 
 
 class _Written:
-    """Where the tests of some classes are written."""
+    """The places of tests in some classes."""
 
     def __init__(self, tree: Tree, classes: Set[str]) -> None:
         self._places: dict[str, list[Location]] = defaultdict(list)
@@ -99,8 +98,8 @@ class _Written:
             self._tests[cls].append(name)
 
     def at(self, test: str) -> Location | None:
-        """Where a test is: the function, one that is made for devices and parameters, or the
-        class that inherits it."""
+        """The place of a test: the function, the one it is generated from, or the inheriting
+        class."""
         file, name = written_as(test)
         cls, _, function = name.partition(".")
         names = [name, *self._makers(_DEVICE.sub("", cls), function), cls]
@@ -108,7 +107,7 @@ class _Written:
         return next((p for p in places if not file or p.path.endswith(f"/{file}.py")), None)
 
     def _makers(self, cls: str, function: str) -> list[str]:
-        """The tests of a class whose names a made one goes on from, the longest first."""
+        """The tests of a class whose names begin a generated one, longest first."""
         made = (one for one in self._tests.get(cls, ()) if one and function.startswith(f"{one}_"))
         return [f"{cls}.{one}" for one in sorted(made, key=len, reverse=True)]
 

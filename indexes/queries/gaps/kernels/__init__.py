@@ -1,2 +1,2 @@
-"""Operators that lack a kernel for a dispatch key, by what the tree has for their siblings and by
-what its own tests expect to fail."""
+"""Operators that lack a kernel for a dispatch key, by their siblings' kernels and by expected
+failures of tests."""

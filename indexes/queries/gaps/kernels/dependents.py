@@ -1,5 +1,5 @@
-"""Who needs an operator: composites that are made of it, operators whose gradient it is, and the
-modules of the Python library that call it."""
+"""What needs an operator: composites made of it, operators whose gradient it is, and Python modules
+that call it."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from indexes.model.regex import regex
 from indexes.queries.gaps.tree import Tree
 
 _NEEDING = 2
-"""So many operators stand for all that need one."""
+"""Most operators listed."""
 _CALL = regex(r"(?<![.\w>])(?:at::)?(\w+)(?=\()")
 
 
 class Needs(NamedTuple):
-    """Who needs an operator, by name."""
+    """What needs an operator, by name."""
 
     composites: tuple[str, ...]
-    """Public operators that are made of it."""
+    """Public operators made of it."""
     gradients: tuple[str, ...]
-    """Operators whose formulas call it, or what is made of it."""
+    """Operators whose formulas call it, or a composite of it."""
     library: tuple[str, ...]
-    """Files of PyTorch's own modules that call it by its generated name, though it is private."""
+    """Files of PyTorch's modules that call it although it is private."""
 
     def __bool__(self) -> bool:
         return any(self)
 
 
 class Dependents:
-    """The operators of a tree by what they need of others."""
+    """Dependencies between a tree's operators."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._known = cache(self._of)
 
     def of(self, ops: Iterable[str]) -> Needs:
-        """Who needs some overloads, through any number of composite kernels. Every key asks for
-        much the same ones."""
+        """What needs some overloads, through any number of composite kernels; cached since keys ask
+        for the same ones."""
         return self._known(tuple(ops))
 
     def above(self, needs: Needs) -> tuple[str, ...]:
-        """The composites that are made of operators whose gradient it is."""
+        """The composites of operators whose gradient it is."""
         ops = (one for name in needs.gradients for one in self._tree.overloads.get(name, ()))
         return self.of(ops).composites
 
@@ -71,7 +71,6 @@ class Dependents:
 
     @cached_property
     def _formulas(self) -> dict[str, set[str]]:
-        """By the operator that is called."""
         natives = self._tree.natives
         names = self._tree.overloads
         found: dict[str, set[str]] = {}
@@ -85,7 +84,7 @@ class Dependents:
 
     @cached_property
     def _library(self) -> dict[str, set[str]]:
-        """The files that call ``torch._name(...)``, without those that are internal themselves."""
+        """The files that call ``torch._name(...)`` and are not internal themselves."""
         found: dict[str, set[str]] = {}
         for place, name, _ in self._tree.remarks("internal call"):
             found.setdefault(name, set()).add(place.path)
@@ -93,8 +92,8 @@ class Dependents:
 
 
 def needing(tree: Tree, op: str, most: int = _NEEDING) -> list[str]:
-    """Operators with OpInfos by which one without is tested: those made of it, those whose gradient
-    it is, or what is made of these."""
+    """Operators with OpInfos that test one without: composites of it, those whose gradient it is,
+    or composites of these."""
     if op not in tree.natives:
         return []
     known = Dependents(tree)
@@ -109,5 +108,5 @@ def _sorted(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _plain(name: str) -> str:
-    """The operator that a name of the C++ API means: sizes may be symbolic there."""
+    """The operator of a C++ API name, without ``_symint``."""
     return name.removesuffix("_symint")

@@ -1,5 +1,5 @@
-"""The dispatch keys for which a kernel can be missing: those of each family (dense, Sparse,
-NestedTensor ...) for each back end of the tree."""
+"""Dispatch keys for which kernels can be missing: those of each family (dense, Sparse, NestedTensor
+...) for each backend."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from indexes.queries.gaps.kernels.tables import tables_of
 from indexes.queries.gaps.tree import TESTS, Tree
 
 _MAKES = "empty.memory_format"
-"""Without a kernel of it no tensor of a back end can be made."""
+"""The operator whose kernel every backend needs to create tensors."""
 _REFUSED = "torchgen takes no kernel for it: dispatch_keys in torchgen/model.py lacks it"
 _APART = regex(r"Auto(?:grad|cast)\w*")
 """Families of keys before those that compute."""
 META = "Meta"
 _EVERYWHERE = frozenset({"CPU", "CUDA", META})
-"""Where every test of operators runs."""
+"""Backends on which every operator test runs."""
 _UNTESTED = "no table of this source says which operators its tests expect to fail there"
 DENSE = ""
-"""The family of ordinary tensors: its keys are named as the back ends."""
+"""The family of ordinary tensors, whose keys are named as backends."""
 
 
 class KernelKey(NamedTuple):
-    """A dispatch key that computes: ``SparseMPS`` is ``Sparse`` on ``MPS``."""
+    """A computing dispatch key: ``SparseMPS`` is ``Sparse`` on ``MPS``."""
 
     name: str
     family: str
@@ -35,17 +35,16 @@ class KernelKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KernelKeys:
-    """The keys of a tree, and those of which it cannot tell."""
+    """The keys of a tree, and those about which it cannot tell."""
 
     families: Mapping[str, tuple[KernelKey, ...]]
-    """By family, those with kernels first; of a family that no key has kernels of there is
-    none."""
+    """By family, with kernels first; families without any kernel are left out."""
     unknown: Mapping[str, str]
-    """Why a key's kernels are not known here, by its name."""
+    """Why a key's kernels are unknown here, by name."""
 
 
 def kernel_keys(tree: Tree) -> KernelKeys:
-    """The keys of the back ends whose kernels this source holds."""
+    """The keys of backends whose kernels this source has."""
     used = {key for rows in tree.kernels.values() for key in rows} | _registered(tree)
     split = _split(tree, _backends(tree, used))
     backends = dict.fromkeys(key.backend for key in split)
@@ -62,12 +61,12 @@ def kernel_keys(tree: Tree) -> KernelKeys:
 
 
 def _is_tested(tree: Tree, backend: str) -> bool:
-    """Whether the tests of operators run on a back end, so that each is expected there."""
+    """Whether operator tests run on a backend, which is expected to have each."""
     return backend in _EVERYWHERE or any(tables_of(tree, backend))
 
 
 def _registered(tree: Tree) -> set[str]:
-    """The keys that TORCH_LIBRARY blocks outside of tests register functions for."""
+    """The keys registered in TORCH_LIBRARY blocks outside tests."""
     sql = (
         "SELECT DISTINCT l.key,f.path FROM library_kernels l JOIN files f ON f.id=l.file"
         " WHERE l.op=? AND l.target NOT NULL"
@@ -77,22 +76,21 @@ def _registered(tree: Tree) -> set[str]:
 
 
 def _backends(tree: Tree, used: set[str]) -> list[str]:
-    """The back ends that make tensors by a kernel in this source: of ``SparseCPU`` and ``CPU``
-    the latter."""
+    """The backends with a tensor-creating kernel in this source: ``CPU``, not ``SparseCPU``."""
     makes = (tree.keys(_MAKES) | _registered(tree)) & used
     found = [key for key in sorted(makes) if _is_defined(tree, key)]
     return [key for key in found if not any(key != one and key.endswith(one) for one in found)]
 
 
 def _is_defined(tree: Tree, key: str) -> bool:
-    """Whether some kernel of a key stands in this source; of a wheel the YAML file is enough."""
+    """Whether this source has some kernel of a key; for a wheel the YAML is enough."""
     if tree.lacks_kernels() or key in _registered(tree):
         return True
     return any(key in rows and rows[key].definitions for rows in tree.kernels.values())
 
 
 def _split(tree: Tree, backends: list[str]) -> list[KernelKey]:
-    """The keys of DispatchKey.h that belong to a family on one of these back ends."""
+    """The keys of DispatchKey.h in a family on one of these backends."""
     found = []
     for name in _runtime(tree):
         ends = [one for one in backends if name.endswith(one)]
@@ -111,8 +109,8 @@ def _runtime(tree: Tree) -> list[str]:
 
 
 def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
-    """The keys of back ends whose kernels are kept elsewhere: those that the YAML file names, and
-    those of which this source has no kernel at all."""
+    """The keys of backends with kernels elsewhere: those named in the YAML, and those without any
+    kernel here."""
     try:
         backends = tree.index.dispatch.keys.backends
     except SourceError:

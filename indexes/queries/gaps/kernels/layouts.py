@@ -1,5 +1,5 @@
-"""Operators of ordinary tensors that lack kernels for a layout (Sparse, NestedTensor ...), while
-operators of their shape have them."""
+"""Operators of ordinary tensors without kernels for a layout (Sparse, NestedTensor ...) that
+similar operators have."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from indexes.queries.gaps.model import Confidence, Gap
 from indexes.queries.gaps.tree import Tree
 
 _FEWEST = 4
-"""So many operators of one shape make a rule."""
+"""Fewest operators of a shape that make a rule."""
 _DEVICES = frozenset({"CPU", "CUDA"})
 _SHOWN = 3
 
 
 class Layouts:
-    """The missing kernels of whole families of keys."""
+    """The missing kernels of whole families."""
 
     def __init__(
         self, tree: Tree, subjects: Mapping[str, Sequence[str]], dependents: Dependents
@@ -39,8 +39,7 @@ class Layouts:
             self._groups.setdefault(self._shape(name), []).append(name)
 
     def _shape(self, name: str) -> object:
-        """What is alike in operators of one shape: that each element is computed by itself, or
-        else the types."""
+        """What similar operators have in common: being pointwise, or else the types."""
         op = self._first(name)
         schema = self._tree.schemas[op]
         if any("pointwise" in self._tree.natives[one].tags for one in self._subjects[name]):
@@ -49,13 +48,13 @@ class Layouts:
         return "with the same types", tuple(one.type for one in schema.arguments), returns
 
     def _first(self, name: str) -> str:
-        """The overload that people call, of those with kernels."""
+        """The overload that users call, among those with kernels."""
         ops = self._subjects[name]
         return next((op for op in ops if op in self._tree.public_set), ops[0])
 
     def gaps(self, family: str, keys: Sequence[KernelKey]) -> Iterator[Gap]:
-        """Operators without any kernel of a family that several of the same shape have, and
-        gradients of those that have one."""
+        """Operators without any kernel of a family that several of their shape have, and gradients
+        of operators with one."""
         names = [key.name for key in keys if key.backend != META]
         used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
         if len(used) < 2:
@@ -74,14 +73,14 @@ class Layouts:
         return not self._keys(name).isdisjoint(keys)
 
     def _is_open(self, name: str, keys: Sequence[str]) -> bool:
-        """Whether an operator has kernels for ordinary tensors on more than one device, and none
-        of a family; what is made of other operators needs none."""
+        """Whether an operator has kernels for ordinary tensors on several devices, none of the
+        family, and is not composite."""
         here = self._keys(name)
         is_made = self._tree.is_composite(self._first(name))
         return here >= _DEVICES and here.isdisjoint(keys) and not is_made
 
     def _gradients_of(self, keys: Sequence[str]) -> int:
-        """How many gradients a family computes: none of quantized tensors."""
+        """The number of gradients in a family; none for quantized tensors."""
         having = (name for name in self._subjects if self._has(name, keys))
         return sum(1 for name in having if "backward" in name)
 

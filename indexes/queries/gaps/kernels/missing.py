@@ -1,5 +1,5 @@
-"""Kernels that an operator lacks for a dispatch key, while its siblings on other back ends, or
-operators of the same types, have theirs."""
+"""Kernels missing for a dispatch key that siblings on other backends, or operators of the same
+types, have."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _FEWEST = 4
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """What each key lacks that the other keys of its family have, then what each family lacks
-    that operators of the same types have."""
+    """What each key lacks that other keys of its family have, then what each family lacks that
+    similar operators have."""
     keys = kernel_keys(tree)
     missing = Missing(tree, keys)
     layouts = Layouts(tree, missing.subjects, missing.dependents)
@@ -45,13 +45,13 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for one missing kernel."""
+    """The evidence for a missing kernel."""
 
     having: tuple[str, ...]
-    """The keys of the family that have it."""
+    """The family's keys with it."""
     stated: tuple[Statement, ...]
     siblings: tuple[str, ...]
-    """Operators with the same types whose CPU kernel is in the same file."""
+    """Operators with the same types and a CPU kernel in the same file."""
     needs: Needs
 
 
@@ -71,7 +71,6 @@ class Missing:
     # ------------------------------------------------------------------ within a family
 
     def on_key(self, key: KernelKey) -> Iterator[Gap]:
-        """What the family has on other back ends and not on this one."""
         others = [one for one in self.keys.families[key.family] if one.name != key.name]
         names = {one.name for one in others if one.backend != META}
         for name, ops in self.subjects.items():
@@ -82,16 +81,16 @@ class Missing:
                     yield self._gap(name, lacking, key, found, confidence)
 
     def _lacks(self, op: str, key: KernelKey) -> bool:
-        """Whether an operator has no kernel for a key, and none that stands for all keys: where
-        other keys of a layout have their own beside that, it does not serve this layout."""
+        """Whether an operator has no kernel for a key and no alias kernel, unless other keys of the
+        layout have their own beside that."""
         keys = self._tree.keys(op) | self._tree.library_keys(op)
         served = key.family == DENSE and any(map(self._tree.is_alias, keys))
         return key.name not in keys and not served
 
     def _evidence(self, name: str, ops: Sequence[str], key: KernelKey, names: set[str]) -> Evidence:
-        """Of what needs an operator nothing is said where one vendor's library alone has it: what
-        needs ``_cudnn_ctc_loss`` needs ``_ctc_loss`` elsewhere. What fails forward has no test of
-        its gradient either."""
+        """The evidence. Needs do not count for one vendor's operator: what needs
+        ``_cudnn_ctc_loss`` needs ``_ctc_loss`` elsewhere. An operator that fails forward has no
+        gradient tests."""
         needs = self.dependents.of(ops)
         tables = self._tables(key)
         having = tuple(sorted({one for op in ops for one in names & self._tree.keys(op)}))
@@ -114,7 +113,7 @@ class Missing:
             yield from about(rows, self._opinfos(name))
 
     def _untried(self, rows: Sequence[Statement], names: Sequence[str]) -> Iterator[Statement]:
-        """The head of the table of what works, for names that have OpInfos and are not in it."""
+        """The head of the table of what works, for names with OpInfos that are not in it."""
         infos = [one for name in names for one in self._opinfos(name)]
         if rows and infos and not any(about(rows, infos)):
             yield replace(rows[0], whole=True)
@@ -164,9 +163,9 @@ class Missing:
         return "; ".join(words)
 
     def _confidence(self, name: str, key: KernelKey, found: Evidence) -> Confidence | None:
-        """Likely is what most neighbours have, and of what people call, or a composite operator
-        needs, what PyTorch's tests state and what several other back ends have, where tests of
-        operators run on this one; none is what nobody calls, and what one vendor's library has."""
+        """Likely if most siblings have it; or if public or needed by a composite, stated by
+        PyTorch's tests, or present on several backends while tests run on this one. None if nobody
+        calls it or only a vendor's library has it."""
         called, needs = self._is_called(name), found.needs
         wanted = called or needs.composites or (found.stated and needs.gradients)
         if most(self._tree, found.siblings, key.name) or (wanted and found.stated):
@@ -178,22 +177,20 @@ class Missing:
         return "possible" if found.stated or found.having[0].endswith("CPU") else None
 
     def _is_new(self, key: KernelKey) -> bool:
-        """Whether no operator has a kernel for a key yet."""
         return key.name not in self._tree.counts
 
     def _is_called(self, name: str) -> bool:
-        """Whether people call it: PyTorch lists functions that are none of its API."""
+        """Whether users call it, by PyTorch's list of functions outside its API."""
         names = (path for op in self.subjects[name] for path in self._tree.names(op))
         return is_public(name) and self._tree.ignored.isdisjoint(names)
 
     def _is_tested(self, key: KernelKey) -> bool:
-        """Whether the tests of operators run on a back end; tensors without storage are worth
-        something where a layout has them at all."""
+        """Whether operator tests run on a backend; meta tensors count if a layout has them."""
         return key.backend != META or self._tree.counts[key.name] >= _FEWEST
 
 
 def _needed(needs: Needs) -> Iterator[str]:
-    """Why an operator that nobody calls by name is wanted."""
+    """Why an operator that nobody calls directly is wanted."""
     if needs.composites:
         yield f"needed by {few(needs.composites)}"
     if needs.library:
@@ -209,7 +206,6 @@ def _said(row: Statement) -> str:
 
 
 def unknown(tree: Tree) -> Mapping[str, str]:
-    """The keys of which this tree cannot tell."""
     return kernel_keys(tree).unknown
 
 

@@ -1,4 +1,4 @@
-"""The neighbours of an operator: those with the same types and a CPU kernel in the same file."""
+"""Siblings of an operator: those with the same types and a CPU kernel in the same file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from indexes.queries.gaps.tree import Tree
 
 _SHARE = 0.75
 _FEWEST = 4
-"""So many neighbours make a neighbourhood."""
+"""Fewest siblings for conclusions."""
 _SHOWN = 3
 _LONG = 100
-"""Lines of a kernel that is no first one."""
+"""Lines of a kernel that is not for beginners."""
 
 
 def near(tree: Tree, outs: Mapping[str, str] | None = None) -> dict[str, list[str]]:
-    """For each public operator with a CPU kernel those whose CPU kernel stands in the same
-    file and that take the same types: torchgen gives them the same signature. ``outs`` are
-    overloads whose kernel counts for an operator that has none of its own."""
+    """For each public operator with a CPU kernel, those with the same signature and file. ``outs``:
+    out overloads whose kernel counts for the operator."""
     groups: dict[object, list[str]] = {}
     for op in tree.public:
         rows = tree.kernels.get(op, {})
@@ -32,13 +31,13 @@ def near(tree: Tree, outs: Mapping[str, str] | None = None) -> dict[str, list[st
 
 
 def most(tree: Tree, siblings: Sequence[str], key: str) -> bool:
-    """Whether there are several siblings, and all but a few have a kernel for a key."""
+    """Whether there are several siblings and all but a few have a kernel for a key."""
     having = sum(key in tree.keys(one) for one in siblings)
     return len(siblings) >= _FEWEST and having >= _SHARE * len(siblings)
 
 
 def dispatch_line(tree: Tree, op: str) -> Location:
-    """The line where its kernels are named, or left to another entry."""
+    """The line that names its kernels, or its delegate."""
     native = tree.natives[op]
     for field in ("dispatch", "structured_delegate"):
         if field in native.field_lines:
@@ -47,7 +46,7 @@ def dispatch_line(tree: Tree, op: str) -> Location:
 
 
 def subjects(tree: Tree) -> dict[str, list[str]]:
-    """The overloads with kernels of each operator, its in-place ones among them."""
+    """The overloads of each operator with kernels, including in-place ones."""
     found: dict[str, list[str]] = {}
     for op, native in tree.natives.items():
         if op in tree.kernels and not {"generated", "view_copy"} & set(native.tags):
@@ -57,18 +56,18 @@ def subjects(tree: Tree) -> dict[str, list[str]]:
 
 
 def is_public(name: str) -> bool:
-    """Whether people call an operator of that name: Python's own operators have underscores too."""
+    """Whether a name is public; Python's own operators have underscores too."""
     return name.startswith("__") or not (name.startswith("_") or "backward" in name)
 
 
 def few(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """The first of some names, and the number of others."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 
 
 def kernel_lines(tree: Tree, op: str) -> int:
-    """How long the shortest kernel of an operator is that computes; 0 where none is known here."""
+    """The length of an operator's shortest computing kernel; 0 if unknown."""
     rows = tree.kernels.get(op, {})
     lengths = (
         sum(one.location.end_line - one.location.line + 1 for one in row.definitions)
@@ -79,5 +78,5 @@ def kernel_lines(tree: Tree, op: str) -> int:
 
 
 def level_of(tree: Tree, op: str) -> Difficulty:
-    """How difficult one more kernel is, by the length of those that there are."""
+    """The difficulty of another kernel, by the length of existing ones."""
     return "hard" if kernel_lines(tree, op) > _LONG else "medium"

@@ -1,5 +1,4 @@
-"""Tables of expected failures: mappings and sets of the names of OpInfos in the test files of a
-back end, in whatever form a version has them."""
+"""Tables of expected failures by OpInfo name in a backend's test files, in any version's form."""
 
 from __future__ import annotations
 
@@ -19,28 +18,28 @@ _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|[{}\[\]()]")
 _FAILS = regex(r"FAIL|BLOCK|UNIMPLEMENTED|UNDEFINED|UNSUPPORTED")
 _WORKS = regex(r"ALLOW")
 _LEFT_OUT = regex(r"\d|PRECISION")
-"""In the names of tables of what fails on one release of an operating system, or is less exact."""
+"""Parts of names of tables for single OS releases or reduced precision."""
 
 
 _FAMILIES = ("SPARSE", "QUANTIZED", "NESTED")
 
 
 class Tables(NamedTuple):
-    """What the test files of one back end say."""
+    """The tables of one backend."""
 
     fails: tuple[Statement, ...] = ()
-    """What is expected to fail, forward."""
+    """Expected failures, forward."""
     fails_backward: tuple[Statement, ...] = ()
     works: tuple[Statement, ...] = ()
-    """What alone is expected to work: older versions list that instead."""
+    """The only ones expected to work, as older versions list."""
 
     def of_family(self, family: str) -> Tables:
-        """The rows of tables for one family of keys: ``..._SPARSE`` is not for ordinary tensors."""
+        """The rows for a family of keys: ``..._SPARSE`` is not for ordinary tensors."""
         return Tables(*(tuple(one for one in rows if _is_of(one.group, family)) for rows in self))
 
 
 def tables_of(tree: Tree, backend: str) -> Tables:
-    """The rows of all tables in the files of tests that have the back end in their name."""
+    """The rows of all tables in test files named after the backend."""
     device = backend.lower()
     likes = (
         f"test/test_{device}%.py",
@@ -58,14 +57,14 @@ def tables_of(tree: Tree, backend: str) -> Tables:
 
 
 def _is_of(table: str, family: str) -> bool:
-    """Whether a table is for a family, by its name: the one that it names, or ordinary tensors."""
+    """Whether a table is for a family, by its name; by default ordinary tensors."""
     named = next((one for one in _FAMILIES if one in table), "")
     return family.upper().startswith(named) if named and family else not (named or family)
 
 
 def rows_of(text: str, path: str) -> Iterator[Statement]:
-    """The rows of every table of a file: of ``{"name": None}`` whole, of ``{"name": [dtypes]}``
-    for some dtypes, of ``{"name"}`` whole."""
+    """The rows of every table in a file: ``{"name": None}`` and ``{"name"}`` for all dtypes,
+    ``{"name": [dtypes]}`` for some."""
     for match in _BEGIN.finditer(text):
         if not _LEFT_OUT.search(match[1]):
             table = _literal(text[match.end() : _end(text, match.end())])
@@ -75,7 +74,6 @@ def rows_of(text: str, path: str) -> Iterator[Statement]:
 
 
 def _end(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at ``start``."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         depth += (token[0] in "{[(") - (token[0] in "}])")
@@ -92,7 +90,6 @@ def _literal(text: str) -> ast.expr | None:
 
 
 def _entries(table: ast.expr | None) -> Iterator[tuple[str, int, bool]]:
-    """(name, line, whether for all dtypes) of each row."""
     if isinstance(table, ast.Dict):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -1,1 +1,1 @@
-"""What the tree's Python lacks: types, names in use that it calls deprecated."""
+"""Gaps in Python: types, references, deprecated names in use."""

@@ -1,4 +1,4 @@
-"""Python names that the tree calls deprecated, and that its own files still use."""
+"""Python names that the tree deprecates but still uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Deprecated:
 
 
 def deprecated_names(text: str, path: str) -> Iterator[Deprecated]:
-    """The deprecated functions and classes of a file; not those of which one overload is."""
+    """The deprecated functions and classes of a file, except single overloads."""
     for found in _DECORATED.finditer(text) if _SIGN in text else ():
         line = text.count("\n", 0, found.start(2)) + 1
         says = "".join(one or other for one, other in _TEXT.findall(found[1]))
@@ -44,7 +44,6 @@ def deprecated_names(text: str, path: str) -> Iterator[Deprecated]:
 
 
 def lacks(tree: Tree) -> str:
-    """Names are called deprecated by a decorator since 2.4."""
     there = any(True for _ in _all_names(tree))
     return "" if there else "no function of this version is under @deprecated(...)"
 
@@ -56,7 +55,7 @@ def _all_names(tree: Tree) -> Iterator[Deprecated]:
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """One gap for each file that uses a deprecated name by its module, at the first use."""
+    """One gap per file that uses a deprecated name by its module, at the first use."""
     known: dict[str, list[Deprecated]] = {}
     for one in _all_names(tree):
         known.setdefault(one.name, []).append(one)
@@ -70,7 +69,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 class _Mentions:
-    """What calls one of some names by its module, or imports it: (module, name)."""
+    """Finds calls and imports of some names by module: (module, name)."""
 
     def __init__(self, names: str) -> None:
         # Each begins with a literal, to which the engine skips.
@@ -78,13 +77,11 @@ class _Mentions:
         self._import = re.compile(rf"from[ \t]+(torch[\w.]*)[ \t]+import[ \t][^\n#]*\b({names})\b")
 
     def find(self, text: str) -> list[re.Match[str]]:
-        """Where they stand in a text, in order."""
         imports = (one for one in self._import.finditer(text) if not _before(text, one).strip())
         return sorted([*self._call.finditer(text), *imports], key=re.Match.start)
 
 
 def _before(text: str, found: re.Match[str]) -> str:
-    """What stands on its line before it."""
     return text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
 
 
@@ -96,8 +93,8 @@ class _Exports:
         self._found = cache(finder.find)
 
     def has(self, owner: str, one: Deprecated) -> bool:
-        """Whether a module is where a name is deprecated, or a package around it that exports
-        that: ``torch.vmap`` is none of ``torch._vmap_internals``."""
+        """Whether a module deprecates a name, or a package exports it from there; ``torch.vmap`` is
+        not ``torch._vmap_internals``'s."""
         if owner == one.module:
             return True
         if not one.module.startswith(f"{owner}."):

@@ -1,4 +1,4 @@
-"""Operators without a reference implementation in Python, of a family that has them."""
+"""Operators without a Python reference, in a family that has them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _HALF = 0.5
 
 
 def lacks(tree: Tree) -> str:
-    """Refs are Python, which every source has since 1.13."""
     return tree.lacks(REFS)
 
 
 def refs(tree: Tree) -> list[Found]:
-    """The functions that torch._refs lists, then those there that are registered all the same."""
+    """The functions that torch._refs lists, then unlisted registered ones."""
     stored = StoredPython(tree.store)
     listed = list(stored.of_kinds("ref"))
     known = {(path, fact.symbol.rpartition(".")[2]) for path, fact in listed}
@@ -34,8 +33,8 @@ def refs(tree: Tree) -> list[Found]:
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Public operators for ordinary tensors with an OpInfo and no function of their name in
-    torch._refs. Likely wanted are those of whose kind of OpInfo the half has one."""
+    """Public operators for ordinary tensors with an OpInfo but no function in torch._refs. Likely
+    wanted if half of the same kind of OpInfo have one."""
     there = {one[1].symbol.rpartition(".")[2]: one for one in refs(tree)}
     families: dict[str, list[list[str]]] = {}
     for ops in tree.by_name(op for op in tree.public if _is_wanted(tree, op)):
@@ -51,7 +50,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 
 
 def _is_wanted(tree: Tree, op: str) -> bool:
-    """A ref computes what kernels do: not what is made of other operators, drawn, or sparse."""
+    """Whether it has kernels and is not random or sparse."""
     return (
         tree.is_dense(op)
         and tree.returns_tensor(op)
@@ -61,13 +60,13 @@ def _is_wanted(tree: Tree, op: str) -> bool:
 
 
 def _family(tree: Tree, op: str) -> str:
-    """The class of OpInfo that tests an operator, most often."""
+    """The most frequent class of its OpInfos."""
     classes = Counter(unpack(fact.detail).get("cls", "") for _, fact in tree.opinfos(op))
     return classes.most_common(1)[0][0]
 
 
 def _own(tree: Tree, op: str, there: dict[str, Found]) -> Found | None:
-    """Its ref, in whichever module: that of ``logit`` is ``torch._refs.special.logit``."""
+    """Its ref in any module: ``torch._refs.special.logit`` for ``logit``."""
     names = (name.rpartition(".")[2] for name in tree.names(op))
     found = (there.get(name) for name in (*names, tree.natives[op].name))
     return next((one for one in found if one), None)

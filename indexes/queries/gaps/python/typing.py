@@ -1,4 +1,4 @@
-"""Python files whose functions are not checked for types."""
+"""Python files without type checking."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ _SECTION = regex(r"^\[mypy-([^\]\n]+)\]\n((?:(?!\[)[^\n]*\n?)*)", MULTILINE)
 _IGNORES = regex(r"^\s*(ignore_errors|allow_untyped_defs)\s*=\s*True", MULTILINE)
 CONFIG = "mypy.ini"
 _FEW = 5
-"""So many functions without types are an easy change."""
+"""Most untyped functions for an easy change."""
 
 
 def lacks(tree: Tree) -> str:
-    """An installed package has the files and not the configuration of the type checker."""
     return tree.lacks(CONFIG)
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """One gap for each file of the packages that says so at its top, or that mypy.ini names."""
+    """One gap per file that is exempted by a comment, or in mypy.ini."""
     config = tree.text(CONFIG)
     for place, mark, size in tree.remarks("untyped"):
         lines, functions = map(int, size.split())
@@ -38,8 +37,7 @@ def find(tree: Tree) -> Iterator[Gap]:
 def _configured(
     tree: Tree, known: Mapping[str, str], pattern: str, place: Location, said: str
 ) -> Iterator[Gap]:
-    """The gap of a section for one module of this tree. One for a whole package is left out:
-    that is many changes."""
+    """The gap of a section for one module; sections for whole packages are too large."""
     path = known.get(pattern.removesuffix(".*"))
     if path and not path.endswith("/__init__.py"):
         yield _gap(path, place, said.replace("_", "-"), *size_of(tree.text(path)))
