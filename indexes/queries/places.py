@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
@@ -18,7 +20,7 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
-from indexes.readers.python.blocks import blocks, innermost
+from indexes.readers.python.blocks import blocks, heads, innermost, parse
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
@@ -262,7 +264,8 @@ def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
 
 
 def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) -> list[Place]:
-    found = innermost(blocks(index.source.read(path)), line)
+    data = index.source.read(path)
+    found = innermost(blocks(data), _decorated(data, line))
     if found is None:
         return []
     at = found.head.line
@@ -272,6 +275,20 @@ def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) 
             return [Place(fact.kind, fact.symbol, where)]
     kind = "class" if found.head.is_class else "def"
     return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
+
+
+def _decorated(data: bytes, line: int) -> int:
+    """The line of the function or class whose decorator stands at a line; else the line itself."""
+    lines = data.split(b"\n")
+    above = range(min(line, len(lines)), max(line - _LONGEST, 0), -1)
+    first = next((at for at in above if lines[at - 1].lstrip().startswith(b"@")), 0)
+    below = next((head.line for head in heads(data) if head.line >= line > 0), 0) if first else 0
+    text = b"\n".join(lines[first - 1 : below - 1]).decode("utf-8", "replace") if below else ""
+    try:
+        (found,) = parse(f"{dedent(text)}\nclass _: pass").body
+    except (SyntaxError, ValueError):
+        return line
+    return below if text and isinstance(found, ast.ClassDef) else line
 
 
 def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:

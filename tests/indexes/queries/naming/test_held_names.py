@@ -139,6 +139,10 @@ FILES = {
     "torch/deep/layer.py": "class Layer:\n    lr_decay: int\n",
     "torch/deep/_private.py": "class _Options:\n    keep_inputs = False\n",
     "torch/deep/__init__.py": "def export(model, keep_inputs=False):\n    pass\n",
+    "torch/deep/ruled.py": (
+        "@rule(\n    1,\n)\n@other\ndef ruled():\n    x = 1\n\n\n"
+        "y = 2\n\n\nclass Rules:\n    @other\n    def one(self):\n        pass\n"
+    ),
     "torch/processes/__init__.py": "\nfrom multiprocessing import *\n",
     "test/test_pictures.py": "import cvlib\nimport other as model\n",
     "torchgen/model.py": "class NativeFunction:\n    device_check: str\n",
@@ -400,6 +404,19 @@ def test_names_of_python_that_a_module_takes_over(held: Index) -> None:
     assert place(held, "torch.processes.Process") == "attribute torch/processes/__init__.py:2"
     assert found.note == "multiprocessing.Process, which is Python's own"
     assert held.resolve("torch.processes.Proces").kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"), [(1, "ruled"), (2, "ruled"), (4, "ruled"), (13, "Rules.one"), (12, "Rules")]
+)
+def test_a_decorator_is_part_of_what_it_decorates(held: Index, line: int, name: str) -> None:
+    (found,) = held.at("torch/deep/ruled.py", line)
+    assert found.name == f"torch.deep.ruled.{name}"
+
+
+def test_what_stands_between_functions_is_part_of_none(held: Index) -> None:
+    with pytest.raises(NotFound):
+        held.at("torch/deep/ruled.py", 9)
 
 
 def test_a_package_that_tests_import_is_no_tensor(held: Index) -> None:
