@@ -15,7 +15,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.pasted import pasted
-from indexes.queries.places import at
+from indexes.queries.places import at, stub_places
 from indexes.queries.python_names.finding import find_in_modules
 from indexes.queries.python_names.members import find_in_classes
 from indexes.readers.python.blocks import Head, Text
@@ -24,10 +24,20 @@ from indexes.readers.python.blocks import Head, Text
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The files of that name with what stands at the line, and the operators that reach the line of
     a single one; for a Python frame its function."""
+    if query.base.endswith(".pyi") and (made := _generated(query, index)):
+        return made
     named = query.base if query.kind == "place" else query.raw.strip()
     frames = pasted(query.raw).places if query.kind == "place" else ()
     looks = (look(*one, index) for look in (_in_frame, _moved) for one in frames if one[2])
     return next(filter(None, looks), None) or _match(named, files_named(named, index), query, index)
+
+
+def _generated(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """The template and the generator of a stub file, and the operators of the line."""
+    found = stub_places(index, index.facts, query.base, query.line)
+    hits = tuple(Hit(one.kind, one.name, one.location, one.rule) for one in found)
+    made = found[0] if found else None
+    return made and NameMatch("place", query.raw.strip(), made.operators, hits, made.detail)
 
 
 def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:

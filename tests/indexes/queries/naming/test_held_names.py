@@ -139,6 +139,8 @@ FILES = {
     "torch/deep/layer.py": "class Layer:\n    lr_decay: int\n",
     "torch/deep/_private.py": "class _Options:\n    keep_inputs = False\n",
     "torch/deep/__init__.py": "def export(model, keep_inputs=False):\n    pass\n",
+    "tools/pyi/gen_pyi.py": 'fm.write_with_template("torch/_C/d.pyi", "torch/_C/d.pyi.in", env)\n',
+    "torch/_C/d.pyi.in": "",
     "torch/deep/ruled.py": (
         "@rule(\n    1,\n)\n@other\ndef ruled():\n    x = 1\n\n\n"
         "y = 2\n\n\nclass Rules:\n    @other\n    def one(self):\n        pass\n"
@@ -412,6 +414,14 @@ def test_names_of_python_that_a_module_takes_over(held: Index) -> None:
 def test_a_decorator_is_part_of_what_it_decorates(held: Index, line: int, name: str) -> None:
     (found,) = held.at("torch/deep/ruled.py", line)
     assert found.name == f"torch.deep.ruled.{name}"
+
+
+@pytest.mark.parametrize("text", ["torch/_C/d.pyi", "/x/site-packages/torch/_C/d.pyi:3"])
+def test_a_stub_file_of_no_repository_leads_to_what_makes_it(held: Index, text: str) -> None:
+    found = held.resolve(text)
+    places = [(hit.kind, hit.location.path) for hit in found.hits]
+    assert places == [("generated", "torch/_C/d.pyi.in"), ("generator", "tools/pyi/gen_pyi.py")]
+    assert found.note == "torch/_C/d.pyi is generated from torch/_C/d.pyi.in by tools/pyi/gen_pyi.py"
 
 
 def test_what_stands_between_functions_is_part_of_none(held: Index) -> None:
