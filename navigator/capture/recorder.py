@@ -191,8 +191,8 @@ class Recorder(Session):
             self._told_compiled = True
             self.note_elsewhere()  # fake tensors have no device
             self.note(
-                "compiled code ran without our function mode, as it does untraced: what it ran "
-                "between its graphs has the line that called it; --compiled records its own"
+                "compiled code ran as it does untraced: operators between its graphs have the line "
+                "that called it; --compiled records their own lines"
             )
 
     def _tick(self) -> None:

@@ -118,7 +118,7 @@ class _Site:
         taken: dict[str, str] = {}
         for op in ops:
             if len(address(op).encode()) > _LONGEST:
-                self._missing.append(f"{op}: its name is too long for one of a file")
+                self._missing.append(f"{op}: too long for a file name")
             elif (other := taken.setdefault(address(op).lower(), op)) == op:
                 self._names[op] = address(op)
                 yield op

@@ -180,7 +180,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 def device_place(kind: int, index: int) -> str:
     """``cpu``, ``cuda:0``: a device from its ``c10::DeviceType`` and index."""
     if not 0 <= kind < len(DEVICE_TYPES):
-        raise ValueError(f"unknown number of a device type: {kind}")
+        raise ValueError(f"unknown device type: {kind}")
     name = DEVICE_TYPES[kind]
     return name if name == "cpu" or index < 0 else f"{name}:{index}"
 
