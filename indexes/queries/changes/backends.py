@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from indexes.linking.graph import device_of_key
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
 from indexes.queries.gaps.docs import page_paths
+from indexes.queries.gaps.kernels.tables import rows_of
+from indexes.queries.gaps.statements import Statement
 from indexes.queries.gaps.tree import Tree
 
-_TABLE = regex(
-    r"^[^\S\n]*(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\()?[\[{(]|^[^\S\n]*(?:def|class) (\w+)", re.MULTILINE
-)
-_PASSING = regex(r"ALLOW|WHITE", re.I)
-_FAILING = regex(r"FAIL|SKIP|BLOCK|UNIMPL|UNSUPP|NOT_IMPL|UNDEFINED|EXCLUDE|MISSING|BLACK", re.I)
 _CAMEL = regex(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _FEW = 2
-
-
-class TableRow(NamedTuple):
-    """A row for an OpInfo in a table of tests."""
-
-    table: str
-    place: Location
-    text: str
-    passing: bool
-    """The table lists what works; others list what fails."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether it covers all dtypes of the operator."""
-        value = self.text.partition(":")[2].partition("#")[0].strip(" ,")
-        return value in ("", "None")
 
 
 def words_of(key: str) -> tuple[str, ...]:
@@ -66,26 +43,10 @@ def test_files(tree: Tree, key: str, names: Iterable[str]) -> list[str]:
     return [path for path in found if not counts[path][0] or counts[path][1]][:_FEW]
 
 
-def rows_naming(tree: Tree, path: str, names: Iterable[str]) -> Iterator[TableRow]:
-    """The rows of a file's tables that name an OpInfo, with or without variant."""
-    text = tree.text(path)
-    either = "|".join(re.escape(name) for name in names)
-    row = re.compile(rf"^[^\S\n]*[\"'](?:{either})[\"']\s*[:,][^\n]*", re.MULTILINE)
-    found = list(row.finditer(text)) if either else []
-    tables = _tables(text) if found else []
-    starts = [start for start, _ in tables]
-    for match in found:
-        at = bisect(starts, match.start())
-        table = tables[at - 1][1] if at else ""
-        passing = bool(_PASSING.search(table)) and not _FAILING.search(table)
-        if passing or _FAILING.search(table):
-            place = Location(path, text.count("\n", 0, match.start()) + 1)
-            yield TableRow(table, place, match[0].strip(), passing)
-
-
-@lru_cache(maxsize=8)
-def _tables(text: str) -> list[tuple[int, str]]:
-    return [(m.start(), m[1] or "") for m in _TABLE.finditer(text)]
+def rows_naming(tree: Tree, path: str, names: Iterable[str]) -> Iterator[Statement]:
+    """The rows of the tables of a file that name an OpInfo, with its variant or without."""
+    wanted = {*names}
+    return (row for row in rows_of(tree.text(path), path) if row.opinfo in wanted)
 
 
 def table_files(tree: Tree, key: str) -> list[str]:

@@ -18,6 +18,7 @@ from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.related import computed
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.operator_lists import ListRow, read_operator_lists
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
@@ -270,17 +271,26 @@ class _NewFormula:
         the model's."""
         theirs = {self.tree.natives[self.model.op].name} if self.model else set()
         for path in self.tree.paths(_GENERATORS):
-            rows = list(_rows(self.tree.lines(path), {self.name, *theirs}))
-            mine = {table for table, name, _, _ in rows if name == self.name}
-            for table, name, line, alone in rows:
-                place = Location(path, line)
+            rows = self._rows(path, {self.name, *theirs})
+            mine = {table for table, row in rows if row.name == self.name}
+            for table, row in rows:
+                name, place = row.name, Location(path, row.line)
                 if name == self.name and "DONT_REQUIRE" in table and self.mode is REVERSE:
+                    alone = self.tree.line(place).partition("#")[0].strip(" ,")[1:-1] == name
                     code = removed(self.tree, place) if alone else ()
                     what = f"remove {name} from {table}"
                     yield ChangeStep("remove", place, what, code, "it has a derivative from now on")
                 elif name in theirs and table not in mine and self._may_join(table):
                     what = f"add {self.name} to {table}, if its gradient is right for that"
                     yield ChangeStep("edit", place, what, (), f"{name} is in it", place)
+
+    def _rows(self, path: str, names: set[str]) -> list[tuple[str, ListRow]]:
+        """The rows of lists of a module that have one of some names, each with its list."""
+        text = self.tree.text(path)
+        marks = regex(rf"[\"'](?:{'|'.join(names)})[\"']")
+        lines = [n for n, line in enumerate(text.splitlines(), 1) if marks.search(line)]
+        found = read_operator_lists(text, path, lines) if lines else []
+        return [(one.title, row) for one in found for row in one.rows if row.name in names]
 
     def _may_join(self, table: str) -> bool:
         return self.mode is REVERSE and "IMPLEMENTED" in table
@@ -301,21 +311,3 @@ def _known(entry: DerivativeEntry | None, mode: Mode) -> list[Formula]:
 
 def _name(entry: DerivativeEntry) -> str:
     return entry.op.partition(".")[0]
-
-
-_LIST = regex(r"^(\w+)\s*(?::[^=]+)?=\s*[\[{(]")
-_ITEM = regex(r"[\"'](\w+)[\"']")
-
-
-def _rows(lines: Sequence[str], names: set[str]) -> Iterator[tuple[str, str, int, bool]]:
-    """(list, name, line, whether alone there) of names in a module's lists."""
-    table = ""
-    for number, text in enumerate(lines, 1):
-        if match := _LIST.match(text):
-            table = match[1]
-        elif text[:1] in "])}" and text.strip():
-            table = ""
-        items = _ITEM.findall(text.partition("#")[0]) if table else []
-        for name in items:
-            if name in names:
-                yield table, name, number, len(items) == 1

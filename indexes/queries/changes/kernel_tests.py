@@ -16,6 +16,8 @@ from indexes.queries.changes.model import ChangeStep, TestRun
 from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.kernels.dependents import needing
+from indexes.queries.gaps.kernels.tables import lists_passing
+from indexes.queries.gaps.statements import Statement
 
 _MOST_MADE = 8
 """Operators made from one that are examined."""
@@ -83,24 +85,28 @@ def _tables(new: NewKernel) -> Iterator[ChangeStep]:
         names = [name for op in made for name in _opinfo_names(new, op)]
     for path in _paths(new):
         for row in backends.rows_naming(new.tree, path, names):
-            if not row.passing:
+            if not lists_passing(row):
                 yield _row_of_made(new, row) if made else _row_step(new, row)
 
 
-def _row_of_made(new: NewKernel, row: backends.TableRow) -> ChangeStep:
-    what = f"remove the row of {row.table} if its tests pass now: {row.text}"
+def _text(new: NewKernel, row: Statement) -> str:
+    return new.tree.line(row.location).strip()
+
+
+def _row_of_made(new: NewKernel, row: Statement) -> ChangeStep:
+    what = f"remove the row of {row.group} if its tests pass now: {_text(new, row)}"
     why = f"it expects an operator to fail that needs {new.base}: an unexpected pass is an error"
-    code = removed(new.tree, row.place) if row.whole else ()
-    return ChangeStep("edit", row.place, what, code, why)
+    code = removed(new.tree, row.location) if row.whole else ()
+    return ChangeStep("edit", row.location, what, code, why)
 
 
-def _row_step(new: NewKernel, row: backends.TableRow) -> ChangeStep:
+def _row_step(new: NewKernel, row: Statement) -> ChangeStep:
     why = "it expects the operator to fail: an unexpected pass is an error"
     if row.whole:
-        what = f"remove the row of {row.table}: {row.text}"
-        return ChangeStep("remove", row.place, what, removed(new.tree, row.place), why)
-    what = f"narrow or remove the row of {row.table}: {row.text}"
-    return ChangeStep("edit", row.place, what, (), why)
+        what = f"remove the row of {row.group}: {_text(new, row)}"
+        return ChangeStep("remove", row.location, what, removed(new.tree, row.location), why)
+    what = f"narrow or remove the row of {row.group}: {_text(new, row)}"
+    return ChangeStep("edit", row.location, what, (), why)
 
 
 def _allowed(new: NewKernel) -> Iterator[ChangeStep]:
@@ -108,10 +114,10 @@ def _allowed(new: NewKernel) -> Iterator[ChangeStep]:
     theirs, mine = _opinfo_names(new, new.model.op), _opinfo_names(new, new.op)
     for path in _paths(new) if mine else ():
         for row in backends.rows_naming(new.tree, path, theirs):
-            if row.passing:
-                text = re.sub(r"([\"'])[\w.]+\1", rf"\1{mine[0]}\1", row.text, count=1)
-                what, why = f"add a row to {row.table}", "the device's tests run for what it lists"
-                yield ChangeStep("add", row.place, what, (text,), why, row.place)
+            if lists_passing(row):
+                text = re.sub(r"([\"'])[\w.]+\1", rf"\1{mine[0]}\1", _text(new, row), count=1)
+                what, why = f"add a row to {row.group}", "the device's tests run for what it lists"
+                yield ChangeStep("add", row.location, what, (text,), why, row.location)
 
 
 # ------------------------------------------------------------------- OpInfo, tests, docs

@@ -26,7 +26,6 @@ _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
-_USES = "includes {}, as few files do"
 _PART = "named after {}: a part of what that begins"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
@@ -52,9 +51,6 @@ def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     yield from _steps(parts(own, facts.paths("cpp")), _PART)
     headers = {header: path for path in own if (header := header_of(facts, path))}
     yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
-    headers |= {path: path for path in own if path.endswith(_HEADERS)}
-    users = header_users(facts, headers)
-    yield from _steps((one for one in users if one.path not in own), _USES)
 
 
 def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
@@ -101,18 +97,3 @@ def _steps(
 
 def _sources(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.endswith(_HEADERS)]
-
-
-_ROOT = "aten/src/"
-_MOST_SOURCES = 8
-"""With more including sources, a header serves many things."""
-
-
-def header_users(facts: Lookup, files: Iterable[str]) -> Iterator[Sibling]:
-    """The sources that include one of some headers, if few."""
-    included = facts.includes()
-    for header in files:
-        name = header.removeprefix(_ROOT)
-        users = [path for path, names in included.items() if any(n == name for n, _ in names)]
-        if len(users) <= _MOST_SOURCES:
-            yield from (Sibling(one, header) for one in users)
