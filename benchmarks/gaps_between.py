@@ -23,6 +23,7 @@ from types import ModuleType
 
 from indexes.queries.gaps.batching import named_by_macros, named_in_python
 from indexes.queries.gaps.find import find_gaps
+from indexes.queries.gaps.kernels.keys import kernel_keys
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
@@ -125,7 +126,8 @@ def _of_key(gaps: Iterable[Gap], key: str) -> list[str]:
     return [_base(gap.name) for gap in gaps if gap.kind == "kernel" and key in gap.keys]
 
 
-def _key_rows(old: Version, new: Version, last: Version, gaps: Sequence[Gap]) -> Iterator[str]:
+def _key_rows(old: Version, new: Version, last: Version, answer: GapList) -> Iterator[str]:
+    gaps, unknown = answer.gaps, kernel_keys(old.tree).unknown
     keys = sorted(
         {key for version in (old, new) for row in version.tree.kernels.values() for key in row}
     )
@@ -140,7 +142,9 @@ def _key_rows(old: Version, new: Version, last: Version, gaps: Sequence[Gap]) ->
         yield _row(f"{key} likely", added, likely, later - had, still)
         if len(every) > len(likely):
             yield _row(f"{key} all", added, every, later - had, still)
-        if missed := sorted(added - {*every}):
+        if key in unknown:
+            yield f"    unknown: {unknown[key]}"
+        elif missed := sorted(added - {*every}):
             yield f"    not listed: {', '.join(missed)}"
 
 
@@ -179,7 +183,7 @@ def main() -> None:
         old, new, last = versions[0], versions[1], versions[-1]
         answer = find_gaps(old.index, GapFilter(("kernel", *_KINDS)), owners=False)
         if not wanted.kinds:
-            print(*_key_rows(old, new, last, answer.gaps), sep="\n")
+            print(*_key_rows(old, new, last, answer), sep="\n")
         print(*_kind_rows(old, new, last, answer), sep="\n")
 
 

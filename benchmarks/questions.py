@@ -357,11 +357,16 @@ def _most_changed(commit: Commit, files: Sequence[FileDiff]) -> str:
 
 
 def _function_named(root: Path, commit: Commit) -> tuple[str, ...]:
-    """The function of several words that the title names and that a changed source defines."""
-    texts = [_text(root, f"{commit.name}~1:{path}") for path in commit.sources]
+    """The function of several words that the title names and that a changed source defines, with
+    the class after which its file is called."""
     words = re.findall(r"\b[a-z]+_\w+", commit.title)
-    defined = (w for w in words for t in texts if re.search(rf"[ :]{w}\([^;{{]*{{", t))
-    return tuple(dict.fromkeys(defined))[:1]
+    for path in commit.sources:
+        text, stem = _text(root, f"{commit.name}~1:{path}"), Path(path).stem
+        own = f"{stem}::" if re.search(rf"\b(?:class|struct)\b.* {stem}\b", text) else ""
+        for word in words:
+            if re.search(rf"[ :]{word}\([^;{{]*{{", text):
+                return (f"{own}{word}",)
+    return ()
 
 
 def _blob(root: Path, commit: Commit) -> str:

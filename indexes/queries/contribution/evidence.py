@@ -16,6 +16,8 @@ Certainty = Literal["surely", "perhaps"]
 
 _NEAREST = 5
 """Similar operators that vote, weighted by similarity, with ties."""
+_NEAR = 0.6
+"""Operators less similar than this share of the nearest do not vote, however many they are."""
 _STEEP, _STEEP_COMMITS = 3, 2
 """The powers of likeness by which operators and commits count: the nearest decide."""
 _ENOUGH = 3
@@ -137,7 +139,9 @@ def _votes(neighbours: Sequence[Neighbour]) -> dict[str, float]:
     """The weight of each operator; 1 in total."""
     nearest = [*neighbours[:_NEAREST]]
     nearest += (one for one in neighbours[_NEAREST:] if as_like(one, nearest[-1]))
-    weights = {base_of(one.native.name): one.likeness**_STEEP for one in nearest}
+    least = max((one.likeness for one in nearest), default=0.0) * _NEAR
+    near = (one for one in nearest if one.likeness >= least)
+    weights = {base_of(one.native.name): one.likeness**_STEEP for one in near}
     total = sum(weights.values())
     return {name: weight / total for name, weight in weights.items()} if total else {}
 

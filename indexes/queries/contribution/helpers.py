@@ -16,7 +16,7 @@ _MAX_USERS = 4
 """With more using files, a function belongs to no operator."""
 _MAX_DEPTH = 3
 _MAX_FILES = 6
-_HEADERS = (".h", ".cuh", ".hpp")
+HEADERS = (".h", ".cuh", ".hpp")
 _CALLS = TO_DEFINITIONS | TO_OPERATORS
 
 
@@ -71,7 +71,7 @@ def callers(
 
 def header_of(facts: Lookup, path: str) -> str:
     """The header of the same name that declares a source's functions; may be empty."""
-    names = (f"{path.rpartition('.')[0]}{end}" for end in _HEADERS)
+    names = (f"{path.rpartition('.')[0]}{end}" for end in HEADERS)
     there = facts.paths("cpp", f"{path.rpartition('.')[0]}.%")
     return next((one for one in names if one in there and one != path), "")
 

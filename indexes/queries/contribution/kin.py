@@ -10,13 +10,12 @@ from typing import Literal
 from indexes.model.python import PythonCall
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.helpers import header_of
+from indexes.queries.contribution.helpers import HEADERS, header_of
 from indexes.queries.contribution.siblings import Sibling, parts, relatives, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.store.lookup import Lookup
 
-_HEADERS = (".h", ".hpp", ".cuh")
 _LIBRARY = "torch/csrc/api/include/"
 _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
@@ -26,6 +25,7 @@ _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
+_DEFINES = "defines what {} declares"
 _PART = "named after {}: a part of what that begins"
 _FAMILY = "of the same family as {}: a fix of one may apply to all"
 
@@ -51,6 +51,9 @@ def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     yield from _steps(parts(own, facts.paths("cpp")), _PART)
     headers = {header: path for path in own if (header := header_of(facts, path))}
     yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
+    for header in (path for path in own if path.endswith(HEADERS)):
+        beside = set(facts.paths("cpp", f"{header.rpartition('.')[0]}.%")) - {*own}
+        yield from _steps((Sibling(one, header) for one in sorted(beside)), _DEFINES)
 
 
 def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
@@ -96,4 +99,4 @@ def _steps(
 
 
 def _sources(paths: Iterable[str]) -> list[str]:
-    return [path for path in paths if not path.endswith(_HEADERS)]
+    return [path for path in paths if not path.endswith(HEADERS)]

@@ -76,3 +76,12 @@ def test_of_a_folder_of_kernels_the_likeliest_file_is_sure() -> None:
     found = {one.path: one.certainty for one in rank(mentions, FAMILY, FAMILY, alike, KERNELS)}
     assert [path for path, sure in found.items() if sure == "surely"] == ["native/a.cpp"]
     assert found["native/b.cpp"] == "perhaps"
+
+
+def test_many_that_are_hardly_alike_do_not_outvote_the_one_that_is() -> None:
+    entries = natives(unary(*"abcdefgh"))
+    family = [Neighbour(one, 0.9 if at == 0 else 0.4) for at, one in enumerate(entries)]
+    paths = {"native/Own.cpp": "a", "native/Many.cpp": "bcdefgh"}
+    mentions = {path: _named(path, members) for path, members in paths.items()}
+    found = {one.path: one.certainty for one in rank(mentions, family, family, (), KERNELS)}
+    assert found == {"native/Own.cpp": "surely"}

@@ -7,9 +7,10 @@ from typing import cast
 
 from indexes.model.python import PythonCall
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.kin import called_by, of_vectors, shader_math
+from indexes.queries.contribution.kin import called_by, of_vectors, place_siblings, shader_math
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
+from indexes.queries.index import Index
 from indexes.store.lookup import Lookup
 
 _SHADER = b"""#include <c10/metal/indexing.h>
@@ -48,3 +49,10 @@ def test_what_a_class_calls_may_change_with_it_in_the_library_for_cpp_too() -> N
         PythonCall("torch.relu", 147, None),  # a generated binding
     )
     assert [one.location for one in called_by(facts, calls)] == [there, header]
+
+
+def test_the_source_beside_a_header_is_a_place_of_a_function_in_it(tree_index: Index) -> None:
+    native = "aten/src/ATen/native"
+    own = [Step("function", "", Location(f"{native}/Activation.h", 1), "")]
+    beside = {s.location.path: s.rule for s in place_siblings(tree_index.facts, own)}
+    assert beside[f"{native}/Activation.cpp"] == f"defines what {native}/Activation.h declares"
