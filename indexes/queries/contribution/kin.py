@@ -11,7 +11,7 @@ from indexes.model.python import PythonCall
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.helpers import HEADERS, header_of
-from indexes.queries.contribution.siblings import Sibling, parts, relatives, siblings, twins
+from indexes.queries.contribution.siblings import Sibling, parts, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.store.lookup import Lookup
@@ -27,7 +27,6 @@ _NAME = "of the same name as {}: what is declared or runs elsewhere"
 _DECLARES = "the header of {}"
 _DEFINES = "defines what {} declares"
 _PART = "named after {}: a part of what that begins"
-_FAMILY = "of the same family as {}: a fix of one may apply to all"
 
 
 def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:
@@ -41,7 +40,6 @@ def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterat
         yield from islice(of_vectors(facts, name), _MOST_VECTORS)
     yield from _steps(twins(base, files), _NAME)
     yield from _steps(siblings(own, _sources(files)), _SHAPE, "seldom")
-    yield from _steps(relatives(name, own, _sources(files)), _FAMILY, "seldom")
 
 
 def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:

@@ -46,20 +46,6 @@ def twins(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
             yield Sibling(path, named[stem(path)])
 
 
-def relatives(name: str, files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
-    """The files in a kernel's folder whose names begin with its operator's first word: all
-    ForeachX.cu for ``_foreach_add``."""
-    word = name.strip("_").partition("_")[0].lower()
-    own = list(dict.fromkeys(files))
-    folders = {
-        str(PurePosixPath(path).parent): path for path in reversed(own) if _begins(path, word)
-    }
-    for path in others if len(word) > _FEWEST_LETTERS else ():
-        of = folders.get(str(PurePosixPath(path).parent))
-        if of and path not in own and _begins(path, word):
-            yield Sibling(path, of)
-
-
 def parts(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
     """The files whose name extends another's: VulkanCopy.cpp for Vulkan.cpp."""
     own = dict.fromkeys(files)
@@ -70,10 +56,6 @@ def parts(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
         of = next((heads[path[:at]] for at in reversed(ends) if path[:at] in heads), "")
         if of and path not in own:
             yield Sibling(path, of)
-
-
-def _begins(path: str, word: str) -> bool:
-    return path.rpartition("/")[2].lower().startswith(word)
 
 
 def _shapes(path: str) -> list[tuple[str, ...]]:

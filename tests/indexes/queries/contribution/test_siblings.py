@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.queries.contribution.siblings import parts, relatives, siblings, twins
+from indexes.queries.contribution.siblings import parts, siblings, twins
 
 _FILES = (
     "native/cuda/CompareEQKernel.cu",
@@ -46,10 +46,3 @@ def test_a_twin_has_the_name_for_another_device_and_the_same_layout() -> None:
     others = ["sparse/SparseUnaryOps.cpp", "BinaryOps.cpp"]
     found = twins([f"{native}/UnaryOps.cpp"], [f"{native}/{one}" for one in (*there, *others)])
     assert [one.path for one in found] == [f"{native}/{one}" for one in there]
-
-
-def test_relatives_begin_with_the_first_word_of_the_operator() -> None:
-    files = [f"native/cuda/Foreach{name}.cu" for name in ("BinaryOp", "UnaryOp")]
-    found = list(relatives("_foreach_add.List", files[:1], [*files, "native/cuda/Sum.cu"]))
-    assert [one.path for one in found] == files[1:]
-    assert not list(relatives("add.Tensor", files[:1], files))
