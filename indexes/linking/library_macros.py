@@ -9,7 +9,7 @@ expansion.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from os.path import commonpath
 from typing import NamedTuple
@@ -29,18 +29,13 @@ _ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
 _MAX_TEXT = 400_000
 _BLOCK = regex(rf"\b{names_of('library')}\s*\(", re.ASCII)
-_ARGUMENT = "torchnav_argument_{}_"
 
 
 class LibraryMacros:
-    """Expands macro uses of many files, with caches."""
+    """Expands the macro uses of many files."""
 
     def __init__(self, table: MacroTable) -> None:
         self.table = table
-        self.patterns: dict[tuple[str, str, str, int, int, bool], str] = {}
-        """What a use gives, with placeholders where its arguments go."""
-        self.near: dict[tuple[str, str], PlacedMacro | None] = {}
-        """The macro of another file that a name means in a file."""
         self.problems: list[Problem] = []
         """Uses in the last file that make more than is read."""
 
@@ -148,14 +143,6 @@ class _Preprocessor:
         self._left = left
 
     def visible(self, name: str) -> PlacedMacro | None:
-        if self._known.table.is_given_by(name, self._path):
-            return self._nearest(name)
-        key = (name, self._path)
-        if key not in self._known.near:
-            self._known.near[key] = self._nearest(name)
-        return self._known.near[key]
-
-    def _nearest(self, name: str) -> PlacedMacro | None:
         found = self._known.table.visible(name, self._path, self._offset)
         # Of another file only a header can have been included, likely one that is near.
         usable = [m for m in found if m.path == self._path or m.path.endswith(_HEADERS)]
@@ -200,31 +187,12 @@ class _Preprocessor:
         inner = _State(state.hidden | {fact.name}, state.depth + 1, state.statement)
         if fact.parameters is None:
             return self.expand(fact.body, inner)
-        given = split_arguments(spelled.strip()[1:-1])
-        if any(self._is_macro(text) for text in given):
-            return self._substituted(macro, given, inner)
-        key = (self._path, fact.name, macro.path, fact.line, len(given), state.statement)
-        pattern = self._known.patterns.get(key)
-        if pattern is None:
-            refused = self._left.refused
-            placeholders = [_ARGUMENT.format(n) for n in range(len(given))]
-            pattern = self._substituted(macro, placeholders, inner)
-            if self._left.refused == refused:  # whole, so it is the same for other uses
-                self._known.patterns[key] = pattern
-        for number, text in enumerate(given):
-            pattern = pattern.replace(_ARGUMENT.format(number), text)
-        return pattern
-
-    def _is_macro(self, text: str) -> bool:
-        return any(self.visible(word) for word in _WORDS.findall(text) if word[0] != '"')
-
-    def _substituted(self, macro: PlacedMacro, given: Sequence[str], state: _State) -> str:
-        bound = bind(macro.fact.parameters or [], given)
+        bound = bind(fact.parameters, split_arguments(spelled.strip()[1:-1]))
         if bound is None:
             return ""
-        alone = _State(frozenset(), state.depth, False)
+        alone = _State(frozenset(), inner.depth, False)
         expanded = {name: self.expand(text, alone) for name, text in bound.items()}
-        return self.expand(substitute(macro.fact.body, bound, expanded), state)
+        return self.expand(substitute(fact.body, bound, expanded), inner)
 
 
 def _computes(macro: PlacedMacro) -> bool:
