@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from re import Pattern, escape
 from typing import NamedTuple
 
 from indexes.model.files import PACK, Branch, Call
@@ -35,30 +34,15 @@ from indexes.readers.cxx.marks import (
     type_mark,
     word_mark,
 )
+from indexes.readers.cxx.passed_names import PassedNames
 from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
-from indexes.readers.cxx.signs import CALLED_OBJECT, PATH, TEMPLATE, Signs
+from indexes.readers.cxx.signs import CALLED_OBJECT, Signs
 
 _MOST_ARGUMENTS = 40
 _MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
 """Functions that construct an object of their template argument's class."""
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
-_SPELLED = rf"(::)?({PATH})\s*({TEMPLATE})?"
-_ADDRESS = "(const void*)"
-"""The cast of a ``__global__`` function for the CUDA runtime, and for libraries that launch it."""
-_CAST = rf"static_cast\s*<[^;{{}}]*>\s*\(\s*&?|{escape(_ADDRESS)}\s*&?"
-_PASSED = regex(rf"\s*(&|{_CAST})?\s*{_SPELLED}\s*\)?\s*", ASCII)
-# What a look-ahead has found is not tried again in another way.
-_ASSIGNED = regex(
-    rf"(?:=|\breturn\b(?=[^;]*>\s*;))\s*(&?)\s*(::)?(?=({PATH}))\3\s*({TEMPLATE})?\s*;", ASCII
-)
-_OF_CLASS = regex(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\w*\))?((?:::)?\w+(?:::\w+)*)::(\w+)\s*", ASCII)
-_AFTER_MACRO = regex(r"\s*[A-Z][A-Z0-9_]*\s*\(\w*\)(::\w+(?:::\w+)*)::(\w+)\s*", ASCII)
-_ALIAS = regex(r"\busing\s+\w+\s*$")
-_CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
-_CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
-_VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
-"""Names that are no functions, or were stored as one already."""
 LOOP = "loop"
 """The kind of a C++ loop over elements, in a body that has their address."""
 _LOOP = regex(
@@ -117,16 +101,16 @@ class Reader:
         if self.text.brief:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
-        said = answers(self.text.plain, self.text.written, start, end, returned)
+        returns = answers(self.text.plain, self.text.written, start, end, returned)
         loop = self._loop(start, end, parameters, sites) if self.text.loops else []
-        is_empty = not (said or sites or loop or self.text.messages or "Tensor" in parameters)
+        is_empty = not (returns or sites or loop or self.text.messages or "Tensor" in parameters)
         if is_empty and not CALLED_OBJECT.search(self.text.plain, start, end):
             return Body()
         reading = _Reading(self, start, end, sites)
         if reading.brackets.too_deep:
             self.too_deep.append(self.text.line(start))
             return Body()
-        rows = [*reading.rows(parameters), *said, *loop]
+        rows = [*reading.rows(parameters), *returns, *loop]
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
             rows = [row for row in rows if not self._is_dead(row[0])]
@@ -200,8 +184,9 @@ class _Reading:
         directives = reader.directives(start, end)
         kinds = [(kind, offset) for offset, kind, _ in directives]
         self.brackets = Brackets(self.plain, start, end, kinds)
-        self.known = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
+        self.expressions = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
         self._rows: list[Row] = []
+        self._passed = PassedNames(self.plain, self.expressions, reader.here, self._rows)
         self.values = LocalValues(self.plain, reader.text.written, start, end, directives)
         self.given: dict[int, str] = {}
         """By where a call stands, what its arguments are, as far as the source says it."""
@@ -209,24 +194,24 @@ class _Reading:
     def rows(self, parameters: str) -> list[Row]:
         """The calls of the body, and the names that it passes on."""
         if self.sites:
-            self.known.declare(parameters)
+            self.expressions.declare(parameters)
             for site in self.sites:
                 self._site(site)
-            self._assigned()
-        signs = Signs(self.plain, self.start, self.end, self.known, self.sites)
+            self._passed.assigned(self.start, self.end)
+        signs = Signs(self.plain, self.start, self.end, self.expressions, self.sites)
         self._rows += [*signs.made(), *signs.signs(parameters)]
         if self.reader.text.messages:
             self._rows += signs.messages()
         if self.reader.text.shaders:
-            asked = asked_names(self.plain, self.reader.text.written, self.start, self.end)
+            named = asked_names(self.plain, self.reader.text.written, self.start, self.end)
             how = HANDED if self.reader.text.shaders == HANDED else ""
-            self._rows += [(at, name, "", SHADER, "", "", how) for at, name in asked]
+            self._rows += [(at, name, "", SHADER, "", "", how) for at, name in named]
         return self._rows
 
     def _site(self, site: Site) -> None:
         opened, start, name, qualifier, kind, template = site
-        receiver = self.known.receiver(site)[1] if kind == "member" else ""
-        parts = self.known.brackets.parts(opened)
+        receiver = self.expressions.receiver(site)[1] if kind == "member" else ""
+        parts = self.expressions.brackets.parts(opened)
         if self.plain[start - 1 : start] == "#":
             return  # a part of a name that a macro pastes together
         if name in BY_NAME and (named := self._operator_named(parts)):
@@ -236,19 +221,19 @@ class _Reading:
             marks = self._given(parts) if parts else ""
             self._rows.append((start, *made[:2], kind, flat(made[2]), marks, ""))
         if name == OPAQUE or leads_nowhere(name, qualifier, kind, receiver):
-            self._names_in(parts)
+            self._passed.in_arguments(parts)
             return
-        if (type_ := self.known.constructed.get(start)) is not None:
+        if (type_ := self.expressions.constructed.get(start)) is not None:
             made = _made(type_)
             if made is None:
-                self._names_in(parts)
+                self._passed.in_arguments(parts)
                 return
             name, qualifier, template = made
         given = ""
         if name in self.reader.macros or name.isupper():
             self._macro(site, parts)
         elif self._is_declared(site):
-            self._of_declared(site, self.known.declared(name, start) or STANDARD, parts)
+            self._of_declared(site, self.expressions.declared(name, start) or STANDARD, parts)
             return
         elif parts:
             given = self._given(parts, lists=kind == "member")
@@ -259,7 +244,7 @@ class _Reading:
     def _is_declared(self, site: Site) -> bool:
         """Whether a site is a declaration: ``vector<int> a(1), b(1);``."""
         plain = site.kind != "member" and not site.qualifier
-        return plain and self.known.declared(site.name, site.start) is not None
+        return plain and self.expressions.declared(site.name, site.start) is not None
 
     def _of_declared(self, site: Site, mark: str, parts: Sequence[tuple[int, int]]) -> None:
         """Calls of local variables and parameters, which hide functions: pointers to kernels,
@@ -268,7 +253,7 @@ class _Reading:
         if site.kind == "launch":
             self._rows.append((site.start, site.name, "", site.kind, "", given, UNKNOWN))
             return
-        self._given_back(parts)
+        self._passed.given_back(parts)
         if len(mark) > 1 and mark[0] != ".":
             self._rows.append((site.start, "operator()", "", "member", "", given, mark))
 
@@ -296,10 +281,10 @@ class _Reading:
     def _argument(self, start: int, end: int) -> str:
         text = self.plain[start:end].strip()
         if text.isidentifier():
-            mark = self.known.declared(text, start)
+            mark = self.expressions.declared(text, start)
             if mark is not None:
                 return mark if len(mark) == 1 or mark[:1] == "." else UNKNOWN
-            if not self._stands_alone(text, start):
+            if not self._passed.add_if_here(text, start):
                 return word_mark(text)
         elif text.endswith("..."):
             return PACK
@@ -307,87 +292,23 @@ class _Reading:
             return "s"
         elif text.isdecimal():
             return "i"
-        elif _may_name(text):
-            self._passed(start, end)
-        return self.known.argument(start, end)
-
-    def _names_in(self, parts: Iterable[tuple[int, int]]) -> None:
-        """Functions passed by name to something that is not followed: ``std::bind(f, x)``."""
-        for start, end in parts:
-            text = self.plain[start:end].strip()
-            if text.isidentifier():
-                if self.known.declared(text, start) is None:
-                    self._stands_alone(text, start)
-            elif _may_name(text):
-                self._passed(start, end)
-
-    # -------------------------------------------------------------------- passed by name
-
-    def _stands_alone(self, name: str, start: int) -> bool:
-        """Adds a name that the body does not declare, if it is a function or stub of the file."""
-        named = name in self.reader.here or name.endswith("_stub")
-        if named:
-            self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
-        return named
-
-    def _macro(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
-        if site.name in self.reader.macros and site.kind == "call" and not site.qualifier:
-            self._expand(site, parts)
-            self._given_to_macro(parts, _AFTER_MACRO)
         else:
-            self._names_in(parts)
-            self._given_to_macro(parts, _OF_CLASS)
-
-    def _given_to_macro(self, parts: Iterable[tuple[int, int]], pattern: Pattern[str]) -> None:
-        """Functions of classes that a macro calls, with the library's namespace possibly made by
-        another macro: ``WRAP(NO_ROCM(detail)::cub::DeviceSelect::Flagged, x)``."""
-        for start, end in parts:
-            if found := pattern.fullmatch(self.plain, start, end):
-                row = (found.start(2), found[2], found[1], "name", "", "", "")
-                self._rows.append(row)
-
-    def _given_back(self, parts: Iterable[tuple[int, int]]) -> None:
-        """Functions passed to a callback: ``callback(Config(), kernel)``."""
-        for start, end in parts:
-            name = self.plain[start:end].strip()
-            known = name in self.reader.here or self.known.declared(name, start) is not None
-            if name.isidentifier() and not known and not _VALUE.match(name):
-                self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
-
-    def _passed(self, start: int, end: int) -> None:
-        if found := _PASSED.fullmatch(self.plain, start, end):
-            self._name(found.start(3), *found.groups())
-
-    def _assigned(self) -> None:
-        """Functions in ``kernel = &f<int>;``, ``return f<int>;``, ``fn = wide ? f : g;``."""
-        for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
-            if not _ALIAS.search(self.plain, max(self.start, found.start() - 80), found.start()):
-                self._name(found.start(3), *found.groups())
-        asked = self.plain.find("?", self.start, self.end)
-        for found in _CHOSEN.finditer(self.plain, asked, self.end) if asked >= 0 else ():
-            self._name(found.start(3), *found.groups()[:4])
-            self._name(found.start(7), *found.groups()[4:])
-
-    def _name(
-        self, at: int, before: str | None, rooted: str | None, path: str, template: str | None
-    ) -> None:
-        qualifier, _, name = path.rpartition("::")
-        pointed = bool(before)
-        if not (pointed or qualifier or name in self.reader.here or name.endswith("_stub")):
-            return
-        if not qualifier and self.known.declared(name, at) is not None:
-            return
-        scope = qualifier.rpartition("::")[2]
-        if qualifier.startswith("std") or _CONSTANT.match(name) or _is_value(scope, name, pointed):
-            return
-        template = flat(template[1:-1]) if template else ""
-        self._rows.append((at, name, qualifier or rooted or "", "name", template, "", ""))
+            self._passed.in_argument(text, start, end)
+        return self.expressions.argument(start, end)
 
     # ------------------------------------------------------------------- macros, messages
 
+    def _macro(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
+        is_expanded = site.name in self.reader.macros and site.kind == "call" and not site.qualifier
+        if is_expanded:
+            self._expand(site, parts)
+        else:
+            self._passed.in_arguments(parts)
+        self._passed.given_to_macro(parts, is_expanded)
+
     def _expand(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
         given = [self.plain[start:end] for start, end in parts]
-        outer = partial(self.known.declared, at=site.start)
+        outer = partial(self.expressions.declared, at=site.start)
         for text in self.reader.macros.expanded(site.name, given, site.start):
             inner = self.reader.inside(text, site)
             sites = call_sites(text, 0, len(text))
@@ -405,18 +326,6 @@ def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> lis
         else row
         for row in rows
     ]
-
-
-def _may_name(text: str) -> bool:
-    """Whether an argument looks like a function: ``&f``, ``at::f``, ``static_cast<F>(f)``."""
-    if text[-1:] == ")":
-        return text.startswith("static_cast")
-    return text[:1] == "&" or text[-1:] == ">" or "::" in text or text.startswith(_ADDRESS)
-
-
-def _is_value(scope: str, name: str, pointed: bool) -> bool:
-    """Whether ``Scope::Name`` is an enumerator, by its spelling."""
-    return not pointed and scope[:1].isupper() and name[:1].isupper()
 
 
 def _made(type_: str) -> tuple[str, str, str] | None:
