@@ -37,7 +37,8 @@ def _generated(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     found = stub_places(index, index.facts, query.base, query.line)
     hits = tuple(Hit(one.kind, one.name, one.location, one.rule) for one in found)
     made = found[0] if found else None
-    return made and NameMatch("place", query.raw.strip(), made.operators, hits, made.detail)
+    raw = query.raw.strip()
+    return NameMatch("place", raw, made.operators, hits, made.detail) if made else None
 
 
 def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:

@@ -158,7 +158,8 @@ def _generators_used(source: Source, root: str) -> tuple[str, str]:
     whose = f"torchgen of the installed torch {version}"
     if source.kind == "wheel" or version.partition("+")[0] == source.info.version:
         return whose, ""
-    return whose, f"this tree, {source.info.version}, has no torchgen; the one that belongs to it may differ"
+    lacking = f"this tree, {source.info.version}, has no torchgen"
+    return whose, f"{lacking}; the one that belongs to it may differ"
 
 
 def _run(root: str) -> list[dict[str, Any]]:
