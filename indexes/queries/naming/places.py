@@ -29,7 +29,18 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     named = query.base if query.kind == "place" else query.raw.strip()
     frames = pasted(query.raw).places if query.kind == "place" else ()
     looks = (look(*one, index) for look in (_in_frame, _moved) for one in frames if one[2])
-    return next(filter(None, looks), None) or _match(named, files_named(named, index), query, index)
+    if found := next(filter(None, looks), None):
+        return found
+    paths, function = files_named(named, index), frames[0][2] if frames else ""
+    found = _match(named, paths, query, index)
+    if (
+        not (function and found and len(paths) == 1)
+        or found.note
+        or _has(function, paths[0], index)
+    ):
+        return found
+    note = f"{paths[0]} has no function {function} here; the torch that ran differs"
+    return replace(found, note=note, confidence="by rule")
 
 
 def _generated(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -45,9 +56,7 @@ def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch
     """Functions of a frame's name in the same module, if its file is missing; else those and
     methods in files of its name."""
     files = files_named(path, index) if path.endswith(".py") else ()
-    if "/torch/" not in f"/{path}" or any(
-        function == h.name for f in files for h in _heads(f, index)
-    ):
+    if "/torch/" not in f"/{path}" or any(_has(function, one, index) for one in files):
         return None
     found = _all(find_in_modules(function, index))
     found = [o for o in found if o.name == f"{module_name(o.location.path)}.{function}"]
@@ -98,6 +107,10 @@ def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMa
 
 def _heads(path: str, index: IndexedTree) -> list[Head]:
     return Text(index.source.content(path)).heads
+
+
+def _has(function: str, path: str, index: IndexedTree) -> bool:
+    return any(function == head.name for head in _heads(path, index))
 
 
 def _is_in(function: str, where: Location, index: IndexedTree) -> bool:

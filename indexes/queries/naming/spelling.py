@@ -86,6 +86,7 @@ _INSIDE = (
         r"|identifier not found)|:? is not a member of [‘'`\"](?P<owner>[\w:]+))"
         r"|(?:fatal error: |include file: ')([\w./+-]+\.(?:h|hpp|cuh|inc))(?:'|: No such file)"
     ),
+    regex(r"\Aterminate called after throwing an instance of '([\w:]+)'\Z"),
     regex(  # a variable of the environment, as a program asks for it
         r"\A(?:\w+ = )?(?:os\.|std::)?(?:environ(?:\.\w+)?|(?:get|put|set)env)\s*[\[(]\s*"
         r"[\"']([A-Z_][A-Z0-9_]*)[\"']"

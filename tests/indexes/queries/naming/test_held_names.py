@@ -416,6 +416,17 @@ def test_a_decorator_is_part_of_what_it_decorates(held: Index, line: int, name: 
     assert found.name == f"torch.deep.ruled.{name}"
 
 
+def test_a_frame_whose_function_is_nowhere_here_says_so(held: Index) -> None:
+    found = held.resolve('  File "/x/site-packages/torch/deep/optim.py", line 1, in gone')
+    assert found.note == "torch/deep/optim.py has no function gone here; the torch that ran differs"
+    assert found.confidence == "by rule"
+
+
+def test_the_class_of_what_ended_a_program_of_cxx(held: Index) -> None:
+    text = "terminate called after throwing an instance of 'c10::pool::Pool'"
+    assert held.resolve(text).hits == held.resolve("c10::pool::Pool").hits != ()
+
+
 @pytest.mark.parametrize("text", ["torch/_C/d.pyi", "/x/site-packages/torch/_C/d.pyi:3"])
 def test_a_stub_file_of_no_repository_leads_to_what_makes_it(held: Index, text: str) -> None:
     found = held.resolve(text)
