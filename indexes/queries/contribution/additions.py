@@ -13,6 +13,7 @@ from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.contribution.by_name import private
 from indexes.queries.contribution.drafts import Draft
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
 from indexes.queries.contribution.family import (
@@ -24,6 +25,7 @@ from indexes.queries.contribution.family import (
 )
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
+from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import NATIVE
 from indexes.queries.index import Index
 
@@ -77,6 +79,8 @@ class _Part(NamedTuple):
 _META = "_meta_registrations"
 _BUILD_LIST = r"\.(bzl|bazel)$|CMakeLists\.txt$"
 _MOST_LINES = 10_000
+_MOST_NAMESAKES = 3
+"""With more files, a name says nothing."""
 _COMPOSITE = "unless it is composite, and made of operators that have one"
 _SHAPED = regex(r"structured|Composite|Meta")
 """Fields of an entry that provide a Meta kernel."""
@@ -112,6 +116,7 @@ _PARTS = (
         "if torch.compile must not fall back to it",
     ),
     _Part("Batch rule", "batch_rule", r"ATen/functorch/|Batch(ing|Rules)", _COMPOSITE),
+    _Part("Function of its name"),
     _Part("Autocast policy", "autocast", "autocast", "if it must run in a certain dtype"),
     _Part("C++ API", path=r"^torch/csrc/api/", when=_PUBLIC),
     _Part("Compiler and JIT", path=r"^torch/csrc/(jit|lazy|inductor)/|torchgen/aoti/"),
@@ -151,6 +156,7 @@ class Additions:
         """All places in the order of work, including tests."""
         found = [self._addition(one) for one in self._ranked()]
         found += self._of_kernels(found)
+        found += self._namesakes({one.location.path for one in found})
         found += self._build_lists({one.location.path for one in found})
         order = [part.title for part in _PARTS]
         surely = [one for one in found if one.certainty == "surely"]
@@ -262,6 +268,16 @@ class Additions:
                 yield Addition(title, part.when, where, name, shape, certainty, hop.rule)
             if any(hop.role == "kernel" for hop in wanted):
                 return
+
+    def _namesakes(self, known: set[str]) -> Iterator[Addition]:
+        """Functions in C++ or Python that have its name already: it may take their place."""
+        facts, name = self._index.facts, self._schema.name
+        places = [one.definition.location for one in facts.named(name)]
+        places += filter(None, [private(Corpus(facts, self._index.source.content), name)])
+        found = {one.path: one for one in places if one.path not in known}
+        for where in found.values() if len(found) <= _MOST_NAMESAKES else ():
+            shape, why = self._read.shape(where), "the operator may take its place"
+            yield Addition("Function of its name", "", where, "", shape, "perhaps", why)
 
     def _build_lists(self, known: set[str]) -> Iterator[Addition]:
         """The source lists with a file of similar operators only, since a new one may get such a

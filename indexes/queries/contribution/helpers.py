@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, Known
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.contribution.steps import Step
 from indexes.store.lookup import Lookup
 
 _MAX_USERS = 4
@@ -18,14 +19,6 @@ _MAX_DEPTH = 3
 _MAX_FILES = 6
 HEADERS = (".h", ".cuh", ".hpp")
 _CALLS = TO_DEFINITIONS | TO_OPERATORS
-
-
-class Caller(NamedTuple):
-    """A function that calls what a change is of."""
-
-    definition: Definition
-    called: str
-    line: int
 
 
 class Helper(NamedTuple):
@@ -54,7 +47,7 @@ def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
 
 def callers(
     facts: Lookup, places: Iterable[Location], ops: Iterable[str] = (), most: int = _MAX_USERS
-) -> Iterator[Caller]:
+) -> Iterator[Step]:
     """The functions in other files that call those at some places, or some operators by name, where
     at most so many files do: they rely on the names, arguments and results of these."""
     known = {one.id: one.definition for place in places for one in _at(facts, place)}
@@ -66,7 +59,8 @@ def callers(
             caller = facts.by_id(edge.caller) if edge.kind in _CALLS else None
             if caller and caller.definition.location.path not in seen:
                 seen.add(caller.definition.location.path)
-                yield Caller(caller.definition, name, edge.line)
+                rule, own = f"calls {name} at line {edge.line}", caller.definition
+                yield Step("caller", own.qualified, own.location, rule)
 
 
 def header_of(facts: Lookup, path: str) -> str:

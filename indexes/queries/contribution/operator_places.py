@@ -21,7 +21,7 @@ from indexes.queries.contribution.by_name import (
     private_modules,
     tables_of,
 )
-from indexes.queries.contribution.helpers import Caller, callers, header_of, helpers
+from indexes.queries.contribution.helpers import callers, header_of, helpers
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math
 from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
@@ -208,7 +208,7 @@ class OperatorPlaces:
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)
         places = [step.location for step in own]
-        yield from map(_caller_step, callers(self._index.facts, places, most=_MAX_CALLERS))
+        yield from callers(self._index.facts, places, most=_MAX_CALLERS)
         yield from place_siblings(self._index.facts, own)
 
     def _plain(self, overloads: Sequence[str]) -> list[str]:
@@ -267,7 +267,7 @@ class OperatorPlaces:
         paths = {step.location.path for step in begins}
         places = [s.location for s in own if s in begins or s.location.path in paths]
         private = (op for op in ops if op.startswith("_"))
-        yield from map(_caller_step, callers(self._index.facts, places, private))
+        yield from callers(self._index.facts, places, private)
 
     @cached_property
     def _compatibility(self) -> list[Step]:
@@ -311,11 +311,6 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
         if hop.location is not None:
             rule = f"it calls this operator; {hop.rule}"
             yield Step("calls", hop.symbol, hop.location, rule)
-
-
-def _caller_step(one: Caller) -> Step:
-    rule = f"calls {one.called} at line {one.line}"
-    return Step("caller", one.definition.qualified, one.definition.location, rule)
 
 
 def _last(name: str) -> str:

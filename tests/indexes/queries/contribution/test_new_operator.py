@@ -163,3 +163,16 @@ def test_a_draft_has_no_row_for_a_device_of_another_repository(tmp_path: Path) -
         drafts = Planner(index).plan("abs2(Tensor self) -> Tensor").drafts[0]
     assert any("dispatch" in line for one in drafts for line in one.lines)
     assert not any("MTIA" in line for one in drafts for line in one.lines)
+
+
+def test_functions_that_have_its_name_already_are_places(planner: Planner) -> None:
+    for name, path in {
+        "_sparse_compressed_tensor_unsafe_template": (
+            "aten/src/ATen/native/sparse/SparseCsrTensor.cpp"
+        ),
+        "_documented": "torch/optim/__init__.py",
+    }.items():
+        additions = planner.plan(f"{name}(Tensor self) -> Tensor").additions
+        (found,) = [one for one in additions if one.title == "Function of its name"]
+        assert found.location.path == path
+        assert name in found.shape[0]
