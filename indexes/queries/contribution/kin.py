@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, starmap
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal
 
 from indexes.model.python import PythonCall
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.helpers import HEADERS, header_of
+from indexes.queries.contribution.helpers import HEADERS
 from indexes.queries.contribution.siblings import Sibling, parts, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
@@ -24,8 +24,7 @@ _MOST = 12
 _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
-_DECLARES = "the header of {}"
-_DEFINES = "defines what {} declares"
+_BESIDE = "declares or defines what {} has"
 _PART = "named after {}: a part of what that begins"
 
 
@@ -47,11 +46,9 @@ def place_siblings(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE, "seldom")
     yield from _steps(parts(own, facts.paths("cpp")), _PART)
-    headers = {header: path for path in own if (header := header_of(facts, path))}
-    yield from _steps(starmap(Sibling, headers.items()), _DECLARES)
-    for header in (path for path in own if path.endswith(HEADERS)):
-        beside = set(facts.paths("cpp", f"{header.rpartition('.')[0]}.%")) - {*own}
-        yield from _steps((Sibling(one, header) for one in sorted(beside)), _DEFINES)
+    for path in own:
+        beside = set(facts.paths("cpp", f"{path.rpartition('.')[0]}.%")) - {*own}
+        yield from _steps((Sibling(one, path) for one in sorted(beside)), _BESIDE)
 
 
 def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:

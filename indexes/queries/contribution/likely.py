@@ -47,8 +47,7 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
 
 
 def is_seldom(step: Step) -> bool:
-    """Whether a change of an operator hardly ever edits a place: what lists or documents it, and
-    what code generation fills in."""
+    """Whether changes hardly ever edit it: lists, docs and what code generation fills in."""
     listed = step.role == "python" and not defines(step.location.path)
     return listed or step.role in _SELDOM
 

@@ -261,11 +261,9 @@ class OperatorPlaces:
             yield from self._formula_files
 
     def _calling(self, own: Sequence[Step], ops: Sequence[str]) -> Iterator[Step]:
-        """What calls kernels or private operators; of what kernels use only that beside
-        registrations."""
-        begins = [step for step in own if step.role in ("kernel", "registration")]
-        paths = {step.location.path for step in begins}
-        places = [s.location for s in own if s in begins or s.location.path in paths]
+        """What calls functions in the files of its kernels, or private operators."""
+        paths = {s.location.path for s in own if s.role in ("kernel", "registration")}
+        places = [step.location for step in own if step.location.path in paths]
         private = (op for op in ops if op.startswith("_"))
         yield from callers(self._index.facts, places, private)
 
