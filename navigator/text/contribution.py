@@ -25,7 +25,6 @@ from navigator.text.markdown import code, heading, words
 
 _MAX_NAMED = 8
 _MAX_PEOPLE = 5
-_SELDOM = "seldom changed"
 _REBUILT = "files rebuilt after a change"
 _DRAFT = "entries for native_functions.yaml, after the most similar operator's"
 _SHORT = "in working order; each one below has its condition and lines to copy from"
@@ -98,7 +97,7 @@ def place_rows(steps: Sequence[Step]) -> Iterator[Row]:
     for role in dict.fromkeys(step.role for step in seldom):
         first, *more = [step for step in seldom if step.role == role]
         also = f"; also {', '.join(str(step.location) for step in more)}" if more else ""
-        yield Row(f"{_SELDOM}, {role}: {first.symbol}{also}", first.location, first.rule)
+        yield Row(f"seldom changed, {role}: {first.symbol}{also}", first.location, first.rule)
 
 
 def _omitted(one: Contribution) -> str:

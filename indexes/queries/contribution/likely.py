@@ -48,8 +48,10 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
 
 def is_seldom(step: Step) -> bool:
     """Whether changes hardly ever edit it: lists, docs and what code generation fills in."""
-    listed = step.role == "python" and not defines(step.location.path)
-    return listed or step.role in _SELDOM
+    path, role = step.location.path, step.role
+    if role == "registration":  # what exporters and compilers in Python register for it
+        return path.endswith(".py")
+    return role in _SELDOM or (role == "python" and not defines(path))
 
 
 def defines(path: str) -> bool:
