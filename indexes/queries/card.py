@@ -50,14 +50,14 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
     """The card of an overload."""
     (summary,) = index.facts.summaries([native.full_name])
     around = surroundings(index, native)
-    entry, said = _derivative(index, native, found)
+    entry, differentiable = _derivative(index, native, found)
     if entry is None and summary.kind == "unknown":
-        said = _UNREAD
-    kind = ", ".join(filter(None, (summary.kind, said)))
+        differentiable = _UNREAD
+    kind = ", ".join(filter(None, (summary.kind, differentiable)))
     lines = (
         *_with_python(index, native, _device_lines(native, summary, found)),
         *_runtime_lines(index, native, summary),
-        _gradient(native, entry, said, index),
+        _gradient(native, entry, differentiable, index),
         *_python(around),
         _compilers(around),
         *_autocast(around),
@@ -133,18 +133,18 @@ def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
 
 
 def _note(found: Sequence[Route]) -> str:
-    route, said = found[0], []
+    route, parts = found[0], []
     if route.note:
         is_vendor = route.kind in ("library", "graph", "metal")
-        said.append(_of_vendor(route.note) if is_vendor else route.note)
-    said += [one for one in route.conditions if len(one) <= _SHORT][-1:]
+        parts.append(_of_vendor(route.note) if is_vendor else route.note)
+    parts += [one for one in route.conditions if len(one) <= _SHORT][-1:]
     names = dict.fromkeys(one.steps[-1] for one in found)
     names.pop(route.steps[-1])
     if names:
-        said.append(f"else {next(iter(names))}")
+        parts.append(f"else {next(iter(names))}")
     if len(names) > 1:
-        said.append(f"{len(names) - 1} more")
-    return " · ".join(filter(None, said))
+        parts.append(f"{len(names) - 1} more")
+    return " · ".join(filter(None, parts))
 
 
 def _of_vendor(symbol: str) -> str:
@@ -193,24 +193,26 @@ def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
 
 
 def _gradient(
-    native: NativeFunction, entry: DerivativeEntry | None, said: str, index: IndexedTree
+    native: NativeFunction, entry: DerivativeEntry | None, differentiable: str, index: IndexedTree
 ) -> CardLine:
     opens = f"torchnav op {native.full_name} --role derivative"
     if entry is None and (row := _autograd_kernel(index, native)):
         where = row.definitions[0].location
         return CardLine("grad", row.symbol, where, f"registered for {row.key}", opens, "4")
     if entry is None:
-        through = "through what it calls" if said == "differentiable" else ""
+        through = "through what it calls" if differentiable == "differentiable" else ""
         rule = index.facts.derivative(native.full_name)[1]
         return CardLine(
-            "grad", f"{said} {through}".strip(), None, "" if through else rule, opens, "4"
+            "grad", f"{differentiable} {through}".strip(), None, "" if through else rule, opens, "4"
         )
     nodes = dict.fromkeys(filter(None, (one.grad_fn for one in entry.sets)))
-    text = ", ".join(nodes) or said
+    text = ", ".join(nodes) or differentiable
     own = index.facts.derivative(native.full_name)[0]
     via = "" if own else f"via {entry.op}"
-    said = " ".join(filter(None, (text, via)))
-    return CardLine("grad", said, entry.location, " · ".join(_formulas(entry)), opens, "4")
+    differentiable = " ".join(filter(None, (text, via)))
+    return CardLine(
+        "grad", differentiable, entry.location, " · ".join(_formulas(entry)), opens, "4"
+    )
 
 
 def _formulas(entry: DerivativeEntry) -> Iterator[str]:
@@ -241,8 +243,8 @@ def _is_made(one: NamedPlace) -> bool:
 def _compilers(around: Surroundings) -> CardLine:
     inductor, core = around.inductor, around.core
     words = {"fallback": "falls back to ATen", "none": "no lowering: falls back to ATen"}
-    said = words.get(inductor.status, inductor.status)
-    return CardLine("Inductor", f"{said} · core ATen: {core.text}", inductor.location)
+    status = words.get(inductor.status, inductor.status)
+    return CardLine("Inductor", f"{status} · core ATen: {core.text}", inductor.location)
 
 
 def _autocast(around: Surroundings) -> Iterator[CardLine]:
@@ -251,19 +253,19 @@ def _autocast(around: Surroundings) -> Iterator[CardLine]:
         devices = policies.setdefault(one.policy, [])
         devices += [one.device] if one.device not in devices else []
     if policies:
-        said = (f"{policy} on {', '.join(devices)}" for policy, devices in policies.items())
-        yield CardLine("autocast", " · ".join(said), around.autocast[0].location)
+        covered = (f"{policy} on {', '.join(devices)}" for policy, devices in policies.items())
+        yield CardLine("autocast", " · ".join(covered), around.autocast[0].location)
 
 
 def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
-    said = ["none named after it: see callers" if native.defined_by else "none found by name"]
+    parts = ["none named after it: see callers" if native.defined_by else "none found by name"]
     if tests.files:
-        said = [f"{_counted(tests.files, 'file')}, {_counted(tests.tests, 'test')}"]
-    said += [_counted(len(around.opinfo), "OpInfo")] if around.opinfo else []
-    said += [f"docs: {docs.count}"] if docs.count else ["docs: none found by name"]
+        parts = [f"{_counted(tests.files, 'file')}, {_counted(tests.tests, 'test')}"]
+    parts += [_counted(len(around.opinfo), "OpInfo")] if around.opinfo else []
+    parts += [f"docs: {docs.count}"] if docs.count else ["docs: none found by name"]
     opens = f"torchnav op {native.full_name} --role test"
-    return CardLine("tests", " · ".join(said), tests.location, "", opens, "6")
+    return CardLine("tests", " · ".join(parts), tests.location, "", opens, "6")
 
 
 def _counted(count: int, what: str) -> str:
@@ -286,8 +288,8 @@ def surroundings(index: IndexedTree, native: NativeFunction) -> Surroundings:
     facts = index.facts
     python = StoredPython(facts.store)
     links = _by_role(registered(native, python))
-    beside = around_dispatch(native.full_name, written_for(facts, native.full_name), facts)
-    dispatched = _by_role(beside)
+    around = around_dispatch(native.full_name, written_for(facts, native.full_name), facts)
+    dispatched = _by_role(around)
     compilers = Compilers(native, python)
     return Surroundings(
         python=_named(python_ways(native, python)),

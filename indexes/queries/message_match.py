@@ -16,20 +16,20 @@ def letters(text: str) -> int:
     return sum(map(str.isalpha, text))
 
 
-def may_say(said: str, text: str) -> bool:
+def may_say(message: str, text: str) -> bool:
     """Whether a message can be a text or part of it: a piece begins or ends in it, or contains
     it."""
-    if text in said:
+    if text in message:
         return True
-    return any(piece[:_SIGN] in text or piece[-_SIGN:] in text for piece in _long_pieces(said))
+    return any(piece[:_SIGN] in text or piece[-_SIGN:] in text for piece in _long_pieces(message))
 
 
 _SIGN = 12
 """Letters at an end of a literal that distinguish it."""
 
 
-def _long_pieces(said: str) -> Iterator[str]:
-    found = [piece.strip(_MARKS) for piece in said.split(HOLE)] if HOLE in said else [said]
+def _long_pieces(message: str) -> Iterator[str]:
+    found = [piece.strip(_MARKS) for piece in message.split(HOLE)] if HOLE in message else [message]
     long = [piece for piece in found if len(piece) >= SHORTEST]
     return iter(long or [max(found, key=len)])
 

@@ -143,10 +143,10 @@ class Messages:
         for row in self._all:
             if within and not within.endswith(f"/{row.path}"):
                 continue
-            said = _bare(row.said)
-            if (" " in text or text == said) and may_say(said, text):
-                match = Match(text, said, loosely=loosely)
-                if match.covered * 2 < letters(text) and text in said:
+            message = _bare(row.said)
+            if (" " in text or text == message) and may_say(message, text):
+                match = Match(text, message, loosely=loosely)
+                if match.covered * 2 < letters(text) and text in message:
                     yield _Found(row, letters(text), ((0, len(text)),), False, True, True, ())
                 elif match.spans:
                     spans = tuple(match.spans)

@@ -101,11 +101,11 @@ def all_pasted(text: str) -> list[Pasted]:
     return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
 
 
-def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
+def _one_pasted(text: str, head: Match[str] | None, places: Places) -> Pasted:
     name = head[1] or "" if head else ""
-    from_line = _RAISED_FROM.search(said)
+    from_line = _RAISED_FROM.search(text)
     raised_from = (from_line[1], int(from_line[2])) if from_line else None
-    return Pasted(plain(_AFTER.split(said)[0]), name, places, raised_from)
+    return Pasted(plain(_AFTER.split(text)[0]), name, places, raised_from)
 
 
 def message_of(text: str) -> str:

@@ -139,8 +139,8 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
     rule = "a kernel of these operators" if own else "reached by these operators"
     rule = rule if ops else _unreached(facts, known)
     detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
-    said = (detail, tuple(dict.fromkeys(ops)), rule)
-    return Place(kind, found.qualified, found.location, *said, ways=ways)
+    described = (detail, tuple(dict.fromkeys(ops)), rule)
+    return Place(kind, found.qualified, found.location, *described, ways=ways)
 
 
 def _unreached(facts: Lookup, known: Known) -> str:
@@ -203,8 +203,8 @@ def _defined_operators(facts: Lookup, uses: list[LibraryUse], place: Location) -
     for use in uses:
         native = facts.native(use.op) if use.method == "def" else None
         if native is not None and native.defined_by:
-            said = (native.schema, (use.op,), f"defined here: {native.defined_by}")
-            yield Place("operator", use.op, place, *said)
+            described = (native.schema, (use.op,), f"defined here: {native.defined_by}")
+            yield Place("operator", use.op, place, *described)
 
 
 def _named(ops: list[str]) -> str:

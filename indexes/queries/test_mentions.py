@@ -211,8 +211,8 @@ def _place(path: str, text: str, found: re.Match[str]) -> Location:
 
 
 def _is_said(quoted: str, message: str) -> bool:
-    asked = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
-    return len(asked) >= _SHORTEST and (asked in message or message.strip() in asked)
+    pattern = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
+    return len(pattern) >= _SHORTEST and (pattern in message or message.strip() in pattern)
 
 
 def _words_of(path: str) -> set[str]:

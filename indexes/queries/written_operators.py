@@ -80,8 +80,8 @@ class WrittenOperators:
         """The lines that name an overload, or its operator without an overload."""
         name = native.name if native.space else f"aten::{native.name}"
         others = [one.overload for one in self._facts.overloads(native.name)]
-        told = (_use_of(one, native.overload, others) for one in self._lines(name))
-        return [one for one in told if one]
+        uses = (_use_of(one, native.overload, others) for one in self._lines(name))
+        return [one for one in uses if one]
 
     # ----------------------------------------------------------------------------- C++
 
@@ -113,8 +113,8 @@ class WrittenOperators:
                 yield from self._read_names(path, name, last)
             if name.encode() in data or dotted in data:
                 for one in operator_strings(self._text(path), name):
-                    told = "names it in a string", one.member
-                    yield self._python_use(path, one.line, *told, one.registers)
+                    described = "names it in a string", one.member
+                    yield self._python_use(path, one.line, *described, one.registers)
 
     def _read_names(self, path: str, name: str, last: str) -> Iterator[WrittenUse]:
         for use in operator_uses(self._text(path), self._spaces_read(path, last), last):

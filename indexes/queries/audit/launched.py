@@ -67,8 +67,10 @@ def _ask(index: Index, path: str, unreached: Unreached, done: LedBack) -> None:
         if any(place.operators for place in places):
             done.operators += 1
             continue
-        said, reason = f"{path}:{line}: {name}", unreached.reason(name, path)
-        (done.reasons if reason else done.silent).append(f"{said}: {reason}" if reason else said)
+        line_text, reason = f"{path}:{line}: {name}", unreached.reason(name, path)
+        (done.reasons if reason else done.silent).append(
+            f"{line_text}: {reason}" if reason else line_text
+        )
 
 
 def _places(index: Index, path: str, line: int) -> tuple[Place, ...]:

@@ -60,13 +60,13 @@ def walked(index: IndexedTree, native: NativeFunction, extent: Extent) -> ChainW
 def _add_unknown(walk: ChainWalk) -> None:
     for (hop, reason), calls in walk.unknown.items():
         names = Counter(name for name, _ in calls)
-        told = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())
+        names_text = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())
         places = list(dict.fromkeys(str(place) for _, place in calls))
         shown = len(places) if walk.extent.full else _PLACES
         where = ", ".join(places[:shown])
         more = len(places) - shown
         where += f" and {more} more: --full lists them" if more > 0 else ""
-        walk.hops.miss(hop, "call", told, f"{reason}: at {where}")
+        walk.hops.miss(hop, "call", names_text, f"{reason}: at {where}")
 
 
 def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:

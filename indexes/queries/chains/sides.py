@@ -34,7 +34,7 @@ def add_derivative(
     of the operators that it calls."""
     op = native.full_name
     entry, rule, _ = facts.derived(op)
-    through, beside = ([], []) if _has_own(op, facts) else through_operators(op, facts)
+    through, others = ([], []) if _has_own(op, facts) else through_operators(op, facts)
     if entry is not None:
         rule += _for_some(native, facts) if through else ""
         sure: Confidence = "exact" if entry.op == op else "by rule"
@@ -42,9 +42,9 @@ def add_derivative(
     for other in filter(None, map(facts.native, through)):
         rule = f"differentiable through {other.full_name}: autograd records what is called"
         _add_entry(other, parent, rule, "by rule", facts, hops, source)
-    if beside:
+    if others:
         rule = "recorded only outside the usual case of dense, real, 2-D tensors"
-        hops.add(parent, "derivative", ", ".join(beside), native.location, rule, "by rule")
+        hops.add(parent, "derivative", ", ".join(others), native.location, rule, "by rule")
     if not through and entry is None:
         _add_none(native, parent, rule, facts, hops)
 

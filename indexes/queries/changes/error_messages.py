@@ -55,8 +55,8 @@ def error_message(tree: Tree, change: Change) -> Parts:
     else:
         steps = list(_checking_places(tree, change))
     steps += [*_twins(tree, change), *_elsewhere(tree, change), *_alike(tree, steps)]
-    told, runs = _tests(tree, change, steps)
-    return Parts((*steps, *told), tuple(_model(tree, steps)), tuple(runs), _missing(runs))
+    test_steps, runs = _tests(tree, change, steps)
+    return Parts((*steps, *test_steps), tuple(_model(tree, steps)), tuple(runs), _missing(runs))
 
 
 def _missing(runs: list[TestRun]) -> tuple[str, ...]:
@@ -277,23 +277,25 @@ def _tests(
 ) -> tuple[list[ChangeStep], list[TestRun]]:
     """The tests that expect the words, or else the nearest test to extend."""
     suite = Suite(tree.index.facts)
-    asked = _asking(tree, steps)
-    told = [
+    checking = _asking(tree, steps)
+    steps_of_tests = [
         ChangeStep("edit", one, "This test expects the text: update it to the new one.")
-        for one in asked
+        for one in checking
     ]
-    runs = [run_of(suite.at(one)) for one in asked]
+    runs = [run_of(suite.at(one)) for one in checking]
     native = tree.natives.get(change.op or "")
     if native is None:
-        return told, runs
+        return steps_of_tests, runs
     found = covering(tree, native.full_name)
     words = _folders(next((one.location.path for one in steps if one.touches), ""))
     hand = sorted(found.named, key=lambda one: _order(tree, one, words))
-    if not told and hand:
-        told.append(_added(tree, change, hand[0].tests[0]))
-    told += islice(_of_opinfo(tree, native.full_name, "read" if hand else "edit"), not asked)
+    if not steps_of_tests and hand:
+        steps_of_tests.append(_added(tree, change, hand[0].tests[0]))
+    steps_of_tests += islice(
+        _of_opinfo(tree, native.full_name, "read" if hand else "edit"), not checking
+    )
     runs += map(run_of, (*hand, *found.files))
-    return told, [*runs, *_of_layouts(tree, native.full_name)]
+    return steps_of_tests, [*runs, *_of_layouts(tree, native.full_name)]
 
 
 def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:

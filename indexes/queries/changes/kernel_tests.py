@@ -128,10 +128,10 @@ def _opinfo(new: NewKernel) -> Iterator[ChangeStep]:
     theirs, mine = new.tree.opinfos(new.model.op)[:1], new.tree.opinfos(new.op)[:1]
     if not theirs or not mine:
         return
-    said, own = _entry(new, theirs[0]), _entry(new, mine[0])
+    other, own = _entry(new, theirs[0]), _entry(new, mine[0])
     for word in backends.words_of(new.key):
         flag = f"supports_{word}=True"
-        if flag in said and f"supports_{word}=" not in own:
+        if flag in other and f"supports_{word}=" not in own:
             why = f"the OpInfo of {new.model.op} says so: the tests of the layout take it then"
             place, like = _place(mine[0]), _place(theirs[0])
             code = _with_flag(new, mine[0], flag)

@@ -108,8 +108,8 @@ class Nearest:
 
     def _near(self, base: str, other: str, homes: list[Home], key: str) -> Near:
         reasons = [*self._by_name(base, other), *self._by_code(base, other, homes, key)]
-        said = [why for _, why in reasons if why]
-        return Near(other, sum(weight for weight, _ in reasons), "; ".join(said), homes)
+        texts = [why for _, why in reasons if why]
+        return Near(other, sum(weight for weight, _ in reasons), "; ".join(texts), homes)
 
     def _by_name(self, base: str, other: str) -> Iterator[tuple[float, str]]:
         mine, theirs = _words(base), _words(other)

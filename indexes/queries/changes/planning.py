@@ -119,8 +119,8 @@ class Changes:
         """The change with everything it requires."""
         parts = PLANNERS.get(change.kind, plain)(self.tree, change)
         change = replace(change, title=parts.title or change.title)
-        asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
-        neighbours = (*map(self._with_arrivals, asked), *others)
+        first, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
+        neighbours = (*map(self._with_arrivals, first), *others)
         steps = joined(self.tree, parts.steps)
         return self._plan(change, replace(parts, steps=steps, neighbours=neighbours))
 

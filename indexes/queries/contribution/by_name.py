@@ -78,8 +78,8 @@ def _exporting(corpus: Corpus, path: str) -> str:
     folder, _, file = path.rpartition("/")
     package, name = folder.replace("/", "."), file.removesuffix(".py")
     text = corpus.text(f"{folder}/__init__.py").decode("utf-8", "replace")
-    said = re.search(rf"from (?:{re.escape(package)})?\.{re.escape(name)} import \*", text)
-    return package if said else ""
+    exports = re.search(rf"from (?:{re.escape(package)})?\.{re.escape(name)} import \*", text)
+    return package if exports else ""
 
 
 def _is_library(path: str, own: str) -> bool:

@@ -143,10 +143,10 @@ class Drafts:
             {k.key for one in self.variants_of(model).values() for k in one.dispatch or ()}
             for model in models
         ]
-        told = [keys for keys in groups if keys]
-        every = {key for keys in told for key in keys}
+        known = [keys for keys in groups if keys]
+        every = {key for keys in known for key in keys}
         return frozenset(
-            key for key in every if 2 * sum(key in keys for keys in told) >= len(told)
+            key for key in every if 2 * sum(key in keys for keys in known) >= len(known)
         ) | frozenset(_ALWAYS)
 
 

@@ -96,13 +96,13 @@ def neighbours(
         before = best.get(base_of(native.name))
         if before is None or _order(found) < _order(before):
             best[base_of(native.name)] = found
-    beside = _beside(best.values(), homes)
-    return tuple(sorted(best.values(), key=lambda one: _order(one, beside(one)))[:limit])
+    near = _beside(best.values(), homes)
+    return tuple(sorted(best.values(), key=lambda one: _order(one, near(one)))[:limit])
 
 
-def _order(one: Neighbour, beside: int = 0) -> tuple[int, int, tuple[bool, bool, int, int], float]:
+def _order(one: Neighbour, near: int = 0) -> tuple[int, int, tuple[bool, bool, int, int], float]:
     """Sort key among equals: most to learn from first."""
-    return (_step(one), -beside, _unusual(one.native), -one.likeness)
+    return (_step(one), -near, _unusual(one.native), -one.likeness)
 
 
 def as_like(one: Neighbour, other: Neighbour) -> bool:

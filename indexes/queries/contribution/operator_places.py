@@ -140,19 +140,21 @@ class OperatorPlaces:
     def _in_python(self, overload: str, steps: Sequence[Step]) -> Iterator[Step]:
         """The Python functions of its name, and type stubs."""
         index, name = self._index, overload.partition(".")[0].strip("_")
-        beside = list(namesakes(index, name))
+        places = list(namesakes(index, name))
         paths = [s.location.path for s in steps if s.role == "python"]
-        paths += [one.location.path for one in beside]
+        paths += [one.location.path for one in places]
         for one in (step for step in steps if step.role in _IN_PYTHON):
             own = _last(one.symbol.replace(".", "::"))
-            beside += called_privately(index, one.location, own)
-        yield from (Step("python", *one) for one in beside)
+            places += called_privately(index, one.location, own)
+        yield from (Step("python", *one) for one in places)
         for path in filter(defines, dict.fromkeys(paths)):
             yield from self.of_module(path, name)
         native = index.native(overload)
         public = names_of(native, StoredPython(index.facts.store)) if native else ()
-        for where, said in pages_naming(index.source, public):
-            yield Step("docs", PurePosixPath(where.path).name, where, f"the page speaks of {said}")
+        for where, subject in pages_naming(index.source, public):
+            yield Step(
+                "docs", PurePosixPath(where.path).name, where, f"the page speaks of {subject}"
+            )
         yield from expected_outputs(index.source, [name])
 
     def of_module(self, path: str, name: str = "") -> Iterator[Step]:

@@ -332,12 +332,12 @@ class Contributions:
 
     def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
         """The last changes of the first ``limit`` places."""
-        asked = by_interest(steps)[: max(0, limit)]
-        if not asked:
+        chosen = by_interest(steps)[: max(0, limit)]
+        if not chosen:
             return ()
         with ThreadPoolExecutor(2) as pool:  # git does the work, in processes of its own
-            found = list(pool.map(self._changes, asked))
-        return tuple(PlaceHistory(*pair) for pair in zip(asked, found, strict=True))
+            found = list(pool.map(self._changes, chosen))
+        return tuple(PlaceHistory(*pair) for pair in zip(chosen, found, strict=True))
 
     def _changes(self, step: Step) -> Changes:
         where = step.location

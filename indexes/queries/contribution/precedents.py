@@ -46,7 +46,7 @@ def precedents(
     latest first; empty without a history."""
     found = list(_additions(history))[:_CANDIDATES]
     likeness = Likeness(schema, natives)
-    told = [
+    found_ones = [
         Precedent(
             change,
             tuple(dict.fromkeys(base_of(one.name) for one in added)),
@@ -54,13 +54,13 @@ def precedents(
         )
         for change, added in found
     ]
-    recent = {one.change.commit: 0.5 ** (at / _HALF) for at, one in enumerate(told)}
-    told.sort(key=lambda one: -one.likeness * recent[one.change.commit])
-    return tuple(_with_files(history, told))[:_LIKEST]
+    recent = {one.change.commit: 0.5 ** (at / _HALF) for at, one in enumerate(found_ones)}
+    found_ones.sort(key=lambda one: -one.likeness * recent[one.change.commit])
+    return tuple(_with_files(history, found_ones))[:_LIKEST]
 
 
-def _with_files(history: History, told: Sequence[Precedent]) -> Iterator[Precedent]:
-    likest = told[: 2 * _LIKEST]
+def _with_files(history: History, precedents: Sequence[Precedent]) -> Iterator[Precedent]:
+    likest = precedents[: 2 * _LIKEST]
     paths = history.paths([one.change for one in likest])
     for one in likest:
         files = paths.get(one.change.commit, ())

@@ -97,8 +97,8 @@ def schema_change(old: NativeFunction, new: NativeFunction) -> Change:
     ]
     before, after = Side(old.schema, old.location), Side(new.schema, new.location)
     change = _changed("schema", new, "schema", before, after)
-    said = tuple(rules)
-    return replace(change, backward=_verdict(backward), forward=_verdict(forward), rules=said)
+    applied = tuple(rules)
+    return replace(change, backward=_verdict(backward), forward=_verdict(forward), rules=applied)
 
 
 def _verdict(broken: tuple[tuple[str, str], ...]) -> Verdict:

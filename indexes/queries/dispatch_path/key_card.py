@@ -99,9 +99,9 @@ class KeyCards:
         return "per backend" if own.backend else "runtime"
 
     def _meaning(self, given: str, wanted: str, own: RuntimeKey | None) -> str:
-        said = given.rpartition("::")[2]
-        if said != wanted and said in self._keys.synonyms:
-            return f"{said} is another name for it"
+        name = given.rpartition("::")[2]
+        if name != wanted and name in self._keys.synonyms:
+            return f"{name} is another name for it"
         if own and own.backend:
             return f"the functionality {own.functionality} of tensors on {own.backend}"
         return ""

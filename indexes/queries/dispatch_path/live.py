@@ -150,7 +150,7 @@ def compare_path(path: SwitchPath, sets: LiveSets | str, table: LiveTable) -> Li
 
 
 def compare_paths(
-    paths: Sequence[SwitchPath], said: Mapping[str, LiveSets | str], table: LiveTable
+    paths: Sequence[SwitchPath], answers: Mapping[str, LiveSets | str], table: LiveTable
 ) -> tuple[LiveSwitch, ...]:
     """Every switch of a running torch beside its path."""
-    return tuple(compare_path(path, said.get(path.switch, "not asked"), table) for path in paths)
+    return tuple(compare_path(path, answers.get(path.switch, "not asked"), table) for path in paths)

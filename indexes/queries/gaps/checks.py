@@ -50,9 +50,9 @@ def _gap(
     name = function.name if function else path.rpartition("/")[2]
     count = f" in {len(places)} places" if len(places) > 1 else ""
     subject = subject_of(function) if function else path
-    told, evidence = f"{name} {what.format(count)}", (*places, *more)
+    title, evidence = f"{name} {what.format(count)}", (*places, *more)
     op = tree.operator_of(function)
-    return Gap(places[0], told, rule, evidence, op, name, subject, size=len(places))
+    return Gap(places[0], title, rule, evidence, op, name, subject, size=len(places))
 
 
 def lacks(tree: Tree) -> str:
@@ -133,8 +133,8 @@ def _macro_gap(
     tree: Tree, known: _Known, function: Definition | None, used: list[tuple[Location, str]]
 ) -> Gap:
     macros = {name: known[name] for _, name in used}
-    first, (place, said) = next(iter(macros.items()))
-    instead = f": use {_with_calls(said)}" if said else ""
+    first, (place, instead_of) = next(iter(macros.items()))
+    instead = f": use {_with_calls(instead_of)}" if instead_of else ""
     rule = f"{place} calls {first} deprecated{instead}"
     what = f"uses {' and '.join(macros)}{{}}"
     more = (place for place, _ in macros.values())
@@ -179,11 +179,11 @@ def _is_reached(tree: Tree, function: Definition, place: Location, condition: st
     if tree.natives[op].structured_delegate or tree.natives[op].structured:
         return False
     names = parameter_names(_WRITTEN.sub("", function.parameters))
-    asked = {found[0] for found in _ASKED.finditer(condition) if (found[1] or found[2]) in names}
+    named = {found[0] for found in _ASKED.finditer(condition) if (found[1] or found[2]) in names}
     start = function.location.line
-    above = "\n".join(tree.lines(place.path, start, place.line - 1)) if asked else ""
+    above = "\n".join(tree.lines(place.path, start, place.line - 1)) if named else ""
     checked = "".join(one[1] for one in _CHECKS.finditer(above))
-    return bool(asked) and not any(one in checked for one in asked)
+    return bool(named) and not any(one in checked for one in named)
 
 
 def _assert_gap(

@@ -130,11 +130,11 @@ def find_signatures(tree: Tree) -> Iterator[Gap]:
         if _is_python(tree, name):
             continue
         for found in _docstrings(tree, name):
-            said = signature(_text(tree, found)) if found[0].endswith(".py") else None
-            if said is not None:
+            documented = signature(_text(tree, found)) if found[0].endswith(".py") else None
+            if documented is not None:
                 known = _accepted(tree, name, ops, aliases)
                 known |= deprecated.get(name.rpartition(".")[2], frozenset())
-                yield from _disagreements(tree, name, ops[0], said, known, found)
+                yield from _disagreements(tree, name, ops[0], documented, known, found)
 
 
 def _text(tree: Tree, found: Found) -> str:
@@ -183,24 +183,24 @@ def _deprecated(text: str) -> dict[str, frozenset[str]]:
 
 
 def _disagreements(
-    tree: Tree, name: str, op: str, said: Signature, known: frozenset[str], found: Found
+    tree: Tree, name: str, op: str, documented: Signature, known: frozenset[str], found: Found
 ) -> Iterator[Gap]:
-    if not same_name(said.name, name) and not same_name(said.name, found[1].symbol):
-        what = f"the docstring of {_shown(name, found[1])} begins with {said.name}(...)"
+    if not same_name(documented.name, name) and not same_name(documented.name, found[1].symbol):
+        what = f"the docstring of {_shown(name, found[1])} begins with {documented.name}(...)"
         rule = "a docstring begins with the call it is for"
         yield _disagreement(tree, name, op, what, rule, found)
         return
-    unknown = [word for word in said.parameters if not _fits(word, known)]
+    unknown = [word for word in documented.parameters if not _fits(word, known)]
     if unknown:
         what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
         rule += ", ".join(_python_names(tree, name, op)) or "none"
         # pages of linear algebra call the first argument A, whatever the schema does: ask first
-        on_purpose = unknown[:1] == list(said.parameters[:1]) and "linalg" in name
+        on_purpose = unknown[:1] == list(documented.parameters[:1]) and "linalg" in name
         level: Difficulty = "medium" if on_purpose else "easy"
         yield _disagreement(tree, name, op, what, rule, found, level)
         return
-    for parameter, value in said.defaults:
+    for parameter, value in documented.defaults:
         given = _defaults(tree, name, parameter)
         if given and not any(_same(value, one) for one in given):
             what = f"{_shown(name, found[1])} documents {parameter}={value}"
@@ -219,9 +219,9 @@ def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
     return found
 
 
-def _same(said: str, default: str) -> bool:
+def _same(written: str, default: str) -> bool:
     """Whether two literals are equal, or not comparable; None in a schema may mean any value."""
-    one, other = _literal(said), _literal(default)
+    one, other = _literal(written), _literal(default)
     return one is None or other is None or other[0] == "none" or one == other
 
 

@@ -57,10 +57,10 @@ def find_gaps(
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)), tuple(keys))
 
 
-def _named(tree: Tree, unknown: Mapping[str, str], asked: str) -> list[tuple[str, str]]:
+def _named(tree: Tree, unknown: Mapping[str, str], name: str) -> list[tuple[str, str]]:
     """The unknown keys in entries, and the one asked for."""
     named = {key for rows in tree.kernels.values() for key in rows} if unknown else ()
-    return [(key, reason) for key, reason in unknown.items() if key == asked or key in named]
+    return [(key, reason) for key, reason in unknown.items() if key == name or key in named]
 
 
 def _is_asked(kind: str, wanted: GapFilter) -> bool:

@@ -50,8 +50,8 @@ def _mentions(
             continue
         meant = seen(mention, known, facts)
         if any(one.id == known.id for one in meant):
-            said, sure = _confidence(rule, meant)
-            yield Edge(Node.of(caller), said, mention.location, sure, len(meant))
+            rule_text, sure = _confidence(rule, meant)
+            yield Edge(Node.of(caller), rule_text, mention.location, sure, len(meant))
 
 
 def _confidence(rule: str, meant: Sequence[Known]) -> tuple[str, Confidence]:
@@ -83,8 +83,8 @@ def _visible_methods(mention: Mention, known: Known, facts: ImpactFacts) -> Sequ
     assert caller
     if call.kind != "member" or not linkable(known, mention.location.path):
         return ()
-    told = (e for e in facts.edges(caller.id) if e.line == call.line)
-    if any(edge.symbol == call.name for edge in told):
+    edges = (e for e in facts.edges(caller.id) if e.line == call.line)
+    if any(edge.symbol == call.name for edge in edges):
         return ()
     named = [k for k in facts.named(call.name) if k.definition.kind == known.definition.kind]
     return [k for k in named if facts.class_of(k)]
@@ -179,8 +179,8 @@ class GeneratedCallers:
             nodes = list(ast.walk(parse(data)))
         except (SyntaxError, ValueError, RecursionError):
             return []
-        said = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
-        texts = (n for n in nodes if isinstance(n, ast.Constant) and id(n) not in said)
+        docstrings = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        texts = (n for n in nodes if isinstance(n, ast.Constant) and id(n) not in docstrings)
         return [(n.value, n.lineno) for n in texts if isinstance(n.value, str)]
 
     def folded(self, path: str) -> Folded | None:

@@ -28,13 +28,13 @@ class UnreadBodies:
     def _resolver(self) -> EdgeResolver:
         return EdgeResolver(ScopeFacts(self._facts.store))
 
-    def edges_to(self, known: Known, told: list[str]) -> Iterator[Edge]:
+    def edges_to(self, known: Known, unresolved: list[str]) -> Iterator[Edge]:
         """The edges to a definition; files not read are reported in ``told``."""
         name = known.definition.name
         wanted = (known.id, name) if name in LOOPS else (known.id,)
         files = list(self._facts.corpus.files_with(name, "cpp", _is_unread))
         if len(files) > _MOST_FILES:
-            told.append(
+            unresolved.append(
                 f"{known.definition.qualified}: {len(files) - _MOST_FILES} more files of tests,"
                 f" or outside of aten and autograd, have the word {name}: not searched"
             )

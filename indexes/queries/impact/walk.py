@@ -195,10 +195,10 @@ class Walk:
         near = [n for n in numbers if self.steps[n].dispatches == best.dispatches]
         aspects = tuple(dict.fromkeys(self.nodes[n].aspect for n in near))
         keys = frozenset().union(*(self.nodes[n].keys or () for n in numbers))
-        said = self._sets.named(name, keys)
-        composite = bool(said) and best.dispatches > 0 and not keys & self._sets.own(name)
+        key_set = self._sets.named(name, keys)
+        composite = bool(key_set) and best.dispatches > 0 and not keys & self._sets.own(name)
         how = (best.way_confidence, best.dispatches)
-        return ReachedOperator(name, aspects, best.id, best.location, *how, said, composite)
+        return ReachedOperator(name, aspects, best.id, best.location, *how, key_set, composite)
 
 
 def _further(cost: _Cost, edge: Edge) -> _Cost:

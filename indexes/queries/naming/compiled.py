@@ -71,9 +71,9 @@ def _writing(guard: str, path: str, index: IndexedTree) -> Iterator[Hit]:
     blocks = Text(index.source.content(path)).blocks
     written = code_lines([path], _WRITTEN, ["f"], index)
     fitting = [(_said(one[1][1:-1], guard), place, one[0]) for place, one, _ in written]
-    most = max((said for said, *_ in fitting), default=0)
-    for said, place, text in fitting:
-        if said == most > 0:
+    most = max((weight for weight, *_ in fitting), default=0)
+    for weight, place, text in fitting:
+        if weight == most > 0:
             block = innermost(blocks, place.line)
             name = block.head.qualified if block else path
             yield Hit("text", f"{_GUARDS}.{name}", place, text)

@@ -87,9 +87,9 @@ def find_namespace(symbol: str, index: IndexedTree) -> NameMatch | None:
 
 def _holds(count: int, names: str) -> str:
     """What a file defines in a namespace, classes first, which are capitalized."""
-    told = sorted(names.split(","), key=lambda name: not name[:1].isupper())[:_NAMES]
-    more = ", ..." if count > len(told) else ""
-    return f"{count} of its definitions: {', '.join(told)}{more}"
+    shown = sorted(names.split(","), key=lambda name: not name[:1].isupper())[:_NAMES]
+    more = ", ..." if count > len(shown) else ""
+    return f"{count} of its definitions: {', '.join(shown)}{more}"
 
 
 _NAMES = 4

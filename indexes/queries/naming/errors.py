@@ -85,10 +85,10 @@ _BREAKS = dict[str, list[_Break]]
 def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``GB0023``, or its page's address: the entry in Dynamo's registry, and the lines that break
     graphs for this reason."""
-    asked = _GRAPH_BREAK.fullmatch(query.raw.strip())
-    if asked is None:
+    numbered = _GRAPH_BREAK.fullmatch(query.raw.strip())
+    if numbered is None:
         return None
-    number, text = asked[1].upper(), index.source.text(_GRAPH_BREAKS)
+    number, text = numbered[1].upper(), index.source.text(_GRAPH_BREAKS)
     try:
         kinds = [one.kind for one in msgspec.json.decode(text, type=_BREAKS).get(number, ())]
         where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
@@ -96,8 +96,10 @@ def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     if not kinds:
         return None
-    said = (_breaking(kind, index) for kind in kinds)  # the last name that it was given first
-    match = _match(next(filter(None, said), ()), index)
+    explanations = (
+        _breaking(kind, index) for kind in kinds
+    )  # the last name that it was given first
+    match = _match(next(filter(None, explanations), ()), index)
     match = match or NameMatch("error", kinds[0], note="no line breaks a graph for this reason now")
     return replace(match, hits=(Hit("text", number, where, kinds[0]), *match.hits))
 
@@ -197,8 +199,8 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
 def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     """The assertions with a condition, or its message, which changes less; those in a kernel or
     file named in the text if there are any."""
-    said = re.search(r"\"[^\"]+\"", condition)
-    hits = _checking(condition, index) or (_checking(said[0], index) if said else [])
+    quoted = re.search(r"\"[^\"]+\"", condition)
+    hits = _checking(condition, index) or (_checking(quoted[0], index) if quoted else [])
     if kernel := part_of(text, KERNEL):
         own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
         other = None if own else _of_kernel(condition, kernel, index)
@@ -278,8 +280,8 @@ def _hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
     where = one.location
     known = index.facts.definitions_at(where.path, where.line) if not places else []
     name = places[0].name if places else known[0].definition.qualified if known else where.path
-    told = f"{one.kind}: " if one.kind else ""
-    return Hit(one.does, name, where, f"{told}{one.text}", _first(places))
+    kind = f"{one.kind}: " if one.kind else ""
+    return Hit(one.does, name, where, f"{kind}{one.text}", _first(places))
 
 
 def _first(places: tuple[Place, ...]) -> str | None:
@@ -292,10 +294,10 @@ def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -
     known = index.facts.definitions_at(where.path, where.line)
     uses = [use for each in known for use in index.dtypes.of(each.definition)]
     here = [use for use in uses if where.line <= use.location.line <= where.end_line]
-    said = [f"{use.macro} covers {', '.join(use.dtypes)}" for use in here]
+    covered = [f"{use.macro} covers {', '.join(use.dtypes)}" for use in here]
     name = known[0].definition.qualified if known else where.path
-    told = "; ".join(dict.fromkeys(said)) or "its dtypes are not known"
-    return Hit("error", name, where, f'"{one.text}": {told}', _first(places))
+    dtypes = "; ".join(dict.fromkeys(covered)) or "its dtypes are not known"
+    return Hit("error", name, where, f'"{one.text}": {dtypes}', _first(places))
 
 
 def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
@@ -351,8 +353,8 @@ def _of_last(
 ) -> tuple[tuple[Message, ...], list[tuple[Place, ...]]]:
     """The lines that the innermost operator on the stack reaches; all if it reaches none."""
     last = on_stack[-1].name if on_stack else ""
-    told = [one for one in zip(found, around, strict=False) if last in _operators(one[1])]
-    return (tuple(o for o, _ in told), [p for _, p in told]) if told else (found, around)
+    fitting = [one for one in zip(found, around, strict=False) if last in _operators(one[1])]
+    return (tuple(o for o, _ in fitting), [p for _, p in fitting]) if fitting else (found, around)
 
 
 def _of_class(index: IndexedTree, name: str) -> NativeFunction | None:

@@ -140,8 +140,8 @@ def _symbols(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[S
 
 
 def _stubs(wanted: Wanted, text: str, facts: Lookup) -> Iterator[Scored]:
-    for name, where, said in Names(facts.store).stubs(text, 100):
-        yield _score(wanted, "stub", name), partial(Hit, "stub", name, where, said)
+    for name, where, detail in Names(facts.store).stubs(text, 100):
+        yield _score(wanted, "stub", name), partial(Hit, "stub", name, where, detail)
 
 
 def _files(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:

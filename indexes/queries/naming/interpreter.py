@@ -56,8 +56,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     form = _form(error.text, index)
     if form is None:
         return None
-    said = errors.find(query, index)
-    hits = [one for one in (said.hits if said else ()) if form.may_say(one)]
+    match = errors.find(query, index)
+    hits = [one for one in (match.hits if match else ()) if form.may_say(one)]
     answer = None if form.named in _OWN else python_names.find(form.named, index)
     named = errors.named_hits(index, (form.named,)) if index.facts.overloads(form.named) else []
     places = (*answer.places, *answer.others) if answer and not named else ()

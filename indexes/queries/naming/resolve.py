@@ -51,8 +51,8 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
 
 def not_found(match: NameMatch, message: str) -> NotFound:
     """The error with similar names."""
-    said = (f"{hit.name} {hit.location.path}:{hit.location.line}" for hit in match.namesakes)
-    return NotFound(message, match.suggestions, tuple(said))
+    namesakes = (f"{hit.name} {hit.location.path}:{hit.location.line}" for hit in match.namesakes)
+    return NotFound(message, match.suggestions, tuple(namesakes))
 
 
 def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
@@ -112,8 +112,8 @@ def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     raised = tuple(Hit(one.kind, one.name, one.location) for one in found.places) if found else ()
     if not (raised or ops):
         return None
-    told = "this is the exception that was raised" if raised else "it names this operator"
-    note = f"no line of this source says the text; {told}"
+    reason = "this is the exception that was raised" if raised else "it names this operator"
+    note = f"no line of this source says the text; {reason}"
     hits = (*raised, *ops)
     return NameMatch(
         "error", error.raised or error.text, hits=hits, note=note, confidence="by rule"

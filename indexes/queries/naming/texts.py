@@ -196,14 +196,14 @@ def _options(name: str, index: IndexedTree) -> Iterator[Hit]:
     files = ["CMakeLists.txt", *(f"cmake/{one}" for one in index.source.listed("cmake"))]
     files = [path for path in files if path.endswith(_CMAKE)]
     programs = ["setup.py", "pyproject.toml", *_started(index)]
-    for pattern, said, paths in (
+    for pattern, kind, paths in (
         (_OPTION, "option of the build", files),
         (_SET, "set by the build", files),
         (_BUILT, "asked for by the build", [*files, *programs]),
     ):
         found = [*code_lines(paths, pattern.replace("%s", name), [name], index)]
         for place, one, _ in found:
-            yield Hit("variable", name, place, f"{said}: {' '.join(one[0].split())}")
+            yield Hit("variable", name, place, f"{kind}: {' '.join(one[0].split())}")
         if found:
             return
 

@@ -90,10 +90,10 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     found += _c10_flags(query.base, index)
     if not found:
         return None
-    asked = context_reads([hit for hit in found if hit.detail == FLAG], index)
+    context = context_reads([hit for hit in found if hit.detail == FLAG], index)
     python = _reads(found, index)
     reads = (hit for hit in python if hit.kind != "write")
-    hits = tuple(dict.fromkeys((*found, *asked, *reads, *python)))
+    hits = tuple(dict.fromkeys((*found, *context, *reads, *python)))
     several = len({hit.name for hit in found})
     note = f"{several} variables have this name" if several > 1 else ""
     return match_of("variable", found[0].name, hits, note, "ambiguous" if note else "exact")

@@ -110,7 +110,7 @@ class Branch:
     def _prefix(self, paths: Sequence[str], base: Base) -> tuple[str, str]:
         """The prefix of most recent commits of these files, with the count."""
         known = [path for path in paths if not path.startswith("test/")] or list(paths)
-        asked = (
+        command = (
             "log",
             f"-n{_LOOKED_AT}",
             "--no-merges",
@@ -119,7 +119,7 @@ class Branch:
             "--",
             *known[:50],
         )
-        subjects = self._git.run(*asked, timeout=20).text.splitlines()
+        subjects = self._git.run(*command, timeout=20).text.splitlines()
         if len(subjects) < 3:
             return "", f"commits of these files in the history here: {len(subjects)}{self._cut}"
         tags = [tag for one in map(_tag, subjects) if (tag := one)]

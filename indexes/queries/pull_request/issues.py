@@ -24,11 +24,11 @@ def is_fix(line: str) -> bool:
 def issues_of(commits: Iterable[Commit], files: Iterable[FileChange]) -> tuple[Issue, ...]:
     """Each issue once, most certain first: fixed by commits, removed from lines, named in new
     lines."""
-    said = [Issue(number, "named in a commit", None) for one in commits for number in _fixed(one)]
+    named = [Issue(number, "named in a commit", None) for one in commits for number in _fixed(one)]
     changed = list(files)
     gone = [one for file in changed for one in _of_lines(file)]
     found: dict[int, Issue] = {}
-    for one in (*said, *sorted(gone, key=lambda one: one.way != "no longer named")):
+    for one in (*named, *sorted(gone, key=lambda one: one.way != "no longer named")):
         found.setdefault(one.number, one)
     return tuple(found.values())
 

@@ -127,11 +127,11 @@ class Around:
             if one.when in kinds:
                 yield from self._step(one)
 
-    def _step(self, said: _ProjectStep) -> Iterator[PullStep]:
-        for number, line in enumerate(self._source.text(said.path).splitlines(), 1):
-            if found := re.search(said.pattern, line):
+    def _step(self, step: _ProjectStep) -> Iterator[PullStep]:
+        for number, line in enumerate(self._source.text(step.path).splitlines(), 1):
+            if found := re.search(step.pattern, line):
                 command = next(filter(None, found.groups()), "")
-                yield PullStep(said.what, Location(said.path, number), command)
+                yield PullStep(step.what, Location(step.path, number), command)
                 return
 
     # ----------------------------------------------------------------------------- CI

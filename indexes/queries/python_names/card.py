@@ -48,9 +48,9 @@ def _card(name: str, index: IndexedTree) -> PythonCard | None:
     if node is None:
         return PythonCard(answer, doc=_module_doc(home, found), members=_defined(home, found))
     calls = _Calls(finder.names, home, node, _owner(finder.names, found), index)
-    told = tuple(calls.told())
+    known = tuple(calls.told())
     signature = _signature(node)
-    return PythonCard(answer, signature, _first(node), told, calls.untold)
+    return PythonCard(answer, signature, _first(node), known, calls.untold)
 
 
 def _of_class(
@@ -70,13 +70,13 @@ def _of_class(
     bases = ", ".join(ast.unparse(base) for base in node.bases)
     named = {bound.name: bound for bound in methods}
     runs = next((named[one] for one in _RUNS if one in named), None)
-    told: tuple[PythonCall, ...] = ()
+    known: tuple[PythonCall, ...] = ()
     untold = 0
     if runs and (body := home.function(runs.line)):
         calls = _Calls(finder.names, home, body, found, index)
-        told, untold = tuple(calls.told()), calls.untold
+        known, untold = tuple(calls.told()), calls.untold
     title = f"{node.name}({bases})" if bases else node.name
-    return PythonCard(answer, title, _first(node), told, untold, members)
+    return PythonCard(answer, title, _first(node), known, untold, members)
 
 
 def _owner(names: Names, found: Found) -> Found | None:

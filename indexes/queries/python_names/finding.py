@@ -242,8 +242,8 @@ def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
     if not answers:
         return None
     best, *others = answers.values()
-    told = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
-    return replace(best, others=told, confidence="ambiguous" if told else "by rule")
+    places = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
+    return replace(best, others=places, confidence="ambiguous" if places else "by rule")
 
 
 def _is_only_declared(answer: PythonAnswer) -> bool:

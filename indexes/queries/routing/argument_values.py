@@ -243,11 +243,11 @@ class Answers:
         if self._depth >= _DEEPEST:
             return ()
         self._depth += 1
-        said = (
+        answers = (
             (name, self._joint(edges, device, here) if edges else self._flag(name, device))
             for name, edges in self._asking(caller)
         )
-        found = tuple((answer_of(name), value) for name, value in said if value is not None)
+        found = tuple((answer_of(name), value) for name, value in answers if value is not None)
         self._depth -= 1
         return found
 
@@ -309,8 +309,8 @@ class Answers:
             choices = self._enclosing_choices(known, one.parent)
             passed = [None if c.text.endswith(_CUT) else taken(c, device, given) for c in choices]
             if False not in passed:
-                said = one.means or one.text
-                found.add(None if _FORMAT in said else _value(said, device, given))
+                text = one.means or one.text
+                found.add(None if _FORMAT in text else _value(text, device, given))
                 if None not in passed:
                     break
         return found.pop() if len(found) == 1 else None

@@ -292,11 +292,11 @@ def is_helper(name: str) -> bool:
     return bool(_HELPER.match(name))
 
 
-def form_of(name: str, asked: str) -> str:
+def form_of(name: str, operator: str) -> str:
     """The number of dimensions for which an operator is a form of another one, as
     ``grid_sampler_2d`` of ``grid_sampler``; empty if it is none."""
     found = _FORM.fullmatch(name.partition(".")[0])
-    return found[2] if found and found[1].strip("_") == asked.strip("_") else ""
+    return found[2] if found and found[1].strip("_") == operator.strip("_") else ""
 
 
 def share_name(base: str, name: str) -> bool:
@@ -356,10 +356,10 @@ def is_always(ways: Sequence[Arms], given: Arms) -> bool:
     left = [way - given for way in ways if way.isdisjoint(not_taken)]
     if not all(left):
         return True
-    asked = Counter(text for way in left for text, arm in way if arm in OTHER)
-    if not asked:
+    conditions = Counter(text for way in left for text, arm in way if arm in OTHER)
+    if not conditions:
         return False
-    ((text, _),) = asked.most_common(1)
+    ((text, _),) = conditions.most_common(1)
     return all(is_always(left, given | {(text, arm)}) for arm in OTHER)
 
 
@@ -376,8 +376,8 @@ def in_words(choice: Choice, device: str) -> str:
         return ""
     text = unwrapped(_HEAD.sub("", choice.text))
     if choice.arm == "case":
-        asked, _, label = text.partition(" case ")
-        return label if "::" in label else f"{unwrapped(asked)} == {label}"
+        value, _, label = text.partition(" case ")
+        return label if "::" in label else f"{unwrapped(value)} == {label}"
     if choice.arm not in ("else", "otherwise"):
         return text
     plain = text.isidentifier() or not _JOINED.search(text)

@@ -343,8 +343,8 @@ class Prices:
     def _is_checked(self, edge: Edge) -> bool:
         """Whether a call is inside a ``TORCH_CHECK``."""
         caller = self.facts.by_id(edge.caller)
-        said = self.facts.messages_in(caller.definition.location.path) if caller else ()
-        return any(first <= edge.line <= last and is_check(kind) for kind, first, last in said)
+        messages = self.facts.messages_in(caller.definition.location.path) if caller else ()
+        return any(first <= edge.line <= last and is_check(kind) for kind, first, last in messages)
 
     def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
         known = self.facts.by_id(number)

@@ -165,8 +165,10 @@ class Search:
         """Whether a step leads from a moving operator to its copy, within one that does more."""
         if step.lower.kind != "operator" or not isinstance(step.why, Edge):
             return False
-        above, asked = map(self.works.operator, (walk.operator[step.upper], walk.native.full_name))
-        return above == "moves" != asked
+        above, requested = map(
+            self.works.operator, (walk.operator[step.upper], walk.native.full_name)
+        )
+        return above == "moves" != requested
 
     def _only_asks(self, step: Step, walk: Walk) -> bool:
         """Whether a step leads to an operator that makes no tensor, as ``item``, though the

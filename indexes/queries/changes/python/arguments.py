@@ -41,13 +41,13 @@ def docstring(tree: Tree, change: Change) -> Parts:
 def _added(tree: Tree, head: Location, names: list[str], why: str) -> ChangeStep:
     """The missing entries in signature order, each behind the previous one."""
     remarks = tree.remarks("arguments")
-    told = next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
-    first, path = min(told.lines.values()), head.path
+    documented = next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
+    first, path = min(documented.lines.values()), head.path
     indent = margin(tree.line(Location(path, first)))
     added: dict[int, list[str]] = {}
     for name in names:
-        before = told.parameters[: told.parameters.index(name)]
-        above = [told.lines[one] for one in before if one in told.lines]
+        before = documented.parameters[: documented.parameters.index(name)]
+        above = [documented.lines[one] for one in before if one in documented.lines]
         after = _last(tree, Location(path, above[-1]), indent) if above else first - 1
         added.setdefault(after, []).append(f"{indent}{name}: what it is for")
     edits = [Edit(after + 1, after, tuple(lines)) for after, lines in added.items()]
@@ -113,8 +113,8 @@ def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterat
 def _draft(tree: Tree, check: Location, name: str) -> list[str]:
     """A function with one error input, and its check's words."""
     lines = "\n".join(tree.lines(check.path, check.line, check.line + 6)).partition(";")[0]
-    said = _TEXT.search(lines)
-    words = re.escape(said[1]).replace("\\ ", " ") if said else ""
+    described = _TEXT.search(lines)
+    words = re.escape(described[1]).replace("\\ ", " ") if described else ""
     return [
         "",
         "",

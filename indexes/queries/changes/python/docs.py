@@ -49,8 +49,8 @@ def _without_referring(tree: Tree, steps: Sequence[ChangeStep]) -> list[ChangeSt
     """The steps, with listing pages and referring docstrings only to be read if there are others to
     edit."""
     follow = (s.what.endswith(_LISTS) or _refers(tree, s.location) for s in steps)
-    told = [replace(s, action="read") if f else s for s, f in zip(steps, follow, strict=True)]
-    return told if any(step.touches for step in told) else list(steps)
+    changed = [replace(s, action="read") if f else s for s, f in zip(steps, follow, strict=True)]
+    return changed if any(step.touches for step in changed) else list(steps)
 
 
 def _refers(tree: Tree, where: Location) -> bool:
@@ -226,20 +226,20 @@ def _corrected(tree: Tree, change: Change) -> ChangeStep:
 
 def _with_names(text: str, schema: Schema, subject: str) -> str:
     """A docstring with a schema's parameters and defaults in place of wrong ones."""
-    said = signature(text)
-    if said is None:
+    documented = signature(text)
+    if documented is None:
         return text
     last = subject.rpartition(".")[2]
-    if last and said.name.rpartition(".")[2] != last:
-        return text.replace(f"{said.name}(", f"{last}(", 1)
+    if last and documented.name.rpartition(".")[2] != last:
+        return text.replace(f"{documented.name}(", f"{last}(", 1)
     method = subject.startswith("Tensor.")
     known = [a.name for a in schema.arguments if not (method and a.name == "self")]
     known = [one if one != "self" else "input" for one in known]
-    wrong = [one for one in said.parameters if one not in known and one != "out"]
-    lacking = [one for one in known if one not in said.parameters]
+    wrong = [one for one in documented.parameters if one not in known and one != "out"]
+    lacking = [one for one in known if one not in documented.parameters]
     for old, new in zip(wrong, lacking, strict=False) if len(wrong) <= len(lacking) else ():
         text = _with_name(text, old, new)
-    for parameter, value in said.defaults if not wrong else ():
+    for parameter, value in documented.defaults if not wrong else ():
         default = next((a.default for a in schema.arguments if a.name == parameter), None)
         if default is not None and default != value and default.lower() != value.lower():
             text = text.replace(f"{parameter}={value}", f"{parameter}={default}", 1)

@@ -72,8 +72,8 @@ def _most(counts: Mapping[str, Counter[str]], key: str, otherwise: str) -> str:
     found = counts.get(key) or sum(counts.values(), Counter())
     if 2 * found[""] > found.total():
         return ""
-    said = Counter(one for one in counts.get(key, Counter[str]()).elements() if one)
-    return said.most_common(1)[0][0] if said else otherwise
+    values = Counter(one for one in counts.get(key, Counter[str]()).elements() if one)
+    return values.most_common(1)[0][0] if values else otherwise
 
 
 def _annotation(written: str) -> str:
@@ -131,12 +131,12 @@ def _parameters(schema: Schema, style: Style) -> Iterator[str]:
 
 
 def _parameter(argument: Argument, style: Style) -> str:
-    said, default = style.type(argument.type), argument.default
-    text = style.name(argument.name) + (f": {said}" if said else "")
+    annotation, default = style.type(argument.type), argument.default
+    text = style.name(argument.name) + (f": {annotation}" if annotation else "")
     if default is None:
         return text
     value = _default(default, argument.type)
-    return f"{text} = {value}" if said else f"{text}={value}"
+    return f"{text} = {value}" if annotation else f"{text}={value}"
 
 
 def _default(written: str, kind: str) -> str:

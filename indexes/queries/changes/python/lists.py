@@ -67,12 +67,12 @@ class Lists:
             beside: More names, not searched in test files.
         """
         own, every = _patterns(words), _patterns(words | beside)
-        said = re.compile(about, re.IGNORECASE)
+        subject = re.compile(about, re.IGNORECASE)
         for path in self._paths:
             text, is_test = self._tree.text(path), _IS_TEST.search(path)
             names = words if is_test else words | beside
             lines = _lines(text, own if is_test else every)
-            if lines and said.search(f"{path}\n{text}"):
+            if lines and subject.search(f"{path}\n{text}"):
                 for one in read_operator_lists(_shortened(text, path, lines), path, lines):
                     named = ((row, bare_name(row.name)) for row in one.rows)
                     yield from (NamedRow(one, row, name) for row, name in named if name in names)

@@ -185,13 +185,13 @@ def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
     """A line on the page that lists most names of the module, in order; else of its package."""
     rows = list(StoredPython(tree.store).of_kinds("page"))
     own = module = name.rpartition(".")[0]
-    beside = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
-    while module.count(".") > 1 and not beside:
+    siblings = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
+    while module.count(".") > 1 and not siblings:
         module = module.rpartition(".")[0]
-        beside = [(path, fact) for path, fact in rows if fact.target.startswith(f"{module}.")]
-    pages = Counter(path for path, _ in beside)
+        siblings = [(path, fact) for path, fact in rows if fact.target.startswith(f"{module}.")]
+    pages = Counter(path for path, _ in siblings)
     for page, _ in pages.most_common(1):
-        there = sorted((f.target.lower(), f.line) for path, f in beside if path == page)
+        there = sorted((f.target.lower(), f.line) for path, f in siblings if path == page)
         before = [line for target, line in there if target < name.lower()]
         where = Location(page, before[-1] if before else there[0][1])
         code = _listed(tree, where, name) if module == own else ()
@@ -270,8 +270,8 @@ def test_owner(tree: Tree, change: Change) -> Parts:
     assert change.gap
     where = change.gap.location
     folder = where.path.rpartition("/")[0]
-    beside = [p for p in tree.paths(f"{folder}/%.py") if p.rpartition("/")[0] == folder]
-    lines = {path: tree.line(Location(path, 1)) for path in beside if path != where.path}
+    siblings = [p for p in tree.paths(f"{folder}/%.py") if p.rpartition("/")[0] == folder]
+    lines = {path: tree.line(Location(path, 1)) for path in siblings if path != where.path}
     owners = Counter(
         line for line in lines.values() if _OWNERS.match(line) and "unknown" not in line
     )

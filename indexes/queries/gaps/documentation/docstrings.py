@@ -52,10 +52,10 @@ def _left(
     last = max(one.lines.values())
     text = "\n".join(tree.lines(place.path, place.line, last))
     meant = {name.rpartition(".")[2] for name in _REFERENCE.findall(text)}
-    told = {word for name, other in documented if name in meant for word in other.said}
+    mentioned = {word for name, other in documented if name in meant for word in other.said}
     code = _BEHIND.split("\n".join(tree.lines(place.path, last)), 1)[0]
-    told.update(_DEPRECATED.findall(code) if " deprecated" in code else ())
-    return [name for name in missing if name not in told]
+    mentioned.update(_DEPRECATED.findall(code) if " deprecated" in code else ())
+    return [name for name in missing if name not in mentioned]
 
 
 def _omission(one: ArgumentDocs, missing: Sequence[str]) -> tuple[str, str] | None:
@@ -89,8 +89,8 @@ class _Customs:
 
 def _gap(place: Location, symbol: str, one: ArgumentDocs, what: str, rule: str) -> Gap:
     name = f"{module_name(place.path)}.{symbol}"
-    told = set(re.findall(r"\w+", what))
-    wrong = [line for word, line in one.lines.items() if word in told]
+    words = set(re.findall(r"\w+", what))
+    wrong = [line for word, line in one.lines.items() if word in words]
     lines = wrong or [max(one.lines.values())]
     entries = dict.fromkeys(Location(place.path, line) for line in lines)
     return Gap(place, f"{name} {what}", rule, (place, *entries), name=name)

@@ -29,24 +29,24 @@ def find(tree: Tree) -> Iterator[Gap]:
         yield _gap(place.path, place, mark, lines, functions)
     known = tree.modules
     for section in _SECTION.finditer(config):
-        if said := _IGNORES.search(section[2]):
+        if setting := _IGNORES.search(section[2]):
             line = config.count("\n", 0, section.start()) + 1
-            yield from _configured(tree, known, section[1], Location(CONFIG, line), said[1])
+            yield from _configured(tree, known, section[1], Location(CONFIG, line), setting[1])
 
 
 def _configured(
-    tree: Tree, known: Mapping[str, str], pattern: str, place: Location, said: str
+    tree: Tree, known: Mapping[str, str], pattern: str, place: Location, setting: str
 ) -> Iterator[Gap]:
     """The gap of a section for one module; sections for whole packages are too large."""
     path = known.get(pattern.removesuffix(".*"))
     if path and not path.endswith("/__init__.py"):
-        yield _gap(path, place, said.replace("_", "-"), *size_of(tree.text(path)))
+        yield _gap(path, place, setting.replace("_", "-"), *size_of(tree.text(path)))
 
 
-def _gap(path: str, place: Location, said: str, lines: int, functions: int) -> Gap:
-    whole = said == "ignore-errors"
+def _gap(path: str, place: Location, setting: str, lines: int, functions: int) -> Gap:
+    whole = setting == "ignore-errors"
     what = f"{path} ({lines:,} lines, {functions} functions) is not checked for types"
-    rule = f'"{said}" at {place}: '
+    rule = f'"{setting}" at {place}: '
     rule += "mypy reports nothing of this file" if whole else "functions there may have no types"
     easy: Difficulty = "easy" if functions <= _FEW and not whole else "medium"
     evidence = (place, Location(path, 1))
