@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 
 from indexes.build.torchgen_rules import KERNEL_RULES, read_lists
-from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
+from indexes.linking.python.links import names_of
+from indexes.linking.python.paths import FactTable, Found, bindings, operator_targets
 from indexes.model.errors import SourceError
 from indexes.model.files import SKIPPED, PythonFact, RemarkKind, module_name, unpack
 from indexes.model.regex import regex
@@ -58,7 +59,8 @@ class Tree:
         self.text = cache(self.source.text)
         """The text of a file; empty when there is none."""
         self._lines = cache(lambda path: self.text(path).splitlines())
-        self.names = cache(self._names)
+        self.names = cache(lambda op: names_of(self.natives[op], self.python))
+        """The Python names of an overload, bindings first."""
         self.paths = cache(self._paths)
         """The indexed files that fit a pattern of SQL's LIKE."""
         self.keys = cache(self._keys)
@@ -257,12 +259,6 @@ class Tree:
         for path, fact in StoredPython(self.store).of_kinds(*_KINDS):
             files.setdefault(path, []).append(fact)
         return FactTable(files)
-
-    def _names(self, op: str) -> tuple[str, ...]:
-        """The Python names of an overload, bindings first."""
-        paths = [binding.path for binding in bindings(self.natives[op])]
-        found = [*paths, *(entry.name for entry in entries(paths, self.python))]
-        return tuple(dict.fromkeys(found))
 
     @cached_property
     def bound(self) -> dict[str, list[str]]:
