@@ -24,10 +24,10 @@ _NEVER = regex(
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
-    r"|\bbatchCount\([^()]*\)\s*>\s*1\b"
+    r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__"
-    r"|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
+    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
+    r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
     r"defined\(\)|\bnumel\(\)$|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
@@ -36,6 +36,7 @@ _ALWAYS = regex(
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|\bCU\w+_VERSION\)?\s*(?:>|$)|has_?magma|hasMAGMA"
     r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|CPU_CAPABILITY_AVX2\b"
+    r"|__linux__|__x86_64__|__GNUC__\b|_OPENMP|or_newer|\b\w+\s%\s\w+\s==\s0\b|\bcan_?vec|(?<![mM]is)[aA]ligned|\s<=?\s.*numeric_limits"
 )
 _OF_BOTH = regex(r"\b(dtype|scalar_type|layout|device)(?:\(\d*\))?\s*[!=]=\s*[\w.>()-]*\b\1\b")
 """Comparisons of two tensors' properties, which are usually equal."""
@@ -248,7 +249,7 @@ _FLAG = regex(r"(!?)\s*(\w+)$")
 def flag_of(choice: Choice) -> tuple[str, bool] | None:
     """The one flag that decides a branch, in lower case without underscores, and its value
     there."""
-    found = _FLAG.match(_condition(choice))
+    found = _FLAG.match(condition_of(choice))
     if not found or choice.arm == "case":
         return None
     name = found[2].replace("_", "").lower()
@@ -261,15 +262,15 @@ _FEW = regex(r"[\w.()\s*]+<=?\s*\d{2,}$")
 
 def is_of_one_value(choice: Choice) -> bool:
     """Whether a condition asks for one value of many, as a case does: ``if (n == -1)``."""
-    return choice.arm in ("then", "else") and bool(_ONE_VALUE.match(_condition(choice)))
+    return choice.arm in ("then", "else") and bool(_ONE_VALUE.match(condition_of(choice)))
 
 
 def is_of_few(choice: Choice) -> bool:
     """Whether a branch is for few elements: ``if (rows * columns < 400)``."""
-    return choice.arm == "then" and bool(_FEW.match(_condition(choice)))
+    return choice.arm == "then" and bool(_FEW.match(condition_of(choice)))
 
 
-def _condition(choice: Choice) -> str:
+def condition_of(choice: Choice) -> str:
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
 

@@ -233,9 +233,10 @@ class Index(IndexedTree):
         """The overloads of ``add``, or that of ``add.Tensor``, of ATen."""
         if "." in text:
             return (text,) if self.native(text) else ()
-        from indexes.queries.overloads import in_order
+        from indexes.queries.overloads import as_documented, in_order
 
-        return in_order(self.facts.overloads(text)) if text.isidentifier() else ()
+        found = in_order(self.facts.overloads(text)) if text.isidentifier() else ()
+        return as_documented(found, self) if found else ()
 
     def meant(self, text: str) -> NameMatch:
         """As ``resolve``.

@@ -60,6 +60,8 @@ class Walk:
 
     device: str
     native: NativeFunction
+    is_sparse: bool
+    """Whether the operator is of sparse tensors: others may run their kernels for those."""
     before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
     defaults: Defaults = ()
     """The values of arguments that are not passed."""

@@ -14,6 +14,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual_conditions import (
     Defaults,
+    condition_of,
     flag_of,
     is_of_few,
     is_of_one_value,
@@ -27,7 +28,6 @@ from indexes.model.vocabulary import Choice, Definition, Location, NativeFunctio
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
 from indexes.store.lookup import Lookup
 
-_HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 OTHER = {"then": "else", "else": "then"}
 Arms = frozenset[tuple[str, str]]
@@ -262,7 +262,6 @@ _HELPER = regex(
 _SHORTEST = 3
 """Fewest letters of a name that shows a function to be an operator's."""
 _FORM = regex(r"(\w+?)_?([123])d")
-_WORDS = regex(r"[a-z]{6,}")
 
 
 def words_in(scope: str, name: str) -> int:
@@ -273,8 +272,9 @@ def words_in(scope: str, name: str) -> int:
 
 _VALUES = regex(r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$")
 """Parameters of a function of single values."""
-_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)")
-"""In names of functions that lay out matrices for a library."""
+_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)|(?:im|vol)2col|col2h?(?:im|vol)")
+"""In names of functions that lay out matrices for a library, as the columns of a convolution, or
+take its result apart: others multiply."""
 
 
 def is_of_values(known: Known) -> bool:
@@ -282,9 +282,10 @@ def is_of_values(known: Known) -> bool:
     return bool(_VALUES.match(known.definition.parameters))
 
 
-def is_packing(name: str) -> bool:
-    """Whether a function lays out matrices for a library, by its name."""
-    return bool(_PACKS.search(name))
+def packs_for_another(name: str, native: NativeFunction) -> bool:
+    """Whether a function lays out matrices for a library, by its name, for an operator that does
+    more."""
+    return bool(_PACKS.search(name)) and not _PACKS.search(native.name)
 
 
 def is_helper(name: str) -> bool:
@@ -374,7 +375,7 @@ def in_words(choice: Choice, device: str) -> str:
     """A condition in words; empty if it usually holds or does not matter."""
     if taken(choice, device) or choice.arm == "otherwise":
         return ""
-    text = unwrapped(_HEAD.sub("", choice.text))
+    text = condition_of(choice)
     if choice.arm == "case":
         value, _, label = text.partition(" case ")
         return label if "::" in label else f"{unwrapped(value)} == {label}"

@@ -23,6 +23,7 @@ from indexes.queries.routing.conditions import (
     is_helper,
     is_of_operator,
     is_stub_of,
+    packs_for_another,
     share_name,
     words_in,
 )
@@ -32,8 +33,10 @@ ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """Passing an operator that is beside what computes."""
 _COPY = 7.0
 """A copy in an operator that only moves values, and may do nothing else."""
-RESULT = 40.0
+_RESULT = 40.0
 """A copy of the result in a generated kernel, if anything else computes."""
+_DENSE = 3.0
+"""Cost of the kernel for dense tensors on the way from an operator of sparse ones."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """The cost of things that are passed on instead of called."""
@@ -45,7 +48,7 @@ FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
 """Names of functions that write one value, or initialize."""
 _STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd|mean_var)(?:_|$)")
 """Names of functions that compute means and variances for a normalization."""
-_FILL = 4.0
+FILL = 4.0
 """Writing one value beside what copies, or computing statistics beside what uses them."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
@@ -91,7 +94,6 @@ _OTHER_BUILD = 2.0
 """A function there: less than what is beside the way in CUDA's build."""
 _WORD = 1.0
 """The bonus for a word of the operator's name in the class of a possible method."""
-_SIGN = regex(r"operator\s*[-+*/<>=!&|^%]+")
 _LETTERS = regex(r"\w+")
 
 
@@ -111,11 +113,13 @@ class Prices:
         price, lower = _STEP, step.lower
         if isinstance(step.why, Edge):
             price += self._edge_price(step.why, walk)
+        if walk.is_sparse and isinstance(step.why, KernelRow) and step.why.key == walk.device:
+            price += _DENSE
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
             form = form_of(str(lower.what), walk.native.name)
             price = max(price + _FORMS.get(form, 0.0), 0.1)
-            price += RESULT * (isinstance(step.why, KernelRow) and lower.what == COPY)
+            price += _RESULT * (isinstance(step.why, KernelRow) and lower.what == COPY)
         elif lower.kind == "stub":
             price -= (_STEP - 0.1) * self._is_own_named(str(lower.what), walk)
             price += _BESIDE_STUB * self._is_beside_own(step, walk)
@@ -151,7 +155,7 @@ class Prices:
         work = self.works.of(step.lower)
         is_copy = work == "moves" == self.works.operator(walk.native.full_name)
         price = _COPY if is_copy else ASIDE.get(work, 0.0)
-        price += _FILL * self._fills_before(lower.name, walk)
+        price += FILL * self._fills_before(lower.name, walk)
         price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
         price += _OF_RESULTS * self._is_of_results(lower, step.why)
         price += _ASKS * self.works.answers_alone(lower.full_name)
@@ -190,8 +194,8 @@ class Prices:
         within = self.facts.native(walk.operator[step.upper])
         around = (walk.native, within or walk.native)
         price = 0.0
-        single = self._is_pointwise(lower) or self._is_sign(step.upper)
-        if single and not (self._is_pointwise(walk.native) or self._is_part(within, walk)):
+        is_within = self._is_pointwise(walk.native) or self._is_part(within, walk)
+        if self._is_pointwise(lower) and not is_within:
             price += _ELEMENTS + _ARITHMETIC * self._is_around_function(lower, step)
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
@@ -291,12 +295,6 @@ class Prices:
         devices = {one.device for one in self.facts.registered_on(stub) if one.target is not None}
         return walk.device in devices and not self.choices(edge)
 
-    def _is_sign(self, node: Node) -> bool:
-        """Whether a node is the function of a sign, ``x + y``, which is elementwise; before 1.13 no
-        operator has tags."""
-        known = self._definition(node)
-        return known is not None and bool(_SIGN.fullmatch(known.definition.name))
-
     def _is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags a form of the operator as pointwise; before 2.0, without tags,
         whether its loop over a TensorIterator is elementwise."""
@@ -360,7 +358,7 @@ class Prices:
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
         is_for_another = is_for_another or (called and self._fills_before(found.name, walk))
-        price += _FILL * bool(is_for_another)
+        price += FILL * (bool(is_for_another) or packs_for_another(found.name, walk.native))
         of_number = _NUMBER.search(found.parameters) and not DATA.search(found.parameters)
         price += ASIDE["allocates"] * bool(of_number)  # wrapped_scalar_tensor makes a tensor of it
         if isinstance(step.why, Edge):

@@ -19,10 +19,10 @@ from indexes.queries.routing.conditions import (
     is_helper,
     is_of_operator,
     is_of_values,
-    is_packing,
+    packs_for_another,
     price_of_name,
 )
-from indexes.queries.routing.costs import FILLS, HELP, Prices
+from indexes.queries.routing.costs import FILL, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -90,11 +90,12 @@ class Ends:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
             name = edge.symbol.rpartition("::")[2]
-            packs = is_packing(known.definition.name) and not is_packing(walk.native.name)
+            packs = packs_for_another(known.definition.name, walk.native)
             is_it = edge.kind == "library" and (packs or name == known.definition.name)
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
                 price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
+                price += FILL * packs_for_another(name, walk.native)
                 yield price + HELP * self._fills(end, walk), end
 
     def _is_of_element(self, known: Known, before: tuple[Node, Step] | None) -> bool:
@@ -146,11 +147,11 @@ class Ends:
         built = self.prices.given.is_built(known.definition.guard, walk.device)
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
         is_view = self.works.operator(walk.operator[node]) == "helps"
-        made_of_operators = keys == {"CompositeImplicitAutograd"} and self._leads_on(node)
-        if built is False or is_view or made_of_operators:
+        switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
+        made_of_operators = keys == {"CompositeImplicitAutograd"} and not (loops and switches)
+        if built is False or is_view or (made_of_operators and self._leads_on(node)):
             return
         kind: RouteKind = _PLAIN.get(walk.device, "launch")
-        switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
         if switched := any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
             made = {call.name for call in calls if "_t" in call.template}
             for edge in edges:

@@ -16,20 +16,21 @@ from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, Na
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
 from indexes.queries.routing.conditions import OTHER, arm_of, arms_of, condition_words, is_always
-from indexes.queries.routing.costs import ASIDE, RESULT, ROCM
+from indexes.queries.routing.costs import ASIDE, ROCM
 from indexes.queries.routing.ends import DEVICES, End
 from indexes.queries.routing.search import Search
 
 _MOST = 12
 """Most routes of a device."""
 _NOTHING = "no code that computes was found below it"
+_COMPUTES_NOTHING = "computes nothing"
 _VIEWS = "made of views: computes nothing"
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
-_OPEN = (_UNSEEN, _UNFOLLOWED, _UNREAD, _CHECKED)
+_LACKS = "no kernel: {} has none for {}"
 _ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
 
@@ -53,19 +54,25 @@ class _Finder:
 
     def of(self, native: NativeFunction, device: str) -> list[Route]:
         """The routes of an operator on a device, the usual one first."""
-        if not self.search.rows(native.full_name, device):
-            return self._not_here(native, device)
+        rows = self.search.rows(native.full_name, device)
+        if not rows:
+            return []
         is_plain_view = is_view(parse_schema(native.schema))
         if is_plain_view and (nothing := self._nothing(native, device, by_copy=False)):
             return [nothing]
+        called = self.search.called(rows[0])
+        if called and not self.search.rows(called.full_name, device):
+            return self._none(native, device, _LACKS.format(called.full_name, device), None)
+        inner = [_through(native, one) for one in self.of(called, device)] if called else []
+        if inner and not self._computes_nothing(called, inner[0]):
+            return inner
         found = list(self.search.ways(native, device))
         if self.search.always_missing:
             return self._unseen(native, device)
         is_far = not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values())
-        instead = self._instead(native, device, found) if is_far else []
-        return (
-            instead or [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
-        )
+        instead = self._instead(native, device, found) if is_far or called else []
+        own = instead or [self._route(*one) for one in found[:_MOST]]
+        return own or inner or self._unseen(native, device)
 
     def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
         """What to answer if only a guess, or something beside the way, was found."""
@@ -75,8 +82,7 @@ class _Finder:
         cost = found[0][0] if found else math.inf
         is_usual = found and not (found[0][3].guessed or self._is_unusual(*found[0][1:]))
         row = self.search.rows(native.full_name, device)[0]
-        is_result_copied = row.kind == "generated" and cost >= RESULT
-        by_copy = bool(is_usual) and not is_result_copied
+        by_copy = bool(is_usual) and row.kind != "generated"
         if nothing := self._nothing(native, device, by_copy):
             return [nothing]
         if missing and (not found or self._is_beside_missing(*found[0][:3])):
@@ -86,21 +92,19 @@ class _Finder:
             # it is known to do what another does.
             own = [self._route(*one) for one in found if self._is_own(*one[1:])]
             return own[:_MOST] or self._unseen(native, device)
-        if is_result_copied:
-            called = self._unseen(native, device)
-            # Who knows what that computes before its result is copied.
-            return called if called and called[0].note.endswith(_OPEN) else []
         return []
 
-    def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
-        """Why a generated kernel that calls another operator cannot run on a device."""
-        made = [row for row in self.facts.kernels(native.full_name) if row.key in COMPOSITE]
-        called = next(filter(None, map(self.search.called, made)), None)
-        if called is None:
-            return []
+    def _computes_nothing(self, called: NativeFunction | None, route: Route) -> bool:
+        """Whether an operator only gives its result to one that copies it, on any device."""
+        if route.note != _NOTHING or called is None:
+            return route.note.endswith(_COMPUTES_NOTHING)
+        return not self.works.leads(Node("operator", called.full_name, "CPU"))
+
+    def _none(
+        self, native: NativeFunction, device: str, note: str, kernel: Known | None
+    ) -> list[Route]:
         here = Way(native.full_name, native.location)
-        note = f"no kernel: {called.full_name} has none for {device}"
-        return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
+        return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
 
     def _is_beside_missing(self, cost: float, walk: Walk, node: Node) -> bool:
         """Whether a path passes an operator beside what computes, or costs much more than the path
@@ -125,24 +129,21 @@ class _Finder:
         """The kernel itself, if nothing below it is known to compute; for one made of operators,
         the first without a kernel for the device."""
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
-        here = Way(native.full_name, native.location)
         if missing := self._missing(row):
-            note = f"no kernel: {missing} has none for {device}"
-            return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+            return self._none(native, device, _LACKS.format(missing, device), kernel)
         if row.kind == "python":
+            here = Way(native.full_name, native.location)
             made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)
             return [Route(device, "none", *made)]
         if kernel is None:
-            called = self.search.called(row)
-            found = self.of(called, device)[:1] if called else []
-            return [replace(one, via=(here, *one.via)) for one in found]
+            return []
         if row.key in COMPOSITE and self._makes_views(Node("definition", kernel.id, device)):
             note = _VIEWS
         elif row.key in COMPOSITE and not self.search.only_checks(kernel):
             note = _NOTHING
         else:
             note = self._nothing_seen(kernel)
-        return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+        return self._none(native, device, note, kernel)
 
     def _makes_views(self, kernel: Node) -> bool:
         """Whether everything below a kernel is known, and makes views or returns information."""
@@ -359,6 +360,13 @@ class _Finder:
         ):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def _through(native: NativeFunction, route: Route) -> Route:
+    """A route of the operator that a kernel calls which torchgen makes for another."""
+    via = (Way(native.full_name, native.location), *route.via)
+    sure: Confidence = "ambiguous" if route.confidence == "ambiguous" else "by rule"
+    return replace(route, via=via, confidence=sure)
 
 
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:

@@ -21,6 +21,7 @@ from indexes.store.lookup import Lookup
 
 _OF_TREE = DEVICES[:3]
 """Devices with kernels in the tree; others come with extensions."""
+_SPARSE = "Sparse"
 _REACH = 10.0
 """The most that another route may cost above the usual one."""
 
@@ -47,18 +48,13 @@ class Search:
         for key in (device, *COMPOSITE):
             chosen = [row for row in rows if row.key == key]
             if chosen and not (others and key == device and self._raises(chosen)):
-                return chosen if self._goes_on(chosen[0], device) else ()
+                return chosen
         return [row for row in others if row.key == others[0].key]
 
     def _raises(self, rows: Sequence[KernelRow]) -> bool:
         """Whether kernels only raise, as those of dense tensors for ``sspaddmm.out``."""
         found = [self.facts.known(one) for row in rows for one in row.definitions]
         return bool(found) and all(known and self.only_checks(known) for known in found)
-
-    def _goes_on(self, row: KernelRow, device: str) -> bool:
-        """Whether a generated kernel calls an operator with a kernel for the device."""
-        called = self.called(row)
-        return not called or bool(self.rows(called.full_name, device))
 
     def called(self, row: KernelRow) -> NativeFunction | None:
         """The operator that a generated kernel calls; None for another kernel."""
@@ -70,7 +66,9 @@ class Search:
     def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
         """The ends, by cost."""
         start = Node("operator", native.full_name, device)
-        walk, order = Walk(device, native, defaults=defaults_of(native)), count()
+        rows = self.rows(native.full_name, device)
+        is_sparse = native.python_module == "sparse" or any(_SPARSE in row.key for row in rows)
+        walk, order = Walk(device, native, is_sparse, defaults=defaults_of(native)), count()
         self.missing, self.always_missing = {}, ""
         aside = ASIDE.get(self.works.operator(native.full_name), 0.0)
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
@@ -204,6 +202,9 @@ class Search:
                 yield from self._graph.down(node)
             return
         chosen = self.rows(str(node.what), walk.device)
+        if walk.is_sparse:
+            rows, key = self.facts.kernels(str(node.what)), f"{_SPARSE}{walk.device}"
+            chosen = [*chosen, *(row for row in rows if row.key == key)]
         for step in self._graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step

@@ -51,6 +51,25 @@ YAML = """
     CPU: thin_sum_only_sparse
     SparseCPU: thin_sum_sparse_cpu
 
+- func: doubled(Tensor self) -> Tensor
+  dispatch:
+    CPU: doubled_cpu
+    SparseCPU: doubled_sparse_cpu
+
+- func: sparse_doubled(Tensor self) -> Tensor
+  python_module: sparse
+
+- func: drawn(Tensor self) -> Tensor
+
+- func: of_library(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: of_library
+  autogen: of_library.out
+
+- func: as_columns(Tensor self) -> Tensor
+  dispatch:
+    CPU: as_columns_cpu
+
 - func: in_two_steps(Tensor self) -> Tensor
   dispatch:
     CUDA: in_two_steps_cuda
@@ -144,6 +163,35 @@ Tensor thin_sum_only_sparse(const Tensor& self) {
 Tensor thin_sum_sparse_cpu(const Tensor& self) {
   float* row = self.data_ptr<float>();
   for (int i = 0; i < 8; ++i) row[i] += 1;
+  return self;
+}
+Tensor doubled_cpu(const Tensor& self) {
+  at::parallel_for(0, self.numel(), 0, [&](int64_t a, int64_t b) {});
+  return self;
+}
+Tensor doubled_sparse_cpu(const Tensor& self) {
+  at::parallel_for(0, self._nnz(), 0, [&](int64_t a, int64_t b) {});
+  return self;
+}
+Tensor sparse_doubled(const Tensor& self) { return at::doubled(self); }
+Tensor drawn(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "drawn", [&] {
+    scalar_t* row = self.data_ptr<scalar_t>();
+    for (int i = 0; i < 8; ++i) row[i] += 1;
+  });
+  return at::doubled(self);
+}
+Tensor of_library(const Tensor& self) {
+  cblas_sgemm(self);
+  return self;
+}
+static void im2col_step(const Tensor& self) {
+  at::parallel_for(0, self.numel(), 0, [&](int64_t a, int64_t b) {});
+}
+static void multiply_step(const Tensor& self) { cblas_sgemm(self); }
+Tensor as_columns_cpu(const Tensor& self) {
+  multiply_step(self);
+  im2col_step(self);
   return self;
 }
 static void of_columns(const Tensor& self) {
@@ -254,6 +302,25 @@ def test_what_always_raises_is_said_to_check(index: Index) -> None:
 
 def test_a_dense_kernel_that_raises_gives_way_to_another_layouts(index: Index) -> None:
     assert usual(index, "thin_sum").symbol.endswith("thin_sum_sparse_cpu")
+
+
+def test_an_operator_of_sparse_tensors_runs_the_kernels_for_those(index: Index) -> None:
+    assert usual(index, "doubled").symbol.endswith("doubled_cpu")
+    assert usual(index, "sparse_doubled").symbol.endswith("doubled_sparse_cpu")
+
+
+def test_a_composite_kernel_that_loops_within_a_switch_over_dtypes_computes(index: Index) -> None:
+    assert usual(index, "drawn").symbol.endswith("drawn")
+
+
+def test_what_is_copied_at_the_end_is_not_what_an_out_computes(index: Index) -> None:
+    assert usual(index, "of_library.out").symbol.endswith("of_library")
+    found = usual(index, "of_library.out", "CUDA")
+    assert (found.kind, found.note) == ("none", "no code that computes was found below it")
+
+
+def test_what_multiplies_comes_before_what_lays_out_its_columns(index: Index) -> None:
+    assert usual(index, "as_columns").symbol.endswith("multiply_step")
 
 
 def test_of_kernels_that_are_given_to_be_launched_the_last_is_the_answer(index: Index) -> None:
