@@ -16,8 +16,8 @@ from indexes.readers.cxx.declared_types import read_types
 from indexes.readers.cxx.dispatch_keys import read_dispatch_keys, read_key_sets
 from indexes.readers.cxx.engine import read_engine
 from indexes.readers.cxx.facts import read_bodies, read_cpp, read_texts
-from indexes.readers.cxx.jiterator import read as read_jiterator
 from indexes.readers.cxx.lexer import read_includes
+from indexes.readers.cxx.shaders import jiterator_names
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors
 from indexes.readers.project import guide, prose, release_notes, review
 from indexes.readers.project.allow_list import read_allow_list
@@ -175,7 +175,7 @@ def _project_seeds() -> list[bytes]:
 
 
 TARGETS = (
-    Target("cxx", _cxx_seeds, _with_path(read_cpp, read_bodies, read_jiterator, path=_CPP)),
+    Target("cxx", _cxx_seeds, _with_path(read_cpp, read_bodies, jiterator_names, path=_CPP)),
     Target("cxx into tables", _cxx_seeds, _scanned("cpp", _CPP)),
     Target("python into tables", files(".py"), _scanned("python", "torch/_refs/__init__.py")),
     Target("tests into tables", files(".py"), _scanned("test", "test/test_ops.py")),

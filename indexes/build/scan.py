@@ -24,7 +24,7 @@ from indexes.readers.cxx.facts import (
     read_cpp,
     read_texts,
 )
-from indexes.readers.cxx.jiterator import read as read_jiterator
+from indexes.readers.cxx.shaders import jiterator_names
 from indexes.readers.messages import MessageFact
 from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
@@ -205,7 +205,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
     if kind == "cpp":
         facts.cpp, problems = read_cpp(data, facts.path)
         if holds_operators(facts.path):
-            found, _ = read_jiterator(data, facts.path)
+            found, _ = jiterator_names(data, facts.path)
             facts.cpp.definitions += map(_jitted, found)
     elif kind == "other":
         facts.messages, problems = read_texts(data), ()

@@ -1,12 +1,16 @@
 """Metal kernels: their names in shader libraries, lookups of names in Objective-C++, shaders in
-strings."""
+strings. Names of kernels that ATen compiles at run time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.regex import regex
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Definition, Location, Problem
+
+if TYPE_CHECKING:
+    from re import Match
 
 SHADER = "shader"
 """The kind of a lookup of a kernel in a shader library, and of a definition that names one."""
@@ -30,6 +34,7 @@ _COMPARED = frozenset(("==", "!="))
 """Text beside a string in a comparison, which is no lookup."""
 _BESIDE = 16
 _KERNEL = regex(rf"(?:\b|(?=\[)){_IS_KERNEL}\s*{_TYPE}|\bvoid\s+kernel\b")
+_JITERATOR_NAME = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', MULTILINE)
 
 
 class HostName(NamedTuple):
@@ -85,3 +90,21 @@ def embedded(path: str, text: str) -> str:
 
 def _blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+def jiterator_names(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
+    """Names of kernels that ATen compiles at run time ("jiterator"), such as ``constexpr char
+    sinc_name[] = "sinc";``, which profilers show as ``sinc_kernel`` or ``sinc_vectorized4_kernel``.
+
+    A definition of kind ``global`` for each name, with the constant as its ``parameters``."""
+    # The first test is implied by the second, and cheaper: few files hold the letters at all.
+    if b"jit" not in data or not (b"jiterator" in data or b"jitted_" in data):
+        return (), ()
+    text = data.decode("utf-8", "replace")
+    return tuple(_jiterator_name(found, text, path) for found in _JITERATOR_NAME.finditer(text)), ()
+
+
+def _jiterator_name(found: Match[str], text: str, path: str) -> Definition:
+    line = text.count("\n", 0, found.start(2)) + 1
+    constant, name = found.groups()
+    return Definition(name, "", "global", Location(path, line, line), constant)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.readers.cxx.jiterator import read
+from indexes.readers.cxx.shaders import jiterator_names
 
 SOURCE = b"""\
 #include <ATen/native/cuda/JitLoops.cuh>
@@ -21,7 +21,7 @@ void asin_kernel_cuda(TensorIteratorBase& iter) {
 
 
 def test_each_name_with_its_constant_and_line() -> None:
-    found, problems = read(SOURCE, "UnaryAsin.cu")
+    found, problems = jiterator_names(SOURCE, "UnaryAsin.cu")
     assert [(d.name, d.parameters, d.location.line) for d in found] == [
         ("asin_impl", "asin_name", 5),
         ("i0", "i0_name", 6),
@@ -32,5 +32,5 @@ def test_each_name_with_its_constant_and_line() -> None:
 
 
 def test_files_without_it_and_noise() -> None:
-    assert read(b'constexpr char a_name[] = "a";', "a.cu") == ((), ())
-    assert read(b'\xff\x00jitted_ char \xfe[] = "', "b.cu") == ((), ())
+    assert jiterator_names(b'constexpr char a_name[] = "a";', "a.cu") == ((), ())
+    assert jiterator_names(b'\xff\x00jitted_ char \xfe[] = "', "b.cu") == ((), ())
