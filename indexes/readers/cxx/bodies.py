@@ -62,9 +62,10 @@ class Site(NamedTuple):
 
 
 # Parentheses among template arguments: ``f<g(), (k)>(x)``, ``f<g(), (k) ? 1 : 2><<<1, 2>>>(x)``,
-# ``f<g, k()>::h(x)``.
+# ``f<g, k()>::h(x)``. The bound keeps a long row of ``<`` linear.
 _NESTED = regex(
-    r"<(?! )(?=[^;{}]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<|::))"
+    r"<(?! )(?=[^;{}(]{0,4096}\()"
+    r"(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<|::))"
 )
 _SHIELDS = str.maketrans("()", "\x01\x02")
 _SHIELDED = str.maketrans("\x01\x02", "()")
