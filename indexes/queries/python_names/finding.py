@@ -21,6 +21,7 @@ from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.readers.python.blocks import Text
+from indexes.source.files import read_file
 from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
@@ -217,7 +218,7 @@ def _is_of_python(module: str, name: str) -> bool:
     files = origin.parent.glob("*.py") if origin.stem == "__init__" else [origin]
     word = re.escape(name.encode())
     defined = re.compile(rb"(?m)^[ \t]*(?:def|class)[ \t]+%b\b|^%b[ \t]*=" % (word, word))
-    return any(defined.search(one.read_bytes()) for one in files if one.suffix == ".py")
+    return any(defined.search(read_file(one)) for one in files if one.suffix == ".py")
 
 
 def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:

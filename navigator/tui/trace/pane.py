@@ -190,6 +190,7 @@ class TracePane(MainPane):
         table, roots = self.trace.table, self.trace.roots()
         at = bisect_left(roots, message.at_us + (table.zero or 0.0), key=table.start.__getitem__)
         if roots:
+            self.ops.is_touched = True
             self.ops.select(roots[min(at, len(roots) - 1)])
 
     def _refresh_rows(self) -> None:

@@ -236,7 +236,7 @@ async def test_the_screen_shows_them(
         await person.until(lambda: screen.workspace.links is not None)
         assert screen.pane.trace is not None
         ops = screen.pane.trace.ops()
-        screen.pane.ops.select(next(op.id for op in ops if op.name == "aten::neg"))
+        screen.pane.open_row(next(op.id for op in ops if op.name == "aten::neg"))
         await person.presses("S")
         await person.sees("tensors of aten::neg", "storage_offset_ = 60", "members are not known")
         title, member = (person.line(word) for word in ("tensors of", "members are not known"))

@@ -24,6 +24,7 @@ from navigator.tui import session
 from navigator.tui.processes.indexing import refresh_index
 from navigator.tui.session import Opener
 from navigator.tui.trace.recordings import Show
+from navigator.tui.trace.timeline_bar import TimelineBar
 from navigator.tui.trace.view_tabs import ViewTabs
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.sitting import opened, opens, screen_of, sit
@@ -359,7 +360,7 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
             for op in screen.pane.trace.ops()
             if op.name == "aten::gelu" and screen.pane.trace.backward_of(op.id)
         )
-        screen.pane.ops.select(gelu.id)
+        screen.pane.open_row(gelu.id)
         await person.presses("g", "f")
         await person.sees("GeluBackward0", "gradient of aten::gelu")
         await person.presses("g", "f")
@@ -416,13 +417,30 @@ async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> Non
         await person.until(lambda: person.app.screen is screen)
 
 
+async def test_a_moment_that_was_chosen_is_not_left_for_the_costliest_row(
+    opener: Opener, step_folder: Path
+) -> None:
+    """Which may be found only then."""
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await opens(person)
+        pane = screen_of(person).pane
+        assert pane.trace is not None
+        costliest = pane.ops.current
+        pane.on_timeline_bar_chosen(TimelineBar.Chosen(0.0))
+        chosen = pane.ops.current
+        assert chosen != costliest
+        pane.grow(pane.trace, done=True)
+        await person.pauses(0.5)
+        assert pane.ops.current == chosen
+
+
 async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
         await opens(person)
         screen = screen_of(person)
         await person.until(lambda: screen.workspace.links is not None)
         assert screen.pane.trace is not None
-        screen.pane.ops.select(next(op.id for op in screen.pane.trace.ops() if op.kind == "op"))
+        screen.pane.open_row(next(op.id for op in screen.pane.trace.ops() if op.kind == "op"))
         await person.presses("d")
         await person.sees("its key set was not recorded")
 
