@@ -205,7 +205,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
     if kind == "cpp":
         facts.cpp, problems = read_cpp(data, facts.path)
         if holds_operators(facts.path):
-            found, _ = jiterator_names(data, facts.path)
+            found = jiterator_names(data, facts.path)
             facts.cpp.definitions += map(_jitted, found)
     elif kind == "other":
         facts.messages, problems = read_texts(data), ()

@@ -50,14 +50,14 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
     """The card of an overload."""
     (summary,) = index.facts.summaries([native.full_name])
     around = surroundings(index, native)
-    entry, differentiable = _derivative(index, native, found)
+    entry, gradient = _derivative(index, native, found)
     if entry is None and summary.kind == "unknown":
-        differentiable = _UNREAD
-    kind = ", ".join(filter(None, (summary.kind, differentiable)))
+        gradient = _UNREAD
+    kind = ", ".join(filter(None, (summary.kind, gradient)))
     lines = (
         *_with_python(index, native, _device_lines(native, summary, found)),
         *_runtime_lines(index, native, summary),
-        _gradient(native, entry, differentiable, index),
+        _gradient(native, entry, gradient, index),
         *_python(around),
         _compilers(around),
         *_autocast(around),
@@ -193,26 +193,24 @@ def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
 
 
 def _gradient(
-    native: NativeFunction, entry: DerivativeEntry | None, differentiable: str, index: IndexedTree
+    native: NativeFunction, entry: DerivativeEntry | None, status: str, index: IndexedTree
 ) -> CardLine:
     opens = f"torchnav op {native.full_name} --role derivative"
     if entry is None and (row := _autograd_kernel(index, native)):
         where = row.definitions[0].location
         return CardLine("grad", row.symbol, where, f"registered for {row.key}", opens, "4")
     if entry is None:
-        through = "through what it calls" if differentiable == "differentiable" else ""
+        through = "through what it calls" if status == "differentiable" else ""
         rule = index.facts.derivative(native.full_name)[1]
         return CardLine(
-            "grad", f"{differentiable} {through}".strip(), None, "" if through else rule, opens, "4"
+            "grad", f"{status} {through}".strip(), None, "" if through else rule, opens, "4"
         )
     nodes = dict.fromkeys(filter(None, (one.grad_fn for one in entry.sets)))
-    text = ", ".join(nodes) or differentiable
+    text = ", ".join(nodes) or status
     own = index.facts.derivative(native.full_name)[0]
     via = "" if own else f"via {entry.op}"
-    differentiable = " ".join(filter(None, (text, via)))
-    return CardLine(
-        "grad", differentiable, entry.location, " · ".join(_formulas(entry)), opens, "4"
-    )
+    text = " ".join(filter(None, (text, via)))
+    return CardLine("grad", text, entry.location, " · ".join(_formulas(entry)), opens, "4")
 
 
 def _formulas(entry: DerivativeEntry) -> Iterator[str]:

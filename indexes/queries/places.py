@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from textwrap import dedent
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.graph import Node
@@ -20,7 +18,7 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
-from indexes.readers.python.blocks import blocks, heads, innermost, parse
+from indexes.readers.python.blocks import blocks, decorated, innermost
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
@@ -139,14 +137,14 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
     rule = "a kernel of these operators" if own else "reached by these operators"
     rule = rule if ops else _unreached(facts, known)
     detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
-    described = (detail, tuple(dict.fromkeys(ops)), rule)
-    return Place(kind, found.qualified, found.location, *described, ways=ways)
+    operators = tuple(dict.fromkeys(ops))
+    return Place(kind, found.qualified, found.location, detail, operators, rule, ways=ways)
 
 
 def _unreached(facts: Lookup, known: Known) -> str:
-    found = known.definition
     from indexes.readers.cxx.facts import keeps_bodies
 
+    found = known.definition
     if found.kind not in ("function", "macro") or not keeps_bodies(found.location.path):
         return ""
     users = [facts.by_id(edge.caller) for edge in uses_of(facts, known)]
@@ -175,9 +173,9 @@ def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], st
 
 
 def _end(text: str, start: int) -> int:
-    lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     from indexes.readers.cxx.lexer import lex
 
+    lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")
     closed = close(clean, opened) if opened >= 0 else -1
@@ -203,8 +201,8 @@ def _defined_operators(facts: Lookup, uses: list[LibraryUse], place: Location) -
     for use in uses:
         native = facts.native(use.op) if use.method == "def" else None
         if native is not None and native.defined_by:
-            described = (native.schema, (use.op,), f"defined here: {native.defined_by}")
-            yield Place("operator", use.op, place, *described)
+            rule = f"defined here: {native.defined_by}"
+            yield Place("operator", use.op, place, native.schema, (use.op,), rule)
 
 
 def _named(ops: list[str]) -> str:
@@ -265,7 +263,7 @@ def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
 
 def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) -> list[Place]:
     data = index.source.read(path)
-    found = innermost(blocks(data), _decorated(data, line))
+    found = innermost(blocks(data), decorated(data, line))
     if found is None:
         return []
     at = found.head.line
@@ -275,20 +273,6 @@ def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) 
             return [Place(fact.kind, fact.symbol, where)]
     kind = "class" if found.head.is_class else "def"
     return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
-
-
-def _decorated(data: bytes, line: int) -> int:
-    """The line of the function or class whose decorator stands at a line; else the line itself."""
-    lines = data.split(b"\n")
-    above = range(min(line, len(lines)), max(line - _LONGEST, 0), -1)
-    first = next((at for at in above if lines[at - 1].lstrip().startswith(b"@")), 0)
-    below = next((head.line for head in heads(data) if head.line >= line > 0), 0) if first else 0
-    text = b"\n".join(lines[first - 1 : below - 1]).decode("utf-8", "replace") if below else ""
-    try:
-        (found,) = parse(f"{dedent(text)}\nclass _: pass").body
-    except (SyntaxError, ValueError):
-        return line
-    return below if text and isinstance(found, ast.ClassDef) else line
 
 
 def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:

@@ -113,8 +113,8 @@ class WrittenOperators:
                 yield from self._read_names(path, name, last)
             if name.encode() in data or dotted in data:
                 for one in operator_strings(self._text(path), name):
-                    described = "names it in a string", one.member
-                    yield self._python_use(path, one.line, *described, one.registers)
+                    reason = "names it in a string", one.member
+                    yield self._python_use(path, one.line, *reason, one.registers)
 
     def _read_names(self, path: str, name: str, last: str) -> Iterator[WrittenUse]:
         for use in operator_uses(self._text(path), self._spaces_read(path, last), last):

@@ -35,17 +35,17 @@ class Functions:
                 listed.append(use)
             else:
                 self.walk.fold(place, use.work, len(use.edges))
-        described: set[object] = set()
+        seen: set[object] = set()
         if not self.extent.full:
             listed.sort(key=lambda use: use.unusual)
         self._unknown(place, known, listed)
         for use in _merged(use for use in listed if use.edges[0].kind != "unknown"):
             call = (use.edges[0].line, use.edges[0].symbol)
-            if call in described and self._is_repeated(use):
+            if call in seen and self._is_repeated(use):
                 self.walk.fold(place, use.work, len(use.edges))
             else:
                 self._use(place, known, use)
-            described.add(call)
+            seen.add(call)
 
     def _is_repeated(self, use: Use) -> bool:
         """Whether another one of the functions that a call can mean is already shown, which stands

@@ -32,8 +32,8 @@ class Stubs:
         for use in lines:
             if use.what != "registered":
                 rule = f"{use.macro}: the stub is {use.what} here"
-                described = (name, use.location, rule)
-                self.hops.add(place.hop, "stub", *described, guard=use.guard, work="dispatches")
+                arguments = (name, use.location, rule)
+                self.hops.add(place.hop, "stub", *arguments, guard=use.guard, work="dispatches")
         entries = self.facts.registered_on(stub)
         made = self.graph.ufunc_rows(stub)
         self._made_by_torchgen(place, name, made)

@@ -113,8 +113,8 @@ class ChainWalk:
         """Adds a hop to the YAML entry of an overload."""
         what, where = native.full_name, native.location
         work = self.works.of(Node("operator", what))
-        described = (parent, role, what, where, rule, confidence)
-        return self.hops.add(*described, evidence=evidence, note=native.schema, work=work)
+        arguments = (parent, role, what, where, rule, confidence)
+        return self.hops.add(*arguments, evidence=evidence, note=native.schema, work=work)
 
     def first_dispatch(self, place: Place, nodes: Sequence[Node], follows: bool) -> None:
         """Expands the operators that a call can mean: the first of them, or all in full."""

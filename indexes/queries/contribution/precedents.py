@@ -46,7 +46,7 @@ def precedents(
     latest first; empty without a history."""
     found = list(_additions(history))[:_CANDIDATES]
     likeness = Likeness(schema, natives)
-    found_ones = [
+    precedents = [
         Precedent(
             change,
             tuple(dict.fromkeys(base_of(one.name) for one in added)),
@@ -54,9 +54,9 @@ def precedents(
         )
         for change, added in found
     ]
-    recent = {one.change.commit: 0.5 ** (at / _HALF) for at, one in enumerate(found_ones)}
-    found_ones.sort(key=lambda one: -one.likeness * recent[one.change.commit])
-    return tuple(_with_files(history, found_ones))[:_LIKEST]
+    recent = {one.change.commit: 0.5 ** (at / _HALF) for at, one in enumerate(precedents)}
+    precedents.sort(key=lambda one: -one.likeness * recent[one.change.commit])
+    return tuple(_with_files(history, precedents))[:_LIKEST]
 
 
 def _with_files(history: History, precedents: Sequence[Precedent]) -> Iterator[Precedent]:

@@ -112,8 +112,8 @@ class DispatchEdges:
             return
         for use in self._names.of(native):
             if not use.registers:
-                described = (use.rule, use.location, use.confidence, use.candidates)
-                yield Edge(_enclosing(use), *described, dispatch=True)
+                evidence = (use.rule, use.location, use.confidence, use.candidates)
+                yield Edge(_enclosing(use), *evidence, dispatch=True)
         self.unfollowed.append(f"{native.name}: {LIMIT}")
         if native.location.path.endswith(".py"):
             module = module_name(native.location.path)

@@ -126,11 +126,11 @@ def find_parameter(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return match_of("symbol", query.base, hits[:_MOST], note)
 
 
-def find_taken_over(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+def find_star_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """``mp.Process``, which a module of the tree has from one of Python's by a star import."""
     for path in query.paths:
         owner, _, name = path.rpartition(".")
-        found = finding.find_taken_over(owner, name, index) if owner else None
+        found = finding.find_star_imported(owner, name, index) if owner else None
         if found:
             origin, place = found
             hit = Hit("attribute", f"{module_name(place.path)}.{name}", place, f"of {origin}")

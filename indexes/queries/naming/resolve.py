@@ -280,7 +280,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find_local,
         variables.find,
         python.find,
-        python.find_taken_over,
+        python.find_star_imported,
         texts.find_foreign,
         python.find_of_class,
         operators.find,

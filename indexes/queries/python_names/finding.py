@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.readers.python.blocks import Text
-from indexes.source.files import read_file
+from indexes.source.files import listed, read_file
 from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
@@ -198,7 +199,7 @@ def _defined(name: str, index: IndexedTree) -> Iterator[PythonAnswer | None]:
     yield from inner
 
 
-def find_taken_over(owner: str, name: str, index: IndexedTree) -> tuple[str, Location] | None:
+def find_star_imported(owner: str, name: str, index: IndexedTree) -> tuple[str, Location] | None:
     """The module of Python's own from which a module of the tree takes a name by a star import,
     and the line of that."""
     found = find(owner, index)
@@ -212,13 +213,16 @@ def find_taken_over(owner: str, name: str, index: IndexedTree) -> tuple[str, Loc
 
 
 def _is_of_python(module: str, name: str) -> bool:
-    """Whether a file of a module of Python's standard library defines a name; nothing is run."""
+    """Whether a file of a module of Python's standard library defines a name; nothing is run. False
+    if the library's files cannot be read."""
     spec = find_spec(module) if module in sys.stdlib_module_names else None
     origin = Path(spec.origin or "") if spec else Path()
-    files = origin.parent.glob("*.py") if origin.stem == "__init__" else [origin]
+    files = listed(origin.parent, "*.py") if origin.stem == "__init__" else [origin]
     word = re.escape(name.encode())
     defined = re.compile(rb"(?m)^[ \t]*(?:def|class)[ \t]+%b\b|^%b[ \t]*=" % (word, word))
-    return any(defined.search(read_file(one)) for one in files if one.suffix == ".py")
+    with suppress(OSError):
+        return any(defined.search(read_file(one)) for one in files if one.suffix == ".py")
+    return False
 
 
 def find_inner(name: str, index: IndexedTree) -> PythonAnswer | None:

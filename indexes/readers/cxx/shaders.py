@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
-from indexes.model.vocabulary import Definition, Location, Problem
+from indexes.model.vocabulary import Definition, Location
 
 if TYPE_CHECKING:
     from re import Match
@@ -92,16 +92,16 @@ def _blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-def jiterator_names(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
+def jiterator_names(data: bytes, path: str) -> tuple[Definition, ...]:
     """Names of kernels that ATen compiles at run time ("jiterator"), such as ``constexpr char
     sinc_name[] = "sinc";``, which profilers show as ``sinc_kernel`` or ``sinc_vectorized4_kernel``.
 
     A definition of kind ``global`` for each name, with the constant as its ``parameters``."""
     # The first test is implied by the second, and cheaper: few files hold the letters at all.
     if b"jit" not in data or not (b"jiterator" in data or b"jitted_" in data):
-        return (), ()
+        return ()
     text = data.decode("utf-8", "replace")
-    return tuple(_jiterator_name(found, text, path) for found in _JITERATOR_NAME.finditer(text)), ()
+    return tuple(_jiterator_name(found, text, path) for found in _JITERATOR_NAME.finditer(text))
 
 
 def _jiterator_name(found: Match[str], text: str, path: str) -> Definition:

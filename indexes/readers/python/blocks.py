@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
+from textwrap import dedent
 from typing import NamedTuple
 
 from indexes.model.lines import LineCount
@@ -279,6 +280,24 @@ def parsed(source: bytes | str, path: str) -> ast.Module | Problem:
         return parse(source)
     except SyntaxError as error:
         return Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")
+
+
+_DECORATORS = 60
+"""Most lines of a function's decorators."""
+
+
+def decorated(data: bytes, line: int) -> int:
+    """The line of the function or class whose decorator stands at a line; else the line itself."""
+    lines = data.split(b"\n")
+    above = range(min(line, len(lines)), max(line - _DECORATORS, 0), -1)
+    first = next((at for at in above if lines[at - 1].lstrip().startswith(b"@")), 0)
+    below = next((head.line for head in heads(data) if head.line >= line > 0), 0) if first else 0
+    text = b"\n".join(lines[first - 1 : below - 1]).decode("utf-8", "replace") if below else ""
+    try:
+        (found,) = parse(f"{dedent(text)}\nclass _: pass").body
+    except (SyntaxError, ValueError):
+        return line
+    return below if text and isinstance(found, ast.ClassDef) else line
 
 
 def without_bodies(data: bytes, emptied: Iterable[Block]) -> bytes:

@@ -113,8 +113,8 @@ def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterat
 def _draft(tree: Tree, check: Location, name: str) -> list[str]:
     """A function with one error input, and its check's words."""
     lines = "\n".join(tree.lines(check.path, check.line, check.line + 6)).partition(";")[0]
-    described = _TEXT.search(lines)
-    words = re.escape(described[1]).replace("\\ ", " ") if described else ""
+    message = _TEXT.search(lines)
+    words = re.escape(message[1]).replace("\\ ", " ") if message else ""
     return [
         "",
         "",
