@@ -176,11 +176,11 @@ def answer_of(name: str) -> str:
 
 
 def _answered(text: str, defaults: Defaults) -> str | None:
-    text = unwrapped(text.strip())
+    text, given = unwrapped(text.strip()), dict(defaults)
     found = _CALL.match(text) if text[-1:] == ")" else None
     if found is None or close(text, found.end() - 1) != len(text) - 1:
         return None
-    return dict(defaults).get(answer_of(found[1]))
+    return given.get(text, given.get(answer_of(found[1])))
 
 
 _PLAIN = {"true": "True", "false": "False", "nullopt": NONE}

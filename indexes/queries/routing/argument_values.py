@@ -227,6 +227,8 @@ def defaults_of(native: NativeFunction) -> Defaults:
             found.append((one.name, one.default))
         if one.default == NONE and (_LEFT_OUT.match(one.type) or one.type == single):
             found.append((f"{one.name}?", "False"))
+        if one.type == "Scalar" and one.default is None:
+            found.append((f"{one.name}.dim()", "0"))  # if a tensor is made of it
     return tuple(found)
 
 

@@ -14,7 +14,13 @@ from indexes.linking.facts import Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Graph, Node, Step
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, is_check, is_generic, is_plain_loop
+from indexes.linking.works import (
+    ComputingKind,
+    is_check,
+    is_generic,
+    is_named_shader,
+    is_plain_loop,
+)
 from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
@@ -92,7 +98,8 @@ class Ends:
             return
         if not self.is_of(known, walk.device):
             return
-        strong = _named_first(self.works.computing_edges(known)) or self._copies(known, node, walk)
+        meant = self.works.shaders_meant(before[0].what) if before else set()
+        strong = self.works.usual_edges(known, meant) or self._copies(known, node, walk)
         if not strong:
             yield from self._weak(known, node, walk)
         for edge, kind in strong:
@@ -100,7 +107,7 @@ class Ends:
             packs = packs_for_another(known.definition.name, walk.native)
             is_it = edge.kind == "library" and (packs or name == known.definition.name)
             if not is_it and not (kind == "loop" and walk.device != "CPU"):
-                price, end = self._end(known, edge, kind, walk)
+                price, end = self._end(known, edge, kind, walk, edge.target in meant)
                 price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
                 price += FILL * packs_for_another(name, walk.native)
                 yield price + HELP * self._fills(end, walk), end
@@ -125,7 +132,10 @@ class Ends:
         name = end.known.definition.name if end.kind in ("launch", "metal") else ""
         return bool(FILLS.search(name)) and not FILLS.search(walk.native.name)
 
-    def _end(self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk) -> tuple[float, End]:
+    def _end(
+        self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk, is_meant: bool
+    ) -> tuple[float, End]:
+        """The cost of an edge that computes, and its end: ``known``, or what the edge names."""
         conditions = self.prices.choices(edge)
         path = known.definition.location.path
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
@@ -133,12 +143,11 @@ class Ends:
         given = self.prices.given.inside(walk, edge.caller)
         price += self.prices.order.price(edge, walk.device, given)
         price += _AROUND * (edge.symbol.endswith("parallel_for") and self._by_library(known))
-        named = edge.kind == "launch" or (edge.kind == "shader" and edge.confidence != "ambiguous")
-        if named and isinstance(edge.target, int):
-            launched = self.facts.by_id(edge.target) or known
-            return price + price_of_name(launched, walk.native), End(
-                kind, launched, edge, conditions
-            )
+        is_named = edge.kind == "launch" or is_named_shader(edge) or is_meant
+        if is_named and isinstance(edge.target, int):
+            known = self.facts.by_id(edge.target) or known
+            price += price_of_name(known, walk.native)
+            edge = edge._replace(confidence="by rule") if is_meant else edge
         return price, End(kind, known, edge, conditions)
 
     def _by_library(self, known: Known) -> bool:
@@ -214,12 +223,6 @@ class Ends:
         checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
         named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
         return bool(named) and not named.isdisjoint(DEVICES) and device not in named
-
-
-def _named_first(edges: Sequence[tuple[Edge, ComputingKind]]) -> list[tuple[Edge, ComputingKind]]:
-    """The computing edges: Metal kernels that are named, rather than the call that starts them."""
-    named = any(edge.kind == "shader" and edge.confidence != "ambiguous" for edge, _ in edges)
-    return [one for one in edges if not (named and one[1] == "metal" and one[0].kind == "library")]
 
 
 _OF_TREE = DEVICES[:3]

@@ -51,7 +51,8 @@ _LOOP = regex(
 )
 _DATA = frozenset("data_ptr const_data_ptr mutable_data_ptr accessor packed_accessor".split())
 _POINTER = regex(
-    r"(?:_t|\bT|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<", ASCII
+    r"(?:_t|\b[A-Z]{1,2}\d?|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<",
+    ASCII,
 )
 
 

@@ -23,6 +23,10 @@ YAML = """
   dispatch:
     CPU: counted_cpu
 
+- func: running(Tensor self) -> Tensor
+  dispatch:
+    CPU: running_cpu
+
 - func: sorted_middle(Tensor self) -> Tensor
   dispatch:
     CPU: sorted_middle_cpu
@@ -111,6 +115,16 @@ static void counted_frame(const scalar_t* from, scalar_t* to, int64_t count) {
 Tensor counted_cpu(const Tensor& self) {
   AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "counted", [&] {
     counted_frame<scalar_t>(from, to, self.numel());
+  });
+  return self;
+}
+template <typename T1, typename Operation>
+static void running_helper(const T1* from, int count) {
+  for (const auto i : c10::irange(count)) {}
+}
+Tensor running_cpu(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running", [&] {
+    running_helper<scalar_t, std::plus<scalar_t>>(from, self.numel());
   });
   return self;
 }
@@ -272,6 +286,7 @@ def usual(index: Index, operator: str, device: str = "CPU") -> Route:
     ("operator", "function"),
     [
         ("counted", "counted_frame"),
+        ("running", "running_helper"),
         ("sorted_middle", "sorted_middle_cpu"),
         ("summed_rows", "summed_rows"),  # composite, and of operators nothing
     ],

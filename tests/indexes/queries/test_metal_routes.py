@@ -1,0 +1,89 @@
+"""Routes to Metal kernels whose names are put together from the strings of two functions."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes import Index
+from indexes.model.answers import Route
+from indexes.source.source import Source
+from tests.tree_marks import TREE
+
+YAML = """
+- func: turned_left.Tensor(Tensor self, Tensor other) -> Tensor
+  dispatch:
+    MPS: turned_left_mps
+
+- func: turned_left.Scalar(Tensor self, Scalar other) -> Tensor
+
+- func: turned_right.Tensor(Tensor self, Tensor other) -> Tensor
+  dispatch:
+    MPS: turned_right_mps
+"""
+COMPOSITES = """
+namespace at::native {
+Tensor turned_left(const Tensor& self, const Scalar& other) {
+  return at::turned_left(self, wrapped_scalar_tensor(other));
+}
+}
+"""
+OPERATIONS = """
+namespace at::native {
+static MetalShaderLibrary lib(R"METAL(
+kernel void turn_left_tensor(device float* out [[buffer(0)]]) {}
+kernel void turn_left_scalar(device float* out [[buffer(0)]]) {}
+kernel void turn_right_tensor(device float* out [[buffer(0)]]) {}
+kernel void turn_right_scalar(device float* out [[buffer(0)]]) {}
+)METAL");
+static void run_turn(const Tensor& self, const Tensor& other, const std::string& way) {
+  const bool is_single = other.dim() == 0;
+  if (is_single) {
+    lib.getPipelineStateForFunc(fmt::format("turn_{}_scalar", way));
+  } else {
+    lib.getPipelineStateForFunc(fmt::format("turn_{}_tensor", way));
+  }
+}
+Tensor turned_left_mps(const Tensor& self, const Tensor& other) {
+  run_turn(self, other, "left");
+  return self;
+}
+Tensor turned_right_mps(const Tensor& self, const Tensor& other) {
+  run_turn(self, other, "right");
+  return self;
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("turned") / "pytorch"))
+    native = root / "aten/src/ATen/native"
+    with (native / "native_functions.yaml").open("a") as file:
+        file.write(YAML)
+    (native / "Turned.cpp").write_text(COMPOSITES)
+    (native / "mps/operations/Turned.mm").write_text(OPERATIONS)
+    cache = tmp_path_factory.mktemp("cache")
+    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
+        yield opened
+
+
+def routes(index: Index, operator: str) -> list[Route]:
+    return [one for one in index.routes(operator) if one.device == "MPS"]
+
+
+@pytest.mark.parametrize("way", ["left", "right"])
+def test_conditions_of_the_function_that_formats_the_name_decide(index: Index, way: str) -> None:
+    usual = routes(index, f"turned_{way}.Tensor")[0]
+    assert (usual.symbol, usual.conditions) == (f"turn_{way}_tensor", ())
+    assert [one.symbol for one in usual.via][-1].endswith("run_turn")
+
+
+def test_the_tensor_of_a_scalar_argument_has_no_dimensions(index: Index) -> None:
+    usual = routes(index, "turned_left.Scalar")[0]
+    assert (usual.symbol, usual.conditions) == ("turn_left_scalar", ("is_single",))
