@@ -1,0 +1,5 @@
+
+namespace at::native {
+__global__ void rocshmem_extension_kernel(float* x) {}
+void run_of_files(const Tensor& self) { rocshmem_extension_kernel<<<1, 1>>>(x); }
+}
