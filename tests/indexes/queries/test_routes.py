@@ -15,8 +15,10 @@ from indexes.model.vocabulary import Choice, Location
 from indexes.queries.routing.conditions import in_words
 from indexes.queries.routing.search import Search
 from indexes.source.source import Source
-from tests.indexes.queries.routed_kernels import KERNELS, OPTIONS, SHADERS, YAML
 from tests.tree_marks import TREE
+
+ROUTED = Path(__file__).parents[2] / "data" / "routed_kernels"
+"""Files that are added to the small tree, and entries of its native_functions.yaml."""
 
 
 def usual(index: Index, operator: str, device: str) -> Route:
@@ -123,13 +125,9 @@ def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
     tmp_path: Path, cache: Path
 ) -> None:
     root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    native = root / "aten/src/ATen/native"
-    with (native / "native_functions.yaml").open("a") as file:
-        file.write(YAML.replace("OPTIONS", OPTIONS))
-    (native / "Factor.cpp").write_text(KERNELS)
-    for path, text in SHADERS.items():
-        (native / path).parent.mkdir(exist_ok=True)
-        (native / path).write_text(text)
+    shutil.copytree(ROUTED, root, dirs_exist_ok=True)
+    with (root / "aten/src/ATen/native/native_functions.yaml").open("a") as file:
+        file.write((ROUTED / "added.yaml").read_text())
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
         route = usual(index, "factor", "CPU")
         assert route.symbol.endswith("factor_loop")
