@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -15,7 +14,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.blocks import Text, occurrences
+from indexes.readers.python.blocks import Text
 from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")
@@ -144,29 +143,8 @@ class _File:
         uses.found.append(PythonUse(where, self._around(use.line), rule, sure))
 
     def _around(self, line: int) -> tuple[str, int]:
-        """The blocks around a line, each indented less than its content."""
-        parts, first = [], 0
-        indent = _indent(self._lines[line - 1])
-        for number, deep, name in reversed(self._heads[: bisect_left(self._heads, (line + 1,))]):
-            if deep < indent or number == line:  # a class uses its bases
-                indent, first = deep, first or number
-                parts.append(name)
-        return ".".join([module_name(self._path), *reversed(parts)]), first or 1
-
-    @cached_property
-    def _heads(self) -> list[tuple[int, int, str]]:
-        """Line, indentation and name of each ``def`` and ``class``, by text: twice as fast as with
-        their ends."""
-        data = self._text.data
-        found, line, at = [], 1, 0
-        for word in sorted((*occurrences(data, b"def"), *occurrences(data, b"class"))):
-            begin = data.rfind(b"\n", 0, word) + 1
-            match = _HEAD.match(data, begin)
-            if match and match.start(2) == word:
-                line += data.count(b"\n", at, begin)
-                at = begin
-                found.append((line, len(match[1]), match[3].decode()))
-        return found
+        module, block = module_name(self._path), self._text.around(line)
+        return (f"{module}.{block.head.qualified}", block.head.line) if block else (module, 1)
 
     @cached_property
     def _lines(self) -> list[bytes]:
@@ -263,13 +241,8 @@ def _holds(data: bytes, word: bytes) -> bool:
 
 
 _WORD = regex(rb"\w")
-_HEAD = regex(rb"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _SET = regex(rb"(\w+)\s*=")
 _SELF = ("self", "cls", "super()")
-
-
-def _indent(line: bytes) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _is_member(found: Found) -> bool:

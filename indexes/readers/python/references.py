@@ -95,6 +95,7 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
             or _is_no_code(before)
             or _defines(before)
             or text.strings.end_at(at)
+            or (not owner[1] and _ASSIGNED.match(data, end))
         ):
             continue
         written = owner[1].decode("utf-8", "replace")
@@ -123,6 +124,8 @@ def _listed_imports(data: bytes) -> Spans:
 
 
 _ENDS = frozenset(bytes([one]) for one in _WORD)
+_ASSIGNED = regex(rb"[ \t]*=(?![=}])")
+"""After a name that is assigned, or that names an argument; ``{x=}`` in an f-string reads ``x``."""
 
 
 def _defines(before: bytes) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.index import Index
+from tests.indexing import opened
 from tests.tree_marks import marks
 
 
@@ -33,3 +36,14 @@ def test_the_binding_of_an_operator_shows_what_calls_the_operator_too(tree_index
     kinds = [step.kind for step in found.steps if step.parent is None]
     assert kinds[0] == "python"
     assert "operator" in kinds[1:]
+
+
+def test_code_below_a_function_is_of_its_module_and_an_assignment_is_no_use(
+    tree_copy: Path, cache: Path
+) -> None:
+    text = "def later(x):\n    return x\n\n\ndef last(x):\n    return later(x)\n\n\n"
+    (tree_copy / "torch/_later.py").write_text(f"{text}made = call(\n    later,\n    later=1)\n")
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).callers("torch._later.later").steps[1:]
+    lines = [(step.symbol, step.evidence and step.evidence.line) for step in found]
+    assert lines == [("torch._later.last", 6), ("torch._later", 10)]
