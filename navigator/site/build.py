@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from indexes.source.files import read_text
 from indexes.source.source import Source
 from navigator.site import lists
 from navigator.site.layout import LISTS, address, folder_of, page, versions_page
-from navigator.site.operator_page import operator_page
+from navigator.site.operator_page import Quoted, operator_page
 from navigator.text.clean import html_text
 from navigator.text.html import stylesheet
 
@@ -27,8 +28,8 @@ Progress = Callable[[str, int, int], None]
 """Called with the stage, the amount done and the total."""
 
 
-_FEW = 400
-"""Up to this number of pages, starting processes takes longer."""
+_FEW = 200
+"""Up to this number of operators, starting processes takes longer."""
 _LONGEST = 250
 """Maximum length of a file name on common disks, in bytes."""
 _CHUNK = 4
@@ -70,10 +71,14 @@ class _Bodies:
     names: Collection[str]
     """The operators that have a page."""
 
-    def of(self, op: str) -> str:
-        """The body of an operator's page."""
+    def of(self, overloads: Sequence[str]) -> list[str]:
+        """The bodies of the pages of an operator's overloads."""
+        quoted: Quoted = {}
+        return [self._body(op, quoted) for op in overloads]
+
+    def _body(self, op: str, quoted: Quoted) -> str:
         try:
-            return "".join(operator_page(self.index, op, self.names))
+            return "".join(operator_page(self.index, op, self.names, quoted))
         except TorchnavError as error:
             return f"<p>{html_text(str(error))}</p>"
 
@@ -86,8 +91,13 @@ def _open(place: tuple[str, SourceKind, Roots], cache: Path, names: Collection[s
     _opened.append(_Bodies(Index.as_left(Source(*place), cache), names))
 
 
-def _body_of(op: str) -> str:
-    return _opened[0].of(op)
+def _bodies_of(overloads: Sequence[str]) -> list[str]:
+    return _opened[0].of(overloads)
+
+
+def _base(op: str) -> str:
+    """The name that an operator's overloads share, in place or not."""
+    return op.partition(".")[0].rstrip("_")
 
 
 class _Site:
@@ -102,7 +112,9 @@ class _Site:
         ops = [*self._with_address(operator.full_name for operator in self._index.operators())]
         for folder in ("op", "errors"):
             (self._folder / folder).mkdir(parents=True, exist_ok=True)
-        for at, (op, body) in enumerate(zip(ops, self._bodies(ops), strict=True)):
+        families = [[*found] for _, found in groupby(sorted(ops, key=_base), _base)]
+        bodies = chain.from_iterable(self._bodies(families))
+        for at, (op, body) in enumerate(zip(chain.from_iterable(families), bodies, strict=True)):
             progress("operators", at, len(ops))
             self._page(address(op), op, [body], 1)
         self._lists(ops)
@@ -125,17 +137,17 @@ class _Site:
             else:
                 self._missing.append(f"{op}: on some disks its file would be that of {other}")
 
-    def _bodies(self, ops: Sequence[str]) -> Iterator[str]:
-        """The body of each operator's page; large numbers are split among processes."""
-        local = _Bodies(self._index, [*self._names])
-        if len(ops) < _FEW:
-            yield from map(local.of, ops)
+    def _bodies(self, families: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+        """The bodies of the pages; large numbers are split among processes."""
+        local = _Bodies(self._index, frozenset(self._names))
+        if len(families) < _FEW:
+            yield from map(local.of, families)
             return
         source, cache = self._index.source, self._index.cache
         place, count = (source.top, source.kind, source.roots), min(_MOST, os.cpu_count() or 1)
         writers = start_workers(count, _open, place, cache, local.names)
         with working(writers, "a process that wrote pages") as pool:
-            yield from pool.map(_body_of, ops, chunksize=_CHUNK)
+            yield from pool.map(_bodies_of, families, chunksize=_CHUNK)
 
     def _versions(self) -> list[str]:
         """The versions with a site in the folder, newest first."""

@@ -18,11 +18,16 @@ _EXCERPTS = 3
 """Maximum number of devices whose computing lines are quoted."""
 
 
-def operator_page(index: Index, op: str, pages: Collection[str]) -> Iterator[str]:
+Quoted = dict[tuple[str, int], str]
+"""The operators on whose pages lines are quoted, by path and line."""
+
+
+def operator_page(index: Index, op: str, pages: Collection[str], quoted: Quoted) -> Iterator[str]:
     """The body of the page. Raises TorchnavError for an unknown operator.
 
     Parameters:
         pages: The operators that have a page, to which calls are linked.
+        quoted: What the pages of the other overloads quote; this page's is added.
     """
     source, routes = linked_source(index.info), index.routes(op)
     card = index.card(op, routes)
@@ -32,7 +37,7 @@ def operator_page(index: Index, op: str, pages: Collection[str]) -> Iterator[str
         yield "<h2>Routes</h2><table>"
         yield from (_route(source, route) for route in routes)
         yield "</table>"
-        yield from _excerpts(index, source, routes)
+        yield from _excerpts(index, op, routes, quoted)
     if chain.derivative is not None:
         yield f"<h2>Gradient</h2><p>{link(source, chain.derivative.location)}</p>"
         yield formulas(source, chain.derivative)
@@ -47,19 +52,25 @@ def _route(source: SourceInfo, route: Route) -> str:
     return row(html_text(route.device), steps, short_link(source, route.location), html_text(text))
 
 
-def _excerpts(index: Index, source: SourceInfo, routes: Sequence[Route]) -> Iterator[str]:
-    """The first lines of what computes on each device's usual route, each once."""
+def _excerpts(index: Index, op: str, routes: Sequence[Route], quoted: Quoted) -> Iterator[str]:
+    """The first lines of what computes on each device's usual route, once for all overloads."""
     usual: dict[str, Route] = {}
     for route in routes:
         usual.setdefault(route.device, route)
-    devices: dict[Route, list[str]] = {}
-    places: dict[tuple[str, int], Route] = {}
+    devices: dict[tuple[str, int], list[str]] = {}
     for device, route in [*usual.items()][:_EXCERPTS]:
-        first = places.setdefault(route.location[:2], route)
-        devices.setdefault(first, []).append(device)
-    for route, names in devices.items():
-        title = f"{', '.join(names)}: {route.symbol}"
-        yield excerpt(index, source, title, route.location)
+        devices.setdefault(route.location[:2], []).append(device)
+    for place, names in devices.items():
+        route = usual[names[0]]
+        title, first = f"{', '.join(names)}: {route.symbol}", quoted.setdefault(place, op)
+        if first == op:
+            yield excerpt(index, linked_source(index.info), title, route.location)
+        else:
+            yield f"<p>{html_text(title)}: quoted in {_page_link(first, html_text(first))}</p>"
+
+
+def _page_link(op: str, name: str) -> str:
+    return f'<a href="{address(op).removeprefix("op/")}">{name}</a>'
 
 
 def _table(index: Index, source: SourceInfo, op: str) -> Iterator[str]:
@@ -97,25 +108,27 @@ def _chain(source: SourceInfo, chain: Chain, pages: Collection[str]) -> Iterator
 def _steps(
     source: SourceInfo,
     below: Mapping[int | None, Sequence[Hop]],
-    parent: int | None,
+    above: Hop | None,
     pages: Collection[str],
 ) -> Iterator[str]:
     """The steps below one, as nested lists; parents precede children."""
-    if parent in below:
+    if hops := below.get(above.id if above else None):
         yield "<ul>"
-        for hop in below[parent]:
-            yield f"<li>{_hop(source, hop, pages)}"
-            yield from _steps(source, below, hop.id, pages)
+        for hop in hops:
+            yield f"<li>{_hop(source, hop, above, pages)}"
+            yield from _steps(source, below, hop, pages)
             yield "</li>"
         yield "</ul>"
 
 
-def _hop(source: SourceInfo, hop: Hop, pages: Collection[str]) -> str:
+def _hop(source: SourceInfo, hop: Hop, above: Hop | None, pages: Collection[str]) -> str:
     device = f" [{html_text(hop.device)}]" if hop.device else ""
     folded = f"not listed: {folded_words(hop)}" if hop.folded else ""
     reason = html_text("; ".join(filter(None, (hop.rule, folded))))
     name, called = html_text(hop.symbol), hop.continues.rpartition(" ")[2]
     if called in pages:
-        name = f'<a href="{address(called).removeprefix("op/")}">{name}</a>'
-    role = html_text(hop.role.replace("_", " "))
-    return f"{role}{device} <b>{name}</b> {short_link(source, hop.location)} <i>{reason}</i>"
+        name = _page_link(called, name)
+    role, where = html_text(hop.role.replace("_", " ")), short_link(source, hop.location)
+    if hop.location and above and above.location and above.location.path == hop.location.path:
+        where = link(source, hop.location, f":{hop.location.line}")
+    return f"{role}{device} <b>{name}</b> {where} <i>{reason}</i>"

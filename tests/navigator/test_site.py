@@ -101,6 +101,17 @@ def test_a_chain_is_whole_and_leads_to_the_pages_of_what_it_calls(
     assert '<a href="add.out.html">' in text.partition("<h2>Chain</h2>")[2]
 
 
+def test_overloads_quote_the_same_lines_once(built: Built) -> None:
+    found: set[tuple[str, str]] = set()
+    texts = {path: path.read_text() for path in (built.folder / "op").iterdir()}
+    for path, text in texts.items():
+        for quoted in re.findall(r"</summary>[^\n]*:\d+<pre.*?</pre>", text, re.DOTALL):
+            assert (key := (path.name.partition(".")[0].rstrip("_"), quoted)) not in found, path
+            found.add(key)
+    assert found
+    assert any(": quoted in <a href=" in text for text in texts.values())
+
+
 def _contrast(one: str, other: str) -> float:
     """The contrast of two colours as WCAG counts it."""
     lighter, darker = sorted(map(_luminance, (one, other)), reverse=True)
