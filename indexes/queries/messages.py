@@ -294,11 +294,14 @@ def _likeliness(one: _Found, asked: Pasted, most: int = 0) -> tuple[bool | int |
     named = any(place.endswith(_tail(path)) for place, *_ in asked.places)
     aside = path.startswith(_ASIDE) or _is_of_other_device(path, asked.text)
     characters = sum(end - start for start, end in one.spans)
+    start, end = one.spans[-1]
+    behind = said.partition(asked.text[start:end].strip())[2].lstrip(" ")
     nested = path.count("/")  # what many call stands nearer to the top
     rest = (
         one.covered < most,
         not one.is_whole,
         not one.fits,
+        behind[:1] not in ("", HOLE),  # rather a value follows than other words
         -characters,
         len(said),
         nested,

@@ -28,14 +28,16 @@ _MARGIN = regex(rf"^(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}", MULTILINE)
 _AFTER = regex(
     r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
     r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
-    r"\nCompile with `TORCH_USE_CUDA_DSA`"
+    r"\nCUDA kernel errors might be asynchronous|\nCompile with `TORCH_USE_CUDA_DSA`"
 )
 """Text behind a message by c10::Error, warnings and compilers."""
-_PLACE = regex(
-    r"(?:File \"|\bat +|^)((?:[A-Za-z]:)?[\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    rf"(?:\", line |:)({LINE})(?:,?:? in (\w+))?",
+PLACE = regex(
+    r"(?:File (?:\"(?:[^\"\n]* )?)?|\bat +|^)"
+    r"((?:[A-Za-z]:)?[\w./\\~-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
+    rf"(?:(?:\", line |:)({LINE})(?:,?:? in (?:\w+\.)*(\w+))?| in (\w+)(?=\())",
     MULTILINE,
 )
+"""A frame as Python, pytest and both generations of IPython print it; a place of C++."""
 NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """The message of ATen/Dispatch.h for an unsupported dtype, or its beginning."""
 _ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
@@ -89,8 +91,7 @@ def all_pasted(text: str) -> list[Pasted]:
     """The messages in a pasted text: of the last exception, then of those around it."""
     bare = _MARGIN.sub("", text)
     raised = list(_RAISED.finditer(bare))
-    found = _PLACE.findall(text)
-    places = [(path.replace("\\", "/"), int(line), name) for path, line, name in found]
+    places = [place_in(one) for one in PLACE.finditer(text)]
     places.reverse()
     places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
@@ -99,6 +100,11 @@ def all_pasted(text: str) -> list[Pasted]:
         for one, end in zip(raised, ends, strict=True)
     ]
     return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
+
+
+def place_in(found: Match[str]) -> tuple[str, int, str]:
+    """The file, line and function of a match of ``PLACE``; the line is 0 if it is not printed."""
+    return found[1].replace("\\", "/"), int(found[2] or 0), found[3] or found[4] or ""
 
 
 def _one_pasted(text: str, head: Match[str] | None, places: Places) -> Pasted:

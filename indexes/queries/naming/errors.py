@@ -54,8 +54,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     condition = part_of(query.raw, FAILED)
     if condition and (match := _failed(condition, query.raw, index)):
         return match
-    if match := _raised_from(query.raw, index):
-        return match
+    if place := raised_in(query.raw):
+        return _raised_from(*place, index)
     found = Messages(index.facts.store).said(query.raw)
     if not found:
         return _raised_elsewhere(query.raw, index)
@@ -151,11 +151,8 @@ _RAISES = ("raise ", "throw ", "TORCH_")
 """Statements that raise with a text."""
 
 
-def _raised_from(text: str, index: IndexedTree) -> NameMatch | None:
+def _raised_from(function: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
     """The function in the first line of a C++ stack pasted without the message."""
-    if not (place := raised_in(text)):
-        return None
-    function, path, line = place
     paths = files_named(path, index)
     named = index.facts.named(function.rpartition("::")[2])
     found = [k.definition for k in named if k.definition.location.path in paths]

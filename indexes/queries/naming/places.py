@@ -12,6 +12,7 @@ from indexes.model.errors import NotFound
 from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.vocabulary import Location
+from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.pasted import pasted
@@ -58,13 +59,14 @@ def _moved(path: str, line: int, function: str, index: IndexedTree) -> NameMatch
     files = files_named(path, index) if path.endswith(".py") else ()
     if "/torch/" not in f"/{path}" or any(_has(function, one, index) for one in files):
         return None
-    found = _all(find_in_modules(function, index))
-    found = [o for o in found if o.name == f"{module_name(o.location.path)}.{function}"]
-    if files:
+    known = python_names.find(f"{module_name(files[0])}.{function}", index) if files else None
+    found = _all(known or find_in_modules(function, index))
+    found = [o for o in found if known or o.name == f"{module_name(o.location.path)}.{function}"]
+    if files and not known:
         found += _all(find_in_classes(function, "", index))
         found = [o for o in found if o.location.path.endswith(f"/{PurePosixPath(path).name}")]
     hits = (Hit(one.kind, one.name, one.location) for one in found)
-    note = f"{path} does not have it here; this function has the name"
+    note = f"{path} does not define the function here; this has its name"
     return match_of("place", path, hits, note, "by rule")
 
 
@@ -101,7 +103,7 @@ def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMa
     best = min(heads, key=lambda head: abs(head.line - line))
     name = f"{module_name(paths[0])}.{best.qualified}"
     hit = Hit("function", name, Location(paths[0], best.line))
-    note = f"line {line} is in another function here; the torch that ran differs"
+    note = f"line {line} is in another function here; the torch that ran differs" if line else ""
     return NameMatch("place", path, hits=(hit,), note=note, confidence="by rule")
 
 
@@ -174,7 +176,7 @@ def _standing(path: str, line: int, index: IndexedTree) -> tuple[Place, ...]:
 def files_named(path: str, index: IndexedTree) -> tuple[str, ...]:
     """The indexed files with this path or end of path, shortest first; for a path in another
     checkout or an installed torch, the file with the longest common end."""
-    written = re.sub(r"\A(?:(?:\.\.?/)+|[A-Za-z]:)", "", path.replace("\\", "/"))
+    written = re.sub(r"\A(?:(?:\.\.?/)+|[A-Za-z]:|~)", "", path.replace("\\", "/"))
     written = written.removeprefix(f"{index.info.root}/")
     if not written.startswith("/"):
         found = index.facts.paths_ending(written)

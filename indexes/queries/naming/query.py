@@ -70,7 +70,7 @@ SENTENCE = regex(r"(?:\b[A-Za-z]+ ){4}|[\w)]: |[\"'?!]")
 
 def without_call(name: str) -> str:
     """The callee in ``f(...)``, whose ``(`` follows a name, unlike ``(anonymous namespace)``."""
-    found = re.search(r"(?<=[\w>])\s*\(", name) if "(" in name else None
+    found = re.search(r"(?<=[\w>])\s*\((?!anonymous namespace)", name) if "(" in name else None
     return name[: found.start()] if found else name
 
 

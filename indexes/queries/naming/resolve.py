@@ -129,9 +129,10 @@ _NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with|except)\s)")
 
 
 def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A source line as tracebacks print it, if no other is equal."""
+    """A source line as tracebacks print it, if no other is equal; tests are written as programs."""
     found = texts.find_line(query, index)
-    return found if found and len(found.hits) == 1 else None
+    is_only = found is not None and len(found.hits) == 1
+    return found if found and is_only and "/testing/" not in found.hits[0].location.path else None
 
 
 def _find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -235,7 +236,6 @@ _BY_FORM: tuple[World, ...] = (
     texts.find_row,
     errors.find_graph_break,
     cxx.find_cut,
-    texts.find_statement,
 )
 """Lookups by the form of a text alone."""
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {

@@ -48,15 +48,21 @@ def of_method(method: str) -> Subscript:
 
 def subscript_of(text: str) -> Subscript | None:
     """What ``a[0]`` or ``a[0] = 1`` calls for a tensor ``a``; None for invalid indices."""
+    match _only_statement(text):
+        case ast.Assign([ast.Subscript() as target], value):
+            return _of(target, value)
+        case ast.Expr(ast.Subscript() as value):
+            return _of(value, None)
+    return None
+
+
+def _only_statement(text: str) -> ast.stmt | None:
+    """The statement that a text is; None if it is several, or not Python."""
     try:
-        (statement,) = blocks.parse(text).body
+        (found,) = blocks.parse(text).body
     except (SyntaxError, ValueError):
         return None
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        return _of(statement.targets[0], statement.value)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Subscript):
-        return _of(statement.value, None)
-    return None
+    return found
 
 
 def _of(node: ast.Subscript, value: ast.expr | None) -> Subscript:
@@ -138,16 +144,22 @@ def python_name(raw: str, name: str) -> NameQuery | None:
 def _is_of_program(text: str) -> bool:
     """Whether a text is a statement of a Python program that calls a bare name: it assigns the
     result, or gives arguments as C++ has none."""
-    try:
-        (found,) = blocks.parse(text.strip()).body
-    except (SyntaxError, ValueError):
-        return False
-    match found:
-        case ast.Assign(value=ast.Call(ast.Name())):
-            return not text.rstrip().endswith(";")
+    match _only_statement(text.strip()):
+        case ast.Assign(value=value):
+            is_bare = isinstance(getattr(_first_call(value), "func", None), ast.Name)
+            return is_bare and not text.rstrip().endswith(";")
         case ast.Expr(ast.Call(ast.Name(), arguments, keywords)):
             return bool(keywords) or any(isinstance(one, ast.Starred) for one in arguments)
     return False
+
+
+def _first_call(value: ast.expr) -> ast.expr:
+    """``model(x)`` of ``not model(x)[0].any()``; without a call, the expression itself."""
+    inner = first = value.operand if isinstance(value, ast.UnaryOp) else value
+    while isinstance(inner, ast.Call | ast.Attribute | ast.Subscript | ast.Await):
+        first = inner if isinstance(inner, ast.Call) else first
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    return first
 
 
 _PACKAGES = ("torch", "functorch", "torchgen")
@@ -241,12 +253,9 @@ _IN_NAMES = (ast.Sub, ast.Div, ast.FloorDiv)
 
 
 def expression(raw: str, name: str) -> NameQuery | None:
-    """Methods for ``x @ y``, ``-x`` and ``x += 1``; ``--all`` is a command's option."""
-    if name.startswith("--"):
-        return None
-    try:
-        (statement,) = blocks.parse(name).body
-    except (SyntaxError, ValueError):
+    """Methods for ``x @ y``, ``-x``, ``x += 1`` and ``len(x)``; ``--all`` is a command's option."""
+    statement = None if name.startswith("--") else _only_statement(name)
+    if statement is None:
         return None
     node = statement.value if isinstance(statement, ast.Expr) else statement
     if isinstance(node, ast.BinOp) and isinstance(node.op, _IN_NAMES) and not has_words(name):
@@ -259,11 +268,6 @@ def expression(raw: str, name: str) -> NameQuery | None:
     return NameQuery(raw, "python", f"__{methods[0]}__", operators=operators, paths=paths)
 
 
-def builtin_call(raw: str, name: str) -> NameQuery | None:
-    """Methods for ``len(x)``."""
-    return expression(raw, name) if name.partition("(")[0] in _BUILTINS and "(" in name else None
-
-
 _KEYWORD = regex(
     r"\s*(?:@\w|(?:import|from|with|return|raise|assert|if|while|for|def|class|del|async|except)\s)"
 )
@@ -273,34 +277,66 @@ def statement(raw: str, name: str) -> NameQuery | None:
     """A Python statement, which is no message; its subject is the base."""
     text = raw.strip()
     text = text.partition("\n")[0] if text.startswith("@") else text
-    if "\n" in text or not _KEYWORD.match(text):
+    found = None if "\n" in text else _only_statement(_completed(text))
+    if found is None or not (_KEYWORD.match(text) or _is_line(found)):
         return None
-    try:
-        (found,) = blocks.parse(_completed(text)).body
-    except (SyntaxError, ValueError):
-        return None
-    return NameQuery(raw, "statement", _subject(found))
+    subject = _subject(found)
+    return NameQuery(raw, "statement", subject.partition("(")[0] if subject == text else subject)
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_BRACKET = regex(r"\"[^\"]*\"|'[^']*'|([(\[{])|[)\]}]")
 
 
 def _completed(text: str) -> str:
+    """A line that can stand alone: with the body of its block, and the brackets that later lines
+    close."""
+    opened: list[str] = []
+    for found in _BRACKET.finditer(text):
+        if found[1]:
+            opened.append(_CLOSING[found[1]])
+        elif opened and found[0] == opened[-1]:
+            opened.pop()
+    text = f"{text}{''.join(reversed(opened))}"
     text = f"{text} pass" if text.endswith(":") else text
-    before, after = "try: pass\n" * text.startswith("except "), "\ndef f(): pass" * (text[0] == "@")
-    return f"{before}{text}{after}"
+    before, after = "try: pass\n" * text.startswith("except "), "\ndef f(): pass"
+    return f"{before}{text}{after * text.startswith('@')}"
+
+
+def _is_line(node: ast.stmt) -> bool:
+    """Whether a statement without a keyword is a line of some method, or assigns what no name
+    says."""
+    match node:
+        case ast.Assign([ast.Name()], value):
+            if isinstance(first := _first_call(value), ast.Call):
+                return not isinstance(first.func, ast.Name | ast.Attribute)
+            return not isinstance(first, _NAMED)
+        case ast.Assign([target]):
+            return not (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name))
+    return isinstance(node, ast.Expr) and bool(_OF_METHOD.match(ast.unparse(node)))
+
+
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare)
+_OF_METHOD = regex(r"(?:self\.|super\b).*\(")
 
 
 def _subject(node: ast.stmt) -> str:
     """``torch.no_grad()`` for ``with torch.no_grad():``; empty for a statement about the user's
     variables or Python's names."""
     match node:
-        case ast.Import([alias]):
+        case ast.Import([alias, *_]):
             return alias.name
-        case ast.ImportFrom(str(module), [alias], 0):
-            return module if alias.name == "*" else f"{module}.{alias.name}"
-        case ast.Return(ast.Name()) | ast.Assert(ast.Name()) | ast.If(ast.Name()):
-            return ""
-        case ast.With([ast.withitem(value)]) | ast.Return(value) | ast.Raise(value):
-            return _unless_builtin(value)
-        case ast.Assert(value) | ast.If(value) | ast.While(value):
+        case ast.ImportFrom(str(module), [alias, *others], 0):
+            return module if others or alias.name == "*" else f"{module}.{alias.name}"
+        case (
+            ast.Return(value)
+            | ast.Assert(value)
+            | ast.If(value)
+            | ast.While(value)
+            | (ast.Assign(value=value) | ast.For(iter=value) | ast.Expr(value))
+        ):
+            return "" if isinstance(value, ast.Name) else _unless_builtin(value)
+        case ast.With([ast.withitem(value)]) | ast.Raise(value) | ast.ClassDef(bases=[value, *_]):
             return _unless_builtin(value)
         case ast.Try(handlers=[ast.ExceptHandler(value)]) | ast.FunctionDef(decorator_list=[value]):
             return _unless_builtin(value)
@@ -309,7 +345,7 @@ def _subject(node: ast.stmt) -> str:
 
 def _unless_builtin(value: ast.expr | None) -> str:
     """The text of an expression, unless one of Python's own functions and classes."""
-    text = ast.unparse(value) if value else ""
+    text = ast.unparse(_first_call(value)) if value else ""
     return "" if hasattr(builtins, text.partition("(")[0]) else text
 
 

@@ -28,17 +28,13 @@ from indexes.queries.naming.spelled_cxx import (
     stub_name,
     symbol_name,
 )
-from indexes.queries.naming.spelled_python import (
-    builtin_call,
-    expression,
-    python_name,
-    statement,
-    subscript,
-)
+from indexes.queries.naming.spelled_python import expression, python_name, statement, subscript
+from indexes.queries.pasted import PLACE, place_in
 
 
 def parse_name(text: str) -> NameQuery:
     """The possible meanings of ``text``. Never fails: an unknown spelling is a symbol."""
+    text = _MARKED.sub("", text)
     name = _unwrap(text)
     for recognise in _RECOGNISERS:
         if query := recognise(text, name):
@@ -47,6 +43,8 @@ def parse_name(text: str) -> NameQuery:
     return NameQuery(text, kind, name, symbols=(name,) if name and kind == "symbol" else ())
 
 
+_MARKED = regex(r"\A\s*(?:-+> *\d+|>(?= {3})|❱ *\d+[ │]*)\s+")
+"""What IPython, pytest and rich print before the line of code that failed."""
 _ERROR_LINE = regex(r"(?:^|\n)\s*(?:\[?\w+\]?:?\s+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S")
 _TRACEBACK_HEAD = "Traceback (most recent call last)"
 _ENCLOSED = regex(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|<[^<>]*>")
@@ -57,7 +55,7 @@ _PROSE = 4
 
 def _error(raw: str, name: str) -> NameQuery | None:
     """A traceback, or a line beginning with an exception class."""
-    is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.match(raw)
+    is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.search(raw)
     return NameQuery(raw, "text", name) if is_error else None
 
 
@@ -160,8 +158,11 @@ def _unwrap(text: str) -> str:
             return ".".join(filter(None, found.groups()))
     if found := _ASSIGNED.match(name):
         name = name[found.end() :]
-    return readable(name.strip(QUOTES)).text
+    return _NAMELESS_TYPE.sub(r"\1", readable(name.strip(QUOTES)).text)
 
+
+_NAMELESS_TYPE = regex(r"'((?:lambda|unnamed)\d*)'")
+"""As LLVM spells lambdas, ``'lambda'(int)``, which are no quotations."""
 
 # --------------------------------------------------------------------------- operators
 
@@ -198,16 +199,16 @@ _LINK = regex(
     rf"(?:https?://\S+?/blob/[^/\s]+/)?(?P<path>[\w./+-]*\w\.[A-Za-z]\w*)#L(?P<line>{LINE})(?:-L\d+)?\Z"
 )
 """A line on GitHub."""
-_TRACEBACK = regex(rf"File \"(?P<path>[^\"]+)\", line (?P<line>{LINE})")
-_IN_FUNCTION = regex(rf"(?P<path>[^\s\":]+\.\w+):(?P<line>{LINE}): in \w+\Z")
-"""A frame as pytest prints it."""
 
 
 def _place(raw: str, name: str) -> NameQuery | None:
     """``SoftMax.cpp:303``, a path, and a line of a traceback."""
-    forms = (_PLACE, _LINK, _TRACEBACK, _IN_FUNCTION)
-    if found := next(filter(None, (one.match(name) for one in forms)), None):
+    if found := _PLACE.match(name) or _LINK.match(name):
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
+    frame = PLACE.match(name)
+    path, line, function = place_in(frame) if frame else ("", 0, "")
+    if function or (frame and name.startswith("File ")):
+        return NameQuery(raw, "place", path, line=line)
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 
 
@@ -224,9 +225,8 @@ _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     made_by_torchgen,
     _operator,
     _in_graph,
-    builtin_call,
+    expression,
     python_name,
     subscript,
-    expression,
     symbol_name,
 )

@@ -132,19 +132,6 @@ def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 _FEW = 5
 
 
-def find_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A line of code by its beginning; an assignment that calls nothing by name."""
-    line = query.raw.strip()
-    is_code = _STATEMENT.match(line) or (query.kind == "text" and _ASSIGNMENT.match(line))
-    return find_line(query, index) if is_code else None
-
-
-_ASSIGNMENT = regex(r"[\w.]+(?:\[[^\]]*\])? = \S")
-_STATEMENT = regex(
-    r"(?:return|raise|yield|await) .*[(\w)]\Z|(?:self|super\(\))\.\w.*[(=]|[\w.]+\([^()]*\)\.\w.*\("
-)
-
-
 def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A line of code as tracebacks print it: ``raise e.remove_dynamo_frames() from None``."""
     line = query.raw.strip()

@@ -11,7 +11,9 @@ import pytest
 from indexes.queries.index import Index
 from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
+from indexes.queries.pasted import pasted
 from indexes.source.source import Source
+from tests.indexing import opened
 from tests.tree_marks import TREE
 
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
@@ -148,6 +150,31 @@ def test_a_stack_without_a_message_leads_to_what_raised(tree_index: Index) -> No
     (hit,) = tree_index.resolve(f"Exception raised from checkDim at {place}").hits
     assert (hit.name, hit.location.line) == ("at::checkDim", 10)
     assert tree_index.resolve(f"Exception raised from at at {place}").kind == "none"
+
+
+def test_what_the_runtime_of_cuda_adds_is_no_part_of_a_message() -> None:
+    text = "RuntimeError: CUDA error: cut\nCUDA kernel errors might be asynchronously reported"
+    assert pasted(text).text == "CUDA error: cut"
+
+
+def test_a_value_is_rather_a_hole_than_other_words(tmp_path: Path) -> None:
+    files = {
+        "aten/src/ATen/native/native_functions.yaml": "- func: halve(Tensor self) -> Tensor\n",
+        "c10/cuda/Other.cpp": (
+            'void f() { TORCH_CHECK(0, "Out of halves. Tried to cut more than there is."); }'
+        ),
+        "c10/cuda/Value.cpp": (
+            'void f() { TORCH_CHECK(0, "Out of halves. Tried to cut ", n, ". Device ", d, " has '
+            'a total capacity of ", c, " of which some is free."); }'
+        ),
+    }
+    for name, text in files.items():
+        path = tmp_path / "pytorch" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with opened(tmp_path / "pytorch", tmp_path / "cache") as index:
+        found = index.resolve("RuntimeError: Out of halves. Tried to cut 2 GiB (GPU 0; 15 in use)")
+        assert [hit.location.path for hit in found.hits] == list(reversed(files))[:2]
 
 
 def test_a_text_apart_from_what_raises_it_has_the_exception_beside_it(tree_index: Index) -> None:

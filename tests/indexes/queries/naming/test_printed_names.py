@@ -91,6 +91,9 @@ FILES = {
     "torch/testing/_internal/common_methods_invocations.py": (
         "op_db = [\n    OpInfo('halve',\n           dtypes=floating_types()),\n]\n"
     ),
+    "torch/testing/_internal/programs.py": (
+        "class Trained:\n    def __init__(self):\n        self.made = torch.frames.Frame(1)\n"
+    ),
     "test/test_halves.py": (
         "class TestHalves(TestCase):\n"
         "    @ops(op_db)\n"
@@ -162,6 +165,19 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("#2  0x07 in (anonymous namespace)::halve_vectorized(int) ()", "function {}:3", "exact"),
         ('mode="halves_verbose"', "read torch/frames.py:28", "by rule"),
         ("self.taken = []", "text torch/frames.py:7", "exact"),
+        ("self.made = torch.frames.Frame(1)", "class torch/frames.py:5", "exact"),
+        ("self.taken, _ = torch.frames.Frame(2,", "class torch/frames.py:5", "exact"),
+        ("if not torch.frames.main():", "function torch/frames.py:1", "exact"),
+        ("for x in torch.frames.Frame(3)[0].f():", "class torch/frames.py:5", "exact"),
+        ("class Mine(torch.frames.Frame):", "class torch/frames.py:5", "exact"),
+        ("from torch.frames import Frame, write", "module torch/frames.py:1", "exact"),
+        ("/x/torch/frames.py in pick(x)", "function torch/frames.py:10", "by rule"),
+        ("File ~/torch/frames.py:2, in Frame.pick(x)", "function torch/frames.py:10", "by rule"),
+        ("--> 19     return Node.lower_all(", f"text {IR}:19", "exact"),
+        (">       return Node.lower_all(", f"text {IR}:19", "exact"),
+        ("❱ 19 │   return Node.lower_all(", f"text {IR}:19", "exact"),
+        ("void (anonymous namespace)::halve_vectorized<4, f(int)::X>", "function {}:3", "exact"),
+        ("_ZN2at6native16halve_vectorizedIZNS0_1fEiEUliE_EEviT_", "function {}:3", "exact"),
         ("_ TestHalves.test_cut _", f"test {TESTS}:6", "exact"),
         ("TestOthersCPU.test_out_cpu", "class test/test_others.py:1", "by rule"),
         (
