@@ -57,10 +57,16 @@ _TYPE = regex(r"\w+\b(?!::)")
 
 
 def _fitting(symbol: str, index: IndexedTree) -> list[Definition]:
-    """The definitions of a symbol: a class first, then its constructors."""
+    """The definitions of a symbol: a class first, in every build before in some, then its
+    constructors."""
     named = (known.definition for known in index.facts.named(symbol.rpartition("::")[2]))
     fitting = [one for one in named if _ends_with(one, symbol)]
-    return sorted(fitting, key=lambda one: one.kind != "class" and _outer(one) != one.qualified)
+    return sorted(
+        fitting,
+        key=lambda one: (
+            bool(one.guard) if one.kind == "class" else 2 * (_outer(one) != one.qualified)
+        ),
+    )
 
 
 def find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -207,9 +213,10 @@ def _outer(definition: Definition) -> str:
 
 
 def _ends_with(definition: Definition, symbol: str) -> bool:
-    plain = definition.qualified.replace("(anonymous)::", "")
-    wanted = symbol.replace("(anonymous namespace)::", "")
-    return plain == wanted or plain.endswith(f"::{wanted}")
+    """Whether a definition's scope ends as written, apart from inline and anonymous namespaces."""
+    scope, _, name = symbol.replace("(anonymous namespace)", "(anonymous)").rpartition("::")
+    wanted = f"::{plain_scope(scope)}" if plain_scope(scope) else ""
+    return name == definition.name and f"::{plain_scope(definition.scope)}".endswith(wanted)
 
 
 def find_member(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -286,11 +286,21 @@ def _match(answer: PythonAnswer, query: NameQuery, index: IndexedTree) -> NameMa
     if overloads and answer.kind == "bound":  # by hand, which may call any overload
         overloads = tuple(dict.fromkeys((*_all_overloads(overloads, index), *overloads)))
     note = answer.note or _note(answer.name, passing_on(answer.name, index.facts))
+    if query.kind == "bare" and answer.kind == "function" and _is_of_few(answer, index):
+        answer = replace(answer, confidence="ambiguous")
+        note = f"unless {query.base} is a function of the program itself"
     by_hand = answer.kind == "method"  # ``__rdiv__`` of tensors: its body says what it calls
     if not overloads and not by_hand and (method := named_operator(query, index.facts)):
         overloads, note = method.overloads, method.note  # Python's data model: ``__add__``
     hits = tuple(_hit(place, answer) for place in places)
     return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)
+
+
+def _is_of_few(answer: PythonAnswer, index: IndexedTree) -> bool:
+    """Whether only PyTorch's tests, or the function around it, can call a function."""
+    is_inner = finding.finder_of(index).names.find(answer.name) is None
+    is_hidden = finding.is_private(answer.name.rpartition(".")[2])
+    return (is_inner and not is_hidden) or ".testing._" in answer.defined
 
 
 def _all_overloads(names: Iterable[str], index: IndexedTree) -> Iterator[str]:

@@ -198,12 +198,22 @@ def _find_member_of_python(query: NameQuery, index: IndexedTree) -> NameMatch | 
 
 
 def _find_function_of_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``CompiledFunctionBackward``, of an autograd class that a function defines."""
+    """``CompiledFunctionBackward``, of an autograd class that a function defines; for a class of
+    the program the metaclass that makes its Node."""
     name = query.base.rstrip("0123456789").removesuffix("Backward")
     found = python.find_member(replace(query, base=name), index) if name else None
     where = found.hits[0].location if found else None
     head = index.read(where.path).split("\n")[where.line - 1] if where else ""
-    return found if re.search(r"class \w+\(.*\bFunction\b", head) else None
+    if re.search(r"class \w+\(.*\bFunction\b", head):
+        return found
+    meta = f"{_FUNCTIONS}.FunctionMeta" if query.symbols[0].startswith(_FUNCTIONS) else ""
+    note = f"this makes the Node of {name}, a torch.autograd.Function of the program"
+    made = python.find(replace(query, paths=(meta,)), index) if meta else None
+    return made and replace(made, note=note, confidence="by rule")
+
+
+_FUNCTIONS = "torch.autograd.function"
+"""The module that Nodes of functions in Python name as theirs."""
 
 
 def _find_yaml_field(query: NameQuery, index: IndexedTree) -> NameMatch | None:

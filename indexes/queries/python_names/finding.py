@@ -87,6 +87,8 @@ class Finder:
                     return answer
                 public = self._bare(first, rest)
                 return with_another(public, answer) if public else self._unlisted(name, answer)
+        if rest and module and not self._index.source.holds(module.partition(".")[0]):
+            return None  # ``random.shuffle``, which is Python's
         return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:

@@ -75,6 +75,12 @@ FILES = {
         "def later(table, key):\n    out = table[key](*key, 'compiled halves do')  # type: ignore\n"
         "    hooks.cut_all if hooks else None,\n"
     ),
+    "torch/autograd/function.py": "class FunctionMeta(type):\n    pass\n",
+    "aten/src/ATen/native/cpu/Half.cpp": (
+        "namespace at::rows {\ninline namespace CPU_CAPABILITY {\n"
+        "#if defined(CPU_CAPABILITY_AVX2)\ntemplate <> struct Wide<float> {};\n#endif\n"
+        "template <class T> struct Wide {};\nvoid halve_rows(int n) {}\n}}\n"
+    ),
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
     "torch/_dynamo/guards.py": (
@@ -93,6 +99,7 @@ FILES = {
     ),
     "torch/testing/_internal/programs.py": (
         "class Trained:\n    def __init__(self):\n        self.made = torch.frames.Frame(1)\n"
+        "\n\ndef train_halves():\n    pass\n"
     ),
     "test/test_halves.py": (
         "class TestHalves(TestCase):\n"
@@ -107,7 +114,7 @@ FILES = {
     ),
 }
 TESTS, GUARDS = "test/test_halves.py", "torch/_dynamo/guards.py"
-IR = "torch/_halver/ir.py"
+IR, CPU = "torch/_halver/ir.py", "aten/src/ATen/native/cpu/Half.cpp"
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +172,17 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("#2  0x07 in (anonymous namespace)::halve_vectorized(int) ()", "function {}:3", "exact"),
         ('mode="halves_verbose"', "read torch/frames.py:28", "by rule"),
         ("self.taken = []", "text torch/frames.py:7", "exact"),
+        ("at::rows::AVX2::halve_rows(int)", f"function {CPU}:7", "exact"),
+        ("#1 at::rows::DEFAULT::halve_rows(n=1) at a.cpp:3", f"function {CPU}:7", "exact"),
+        ("at::rows::Wide", f"class {CPU}:6", "exact"),
+        ("Trained", "class torch/testing/_internal/programs.py:1", "by rule"),
+        ("train_halves", "function torch/testing/_internal/programs.py:6", "ambiguous"),
+        ("pick", "function torch/frames.py:10", "ambiguous"),
+        (
+            "<torch.autograd.function.MyFnBackward object at 0x7f>",
+            "class torch/autograd/function.py:1",
+            "by rule",
+        ),
         ("self.made = torch.frames.Frame(1)", "class torch/frames.py:5", "exact"),
         ("self.taken, _ = torch.frames.Frame(2,", "class torch/frames.py:5", "exact"),
         ("if not torch.frames.main():", "function torch/frames.py:1", "exact"),
