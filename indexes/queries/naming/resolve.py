@@ -158,7 +158,7 @@ def _find_in_statement(query: NameQuery, index: IndexedTree) -> NameMatch | None
     found = resolve(query.base, index)
     callee = query.base.partition("(")[0]
     is_local = found.confidence == "ambiguous" and callee.isidentifier() and callee.islower()
-    return None if is_local or found.kind == "none" else found
+    return None if is_local or found.kind in ("none", "error") else found
 
 
 _NUMBERED = regex(r"(\w*?[A-Za-z])_?(?:_\d+)+")

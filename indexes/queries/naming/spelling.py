@@ -43,8 +43,8 @@ def parse_name(text: str) -> NameQuery:
     return NameQuery(text, kind, name, symbols=(name,) if name and kind == "symbol" else ())
 
 
-_MARKED = regex(r"\A\s*(?:-+> *\d+|>(?= {3})|❱ *\d+[ │]*)\s+")
-"""What IPython, pytest and rich print before the line of code that failed."""
+_MARKED = regex(r"\A\s*(?:-+> *\d+|>(?= {3})|❱ *\d+[ │]*|>>>|In \[\d+\]:)\s+")
+"""What IPython, pytest and rich print before a line of code that failed; prompts."""
 _ERROR_LINE = regex(r"(?:^|\n)\s*(?:\[?\w+\]?:?\s+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S")
 _TRACEBACK_HEAD = "Traceback (most recent call last)"
 _ENCLOSED = regex(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|<[^<>]*>")

@@ -193,6 +193,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("File ~/torch/frames.py:2, in Frame.pick(x)", "function torch/frames.py:10", "by rule"),
         ("--> 19     return Node.lower_all(", f"text {IR}:19", "exact"),
         (">       return Node.lower_all(", f"text {IR}:19", "exact"),
+        (">>> torch.frames.main()", "function torch/frames.py:1", "exact"),
+        ("In [12]: torch.frames.main()", "function torch/frames.py:1", "exact"),
         ("❱ 19 │   return Node.lower_all(", f"text {IR}:19", "exact"),
         ("void (anonymous namespace)::halve_vectorized<4, f(int)::X>", "function {}:3", "exact"),
         ("_ZN2at6native16halve_vectorizedIZNS0_1fEiEUliE_EEviT_", "function {}:3", "exact"),
@@ -262,6 +264,7 @@ def test_what_is_printed_leads_to_its_line(
         "TestGone.test_x_cpu",
         "USE_NOTHING=ON",
         "create_half_input L_x_",
+        "xs = [f(x) for x in 'compiled halves do not support create_half']",
     ],
 )
 def test_nothing_is_told_of_what_is_not_there(printed: Index, name: str) -> None:
