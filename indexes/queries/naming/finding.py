@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
@@ -20,11 +18,6 @@ _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function"
 _OTHERS = 5
 _DEFINITIONS = 400
 """Most definitions examined, by place."""
-
-Score = tuple[int, int, int, int]
-"""Smaller is better: how a name matches, its kind, then what distinguishes names of one kind."""
-Scored = tuple[Score, Callable[[], Hit]]
-"""A hit that is computed only if among the best."""
 
 
 KINDS = (
@@ -63,19 +56,9 @@ def _meant(match: NameMatch, facts: Lookup) -> Iterator[Hit]:
 
 
 def _holding(word: str, facts: Lookup, limit: int, kinds: Sequence[str]) -> list[Hit]:
-    simple = _searched(word)
-    wanted = Wanted(simple)
-    found = [
-        *_operators(wanted, simple, facts),
-        *_nodes(wanted, simple, facts),
-        *_symbols(wanted, simple, facts, limit),
-        *_stubs(wanted, simple, facts),
-        *_files(wanted, word, facts, limit),
-        *_variables(wanted, word, facts, limit),
-        *_tests(wanted, simple, facts, limit),
-    ]
-    found.sort(key=itemgetter(0))
-    hits = (hit() for _, hit in (found if kinds else found[: _most(word, limit)]))
+    wanted = Wanted(_searched(word))
+    found = sorted(_named(word, facts, limit), key=lambda one: _score(wanted, *one))
+    hits = (hit for _, hit in (found if kinds else found[: _most(word, limit)]))
     return [hit for hit in hits if _fits(hit, word)]
 
 
@@ -101,15 +84,41 @@ def _searched(word: str) -> str:
     return word.rpartition("::")[2].partition("(")[0].strip() or word
 
 
-def _score(wanted: Wanted, kind: str, name: str) -> Score:
+def _score(wanted: Wanted, name: str, hit: Hit) -> tuple[int, int, int, int]:
+    """Sort key: how a name matches, its kind, then what distinguishes names of one kind."""
     # Without a rank the word stands in what is before the name.
     fit, first, second = wanted.rank(name) or (9, 0, len(name))
-    return fit, _KIND_RANK.get(kind, _OTHERS), first, second
+    return fit, _KIND_RANK.get(hit.kind, _OTHERS), first, second
 
 
-def _operators(wanted: Wanted, text: str, facts: Lookup) -> Iterator[Scored]:
-    for name in Names(facts.store).operators(text, 200):
-        yield _score(wanted, "operator", name), partial(_operator, name, facts)
+def _named(word: str, facts: Lookup, limit: int) -> Iterator[tuple[str, Hit]]:
+    """What has a word in its name, with the part of the name that is compared."""
+    simple, names = _searched(word), Names(facts.store)
+    for name in names.operators(simple, 200):
+        yield name, _operator(name, facts)
+    for name, op, entry in names.nodes(simple, 50):
+        where = facts.entry(entry).location
+        yield name, Hit("grad_fn", name, Location(where.path, where.line), f"of {op}", op)
+    is_short = len(simple) < 3  # many names have a letter or two, fewer begin so
+    found = names.defined_beginning(simple, limit) if is_short else names.defined(simple, limit * 2)
+    for known in facts.definitions_named(found, _DEFINITIONS):
+        yield known.definition.name, definition_hit(known.definition)
+    for name, where, detail in names.stubs(simple, 100):
+        yield name, Hit("stub", name, where, detail)
+    for path in names.files(word, limit):
+        yield path, Hit("file", path, Location(path, 0))
+    for (kind, name), where in _variables(word, names, limit).items():
+        yield name.rpartition(".")[2], Hit("variable", name, where, kind)
+    for name, where in names.test_classes(simple, limit):
+        yield name, Hit("class", name, where, "tests")
+
+
+def _variables(word: str, names: Names, limit: int) -> dict[tuple[str, str], Location]:
+    """Environment variables, flags and configuration entries, with the first place of each."""
+    places: dict[tuple[str, str], Location] = {}
+    for kind, name, where in names.variables(word, limit):
+        places.setdefault((kind, name), where)
+    return places
 
 
 def _operator(name: str, facts: Lookup) -> Hit:
@@ -117,52 +126,3 @@ def _operator(name: str, facts: Lookup) -> Hit:
     assert native is not None
     where = Location(native.location.path, native.location.line)
     return Hit("operator", name, where, native.schema, name)
-
-
-def _nodes(wanted: Wanted, text: str, facts: Lookup) -> Iterator[Scored]:
-    for name, op, entry in Names(facts.store).nodes(text, 50):
-        yield _score(wanted, "grad_fn", name), partial(_node, name, op, entry, facts)
-
-
-def _node(name: str, op: str, entry: int, facts: Lookup) -> Hit:
-    where = facts.entry(entry).location
-    return Hit("grad_fn", name, Location(where.path, where.line), f"of {op}", op)
-
-
-def _symbols(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    """Definitions; with a letter or two, only by their beginning."""
-    names = Names(facts.store)
-    short = len(text) < 3
-    found = names.defined_beginning(text, limit) if short else names.defined(text, limit * 2)
-    for known in facts.definitions_named(found, _DEFINITIONS):
-        hit = definition_hit(known.definition)
-        yield _score(wanted, hit.kind, known.definition.name), partial(_same, hit)
-
-
-def _stubs(wanted: Wanted, text: str, facts: Lookup) -> Iterator[Scored]:
-    for name, where, detail in Names(facts.store).stubs(text, 100):
-        yield _score(wanted, "stub", name), partial(Hit, "stub", name, where, detail)
-
-
-def _files(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    for path in Names(facts.store).files(text, limit):
-        yield _score(wanted, "file", path), partial(Hit, "file", path, Location(path, 0))
-
-
-def _variables(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    """Environment variables, flags and configuration entries, each at its first place."""
-    seen = set()
-    for kind, name, where in Names(facts.store).variables(text, limit):
-        if (kind, name) not in seen:
-            seen.add((kind, name))
-            score = _score(wanted, "variable", name.rpartition(".")[2])
-            yield score, partial(Hit, "variable", name, where, kind)
-
-
-def _tests(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
-    for name, where in Names(facts.store).test_classes(text, limit):
-        yield _score(wanted, "class", name), partial(Hit, "class", name, where, "tests")
-
-
-def _same(hit: Hit) -> Hit:
-    return hit
