@@ -68,11 +68,6 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _match(found, index, query.raw)
 
 
-def find_at_place(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A message behind a place; a mere frame has none."""
-    return find(query, index) if "\n" in query.raw.strip() else None
-
-
 class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
     """A reason in Dynamo's registry of graph breaks."""
 

@@ -58,13 +58,9 @@ def _meant(match: NameMatch, facts: Lookup) -> Iterator[Hit]:
 def _holding(word: str, facts: Lookup, limit: int, kinds: Sequence[str]) -> list[Hit]:
     wanted = Wanted(_searched(word))
     found = sorted(_named(word, facts, limit), key=lambda one: _score(wanted, *one))
-    hits = (hit for _, hit in (found if kinds else found[: _most(word, limit)]))
+    most = _DEFINITIONS if "::" in word else limit  # of a qualified name some do not match
+    hits = (hit for _, hit in (found if kinds else found[:most]))
     return [hit for hit in hits if _fits(hit, word)]
-
-
-def _most(word: str, limit: int) -> int:
-    """How many hits are examined: of a qualified name some do not match."""
-    return _DEFINITIONS if "::" in word else limit
 
 
 def _fits(hit: Hit, word: str) -> bool:

@@ -319,7 +319,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_literal,
         texts.find_line,
     ),
-    "place": (places.find, errors.find_at_place),
+    "place": (places.find,),
     "statement": (_find_imported, _find_only_line, _find_in_statement, texts.find_line),
     "text": (
         interpreter.find,

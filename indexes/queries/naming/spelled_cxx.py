@@ -21,21 +21,17 @@ from indexes.queries.naming.query import (
 
 _NODE = regex(r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z")
 _GENERATED_NODE = regex(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
-_OTHER_NODE = regex(
-    r"(?:torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices|Error)(?:::\w+)?\Z"
-)
 
 
 def grad_fn(raw: str, name: str) -> NameQuery | None:
     callee = without_call(name)
-    other = _OTHER_NODE.match(callee)
-    if not (found := other or _GENERATED_NODE.match(callee)):
+    if not (found := _GENERATED_NODE.match(callee)):
         found = _NODE.match(callee)
         if not found or "_backward" in found[1].lower():  # an operator or a function
             return None
     node = found[1]
     # Classes are numbered, but older releases and people leave the 0 out.
-    guesses = (node,) if node[-1].isdecimal() or other else (node, f"{node}0")
+    guesses = (node,) if node[-1].isdecimal() else (node, f"{node}0")
     return NameQuery(raw, "grad_fn", node, grad_fns=guesses, symbols=(callee,))
 
 

@@ -277,27 +277,20 @@ def statement(raw: str, name: str) -> NameQuery | None:
     """A Python statement, which is no message; its subject is the base."""
     text = raw.strip()
     text = text.partition("\n")[0] if text.startswith("@") else text
-    found = None if "\n" in text else _only_statement(_completed(text))
+    lines = () if "\n" in text else (_completed(f"{text}{end}") for end in _ENDS)
+    found = next(filter(None, map(_only_statement, lines)), None)
     if found is None or not (_KEYWORD.match(text) or _is_line(found)):
         return None
     subject = _subject(found)
     return NameQuery(raw, "statement", subject.partition("(")[0] if subject == text else subject)
 
 
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-_BRACKET = regex(r"\"[^\"]*\"|'[^']*'|([(\[{])|[)\]}]")
+_ENDS = ("", ")", "))", ")))", "]", "])", "}", "})")
+"""The brackets that later lines may close."""
 
 
 def _completed(text: str) -> str:
-    """A line that can stand alone: with the body of its block, and the brackets that later lines
-    close."""
-    opened: list[str] = []
-    for found in _BRACKET.finditer(text):
-        if found[1]:
-            opened.append(_CLOSING[found[1]])
-        elif opened and found[0] == opened[-1]:
-            opened.pop()
-    text = f"{text}{''.join(reversed(opened))}"
+    """A line with the rest of its block."""
     text = f"{text} pass" if text.endswith(":") else text
     before, after = "try: pass\n" * text.startswith("except "), "\ndef f(): pass"
     return f"{before}{text}{after * text.startswith('@')}"

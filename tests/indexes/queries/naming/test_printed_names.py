@@ -75,6 +75,10 @@ FILES = {
         "def later(table, key):\n    out = table[key](*key, 'compiled halves do')  # type: ignore\n"
         "    hooks.cut_all if hooks else None,\n"
     ),
+    "torch/csrc/autograd/functions/gather.h": (
+        "namespace torch::autograd {\nstruct GatherGrad : public Node {\n"
+        "  variable_list apply(variable_list&& grads) { return grads; }\n};\n}\n"
+    ),
     "torch/autograd/function.py": "class FunctionMeta(type):\n    pass\n",
     "aten/src/ATen/native/cpu/Half.cpp": (
         "namespace at::rows {\ninline namespace CPU_CAPABILITY {\n"
@@ -114,6 +118,7 @@ FILES = {
     ),
 }
 TESTS, GUARDS = "test/test_halves.py", "torch/_dynamo/guards.py"
+GATHER = "torch/csrc/autograd/functions/gather.h"
 IR, CPU = "torch/_halver/ir.py", "aten/src/ATen/native/cpu/Half.cpp"
 
 
@@ -176,6 +181,10 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("#1 at::rows::DEFAULT::halve_rows(n=1) at a.cpp:3", f"function {CPU}:7", "exact"),
         ("at::rows::Wide", f"class {CPU}:6", "exact"),
         ("Trained", "class torch/testing/_internal/programs.py:1", "by rule"),
+        ("<GatherGrad object at 0x7f>", f"class {GATHER}:2", "exact"),
+        ("tensor([2.], grad_fn=<GatherGrad>)", f"class {GATHER}:2", "exact"),
+        ("torch::autograd::GatherGrad", f"class {GATHER}:2", "exact"),
+        ("torch::autograd::GatherGrad::apply", f"function {GATHER}:3", "exact"),
         ("train_halves", "function torch/testing/_internal/programs.py:6", "ambiguous"),
         ("pick", "function torch/frames.py:10", "ambiguous"),
         (

@@ -220,8 +220,6 @@ def test_words(text: str) -> None:
         ("autograd::engine::evaluate_function: AddmmBackward0", "AddmmBackward0"),
         ("MulBackward", "MulBackward0"),
         ("<torch.autograd.function.MyFnBackward object at 0x7f>", "MyFnBackward"),
-        ("AccumulateGrad", "AccumulateGrad"),
-        ("torch::autograd::AccumulateGrad", "AccumulateGrad"),
     ],
 )
 def test_a_node_class(text: str, node: str) -> None:
