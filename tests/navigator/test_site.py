@@ -106,7 +106,8 @@ def test_overloads_quote_the_same_lines_once(built: Built) -> None:
     texts = {path: path.read_text() for path in (built.folder / "op").iterdir()}
     for path, text in texts.items():
         for quoted in re.findall(r"</summary>[^\n]*:\d+<pre.*?</pre>", text, re.DOTALL):
-            assert (key := (path.name.partition(".")[0].rstrip("_"), quoted)) not in found, path
+            key = (path.name.partition(".")[0].rstrip("_"), quoted)
+            assert key not in found, path
             found.add(key)
     assert found
     assert any(": quoted in <a href=" in text for text in texts.values())

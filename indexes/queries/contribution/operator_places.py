@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -126,7 +126,15 @@ class OperatorPlaces:
         ]
 
     def _walk(self, op: str) -> tuple[list[Hop], list[Hop]]:
-        return _own(self._index.chain(op, dtypes=False))
+        return _own(self._index.chain(op, dtypes=False), self._belongs)
+
+    def _belongs(self, called: str, op: str) -> bool:
+        """Whether a called operator is part of another: it has its name, as ``_cumsum_helper`` has
+        that of ``cumsum``, or is private and called by its kernels alone."""
+        name, facts = op.partition(".")[0], self._index.facts
+        callers = {edge.caller for edge in facts.edges_to(called)} if called[:1] == "_" else set()
+        kernels = [{row.op.partition(".")[0] for row in facts.kernel_rows_of(c)} for c in callers]
+        return _is_part(called, name) or (bool(kernels) and all(one == {name} for one in kernels))
 
     def _gradients(self, overload: str) -> Iterator[str]:
         """The operators of its name in its formulas: ``tanh_backward``."""
@@ -325,9 +333,8 @@ def _files(count: int) -> str:
     return "one file" if count == 1 else f"{count} files"
 
 
-def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
-    """The hops of the operator itself, and the entries of operators that it calls. An operator that
-    contains its name, as ``cumsum_`` and ``_cumsum_helper``, belongs to it."""
+def _own(chain: Chain, belongs: Callable[[str, str], bool]) -> tuple[list[Hop], list[Hop]]:
+    """The hops of the operator itself and of its parts, and the entries of others that it calls."""
     roles = {hop.id: hop.role for hop in chain.hops}
     others: set[int | None] = set()
     own: list[Hop] = []
@@ -335,7 +342,7 @@ def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
     for hop in chain.hops:
         if hop.parent in others:
             others.add(hop.id)
-        elif _is_entry_called(hop, roles) and not _is_part(hop.symbol, chain.native.name):
+        elif _is_entry_called(hop, roles) and not belongs(hop.symbol, chain.native.name):
             others.add(hop.id)
             called.append(hop)
         else:

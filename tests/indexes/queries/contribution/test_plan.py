@@ -61,6 +61,52 @@ def test_an_operator_that_carries_its_name_is_a_part_of_it(contributions: Contri
     assert any("softmax_cpu_out" in step.symbol for step in steps if step.role == "kernel")
 
 
+PRIVATE_YAML = """
+- func: whole_of(Tensor self) -> Tensor
+
+- func: another_of(Tensor self) -> Tensor
+
+- func: _inner_step(Tensor self) -> Tensor
+  dispatch:
+    CPU: inner_step_cpu
+
+- func: _shared_step(Tensor self) -> Tensor
+  dispatch:
+    CPU: shared_step_cpu
+"""
+PRIVATE = """
+namespace at::native {
+Tensor whole_of(const Tensor& self) { return at::_inner_step(at::_shared_step(self)); }
+Tensor another_of(const Tensor& self) { return at::_shared_step(self); }
+}
+"""
+PRIVATE_KERNELS = """
+namespace at::native {
+Tensor inner_step_cpu(const Tensor& self) {
+  cpu_kernel(iter, [](float x) { return x; });
+  return self;
+}
+Tensor shared_step_cpu(const Tensor& self) {
+  cpu_kernel(iter, [](float x) { return x; });
+  return self;
+}
+}
+"""
+
+
+def test_a_private_operator_that_it_alone_calls_is_a_part_of_it(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+    with (root / YAML).open("a") as file:
+        file.write(PRIVATE_YAML)
+    (root / "aten/src/ATen/native/Whole.cpp").write_text(PRIVATE)
+    (root / "aten/src/ATen/native/Inner.cpp").write_text(PRIVATE_KERNELS)
+    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        steps = Contributions(index).of("whole_of", histories=0).steps
+    kernels = [step.symbol.rpartition("::")[2] for step in steps if step.role == "kernel"]
+    assert kernels == ["whole_of", "inner_step_cpu"]
+    assert [step.symbol for step in steps if step.role == "calls"] == ["_shared_step"]
+
+
 def test_a_gradient_that_bears_its_name_is_a_part_of_it(contributions: Contributions) -> None:
     steps = contributions.of("_softmax", histories=0).steps
     entries = [step.symbol for step in steps if step.role == "schema"]
