@@ -356,8 +356,8 @@ def _is_launch(edge: Edge) -> bool:
 
 def _shader_edge(call: Call, shader: Shader) -> Meaning:
     """The edge of a string to a Metal kernel. The symbol ends where a type is put in."""
-    said = call._replace(name=call.name.partition("{")[0])
-    return edge_to(said, "shader", shader.known.id, shader.confidence, shader.candidates)
+    named = call._replace(name=call.name.partition("{")[0])
+    return edge_to(named, "shader", shader.known.id, shader.confidence, shader.candidates)
 
 
 def _copied_library(found: Sequence[Known], caller: Known) -> str:

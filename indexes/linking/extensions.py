@@ -198,8 +198,8 @@ def library_kernels(written: Iterable[Written], tree: Tree) -> Iterator[Extensio
         reason = "" if found else f"{made.kernel}, registered at {one.use.location}"
         confidence: Confidence = "by rule" if one.use.macro else "exact"
         what = (made.op, made.key, found.qualified if found else made.kernel, one.use.location)
-        said = (made.rule + replaced, kind, confidence, reason)
-        yield ExtensionKernel(*what, *said, (found,) if found else ())
+        how = (made.rule + replaced, kind, confidence, reason)
+        yield ExtensionKernel(*what, *how, (found,) if found else ())
 
 
 _LAYERS = ("Autograd", "Autocast", "FuncTorch", "Batched", "Vmap", "Python", "Composite")

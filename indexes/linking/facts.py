@@ -169,12 +169,12 @@ class Edge(NamedTuple):
     @property
     def rule(self) -> str:
         """Why it is there, in a sentence."""
-        said = RULES[self.kind]
+        rule = RULES[self.kind]
         if self.macro:
-            said += f", in the macro {self.macro}"
+            rule += f", in the macro {self.macro}"
         if self.candidates > 1:
-            said += f"; one of {self.candidates}, by the object's class or the argument types"
-        return said
+            rule += f"; one of {self.candidates}, by the object's class or the argument types"
+        return rule
 
 
 def arguments_of(call: Call) -> list[str] | None:

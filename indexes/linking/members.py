@@ -220,8 +220,8 @@ class Members:
         if not self.facts.is_method_name(call.name):
             return []
         found = chosen(call, self._classes.others(call, caller), self._returned)
-        is_told = self._classes.are_of_one_family(found)
-        return each(call, "call", [one.id for one in found]) if is_told else []
+        are_family = self._classes.are_of_one_family(found)
+        return each(call, "call", [one.id for one in found]) if are_family else []
 
     def _takes_list(self, call: Call, caller: Known) -> list[Meaning]:
         """The methods that take ``{i, j}`` as an ``initializer_list``, which C++ prefers."""

@@ -46,8 +46,8 @@ class Shaders:
     def of(self, call: Call, caller: Known) -> list[Shader]:
         """The kernels that a string in a body names, after the functions passed to them."""
         path = caller.definition.location.path
-        is_told = call.receiver != HANDED and not call.name.startswith(_OPEN)
-        own = self._by_string(path).get(call.name) if is_told else None
+        is_complete = call.receiver != HANDED and not call.name.startswith(_OPEN)
+        own = self._by_string(path).get(call.name) if is_complete else None
         hosts = own or [*self._put_in(call.name, caller)] or [*self._handed_on(call.name, caller)]
         found = {one.id: one for host in hosts for one in self._run_by(host)}
         if _is_open(call.name) and len(_named(found.values())) > 1:
@@ -58,8 +58,8 @@ class Shaders:
     def _find_by_string(self, path: str) -> dict[str, list[Known]]:
         """The kernels of each string that a file uses."""
         own = (text for _, text in self.facts.shaders_asked(path))
-        asked = {text for text in (*own, *self.facts.shaders_shared()) if text[:2] != _OPEN}
-        patterns = list(map(_Pattern.of, asked))
+        texts = {text for text in (*own, *self.facts.shaders_shared()) if text[:2] != _OPEN}
+        patterns = list(map(_Pattern.of, texts))
         found: dict[str, list[Known]] = {}
         for host in self.facts.shaders_of(path):
             for text in _longest(patterns, host.definition.name):
@@ -70,9 +70,9 @@ class Shaders:
         """The kernels named by a string that a called function formats into another one, as
         ``"bicubic2d"`` into ``"upsample_{}_{}"``."""
         for path, functions in [] if _is_open(text) else self._called(caller):
-            asked = self.facts.shaders_asked(path)
-            put = {text, *(one for _, one in asked if not _is_open(one))}
-            for outer in [one for name, one in asked if name in functions and _is_open(one)]:
+            strings = self.facts.shaders_asked(path)
+            put = {text, *(one for _, one in strings if not _is_open(one))}
+            for outer in [one for name, one in strings if name in functions and _is_open(one)]:
                 filled = {outer.replace(_OPEN, one, 1): one for one in put}
                 patterns = list(map(_Pattern.of, filled))
                 # What begins with a hole says too little by itself to have kernels of its own.
@@ -86,11 +86,11 @@ class Shaders:
         """The kernels in another file's library, if a function of the caller's file passes the
         string on: ``add_sub_template(x, "add")``."""
         path = caller.definition.location.path
-        calls, said = self.facts.calls(caller), f'"{text}"'
-        given = (call for call in calls if said in call.given.split(GIVEN_SEPARATOR))
+        calls, literal = self.facts.calls(caller), f'"{text}"'
+        given = (call for call in calls if literal in call.given.split(GIVEN_SEPARATOR))
         called = (one for call in given for one in self.facts.named(call.name))
-        beside = (one for one in called if one.definition.location.path == path)
-        inner = (one for known in beside for one in self.facts.calls(known))
+        of_file = (one for one in called if one.definition.location.path == path)
+        inner = (one for known in of_file for one in self.facts.calls(known))
         taking = {one.name for one in inner if _STRING in one.arguments.split()}
         there = (one.definition.location.path for one in self._with_library(taking, path))
         for where in () if _is_open(text) else dict.fromkeys(there):

@@ -75,8 +75,8 @@ def holds(condition: str, device: str, defaults: Defaults = (), given: bool = Tr
     if text in _LITERALS:
         return _LITERALS[text]
     if ways := _ternary(text):
-        asked = holds(ways[0], device, defaults)
-        return None if asked is None else holds(ways[1 if asked else 2], device, defaults, given)
+        test = holds(ways[0], device, defaults)
+        return None if test is None else holds(ways[1 if test else 2], device, defaults, given)
     for sign, dominant in (("||", True), ("&&", False)):
         if len(parts := _split(text, sign)) > 1:
             return _joined([holds(part, device, defaults, given) for part in parts], dominant)
@@ -120,8 +120,8 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
     given, value = dict(defaults), value_of(text, device, defaults)
     if (value or "").lower() in _LITERALS:
         return value == "True"
-    if (asked := _ASKS_GIVEN.match(text)) and f"{asked[1]}?" in given:
-        return given[f"{asked[1]}?"] == "True"
+    if (tested := _ASKS_GIVEN.match(text)) and f"{tested[1]}?" in given:
+        return given[f"{tested[1]}?"] == "True"
     if (listed := _ASKS_EMPTY.match(text)) and given.get(listed[1]) == EMPTY_LIST:
         return True
     found = _COMPARED.match(text)
@@ -146,8 +146,8 @@ def value_of(text: str, device: str, defaults: Defaults) -> str | None:
     if found := _ABSOLUTE.match(text):
         return (value_of(found[1], device, defaults) or "").lstrip("-") or None
     if ways := _ternary(text):
-        asked = holds(ways[0], device, defaults)
-        return None if asked is None else value_of(ways[1 if asked else 2], device, defaults)
+        test = holds(ways[0], device, defaults)
+        return None if test is None else value_of(ways[1 if test else 2], device, defaults)
     if literal := _LITERAL.match(text):
         return literal[1] if literal[2] is None else literal[2]
     given = dict(defaults)

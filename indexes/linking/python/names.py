@@ -107,15 +107,15 @@ class Names:
         """The result of ``getattr``."""
         return self._once((owner.name, name), lambda: self._attribute(owner, name))
 
-    def _once(self, asked: tuple[str, str], look: Callable[[], Found | None]) -> Found | None:
+    def _once(self, name: tuple[str, str], look: Callable[[], Found | None]) -> Found | None:
         """The result of a lookup; None if the same name is being looked up already."""
-        if asked in self._asked:
+        if name in self._asked:
             return None
-        self._asked.add(asked)
+        self._asked.add(name)
         try:
             return look()
         finally:
-            self._asked.discard(asked)
+            self._asked.discard(name)
 
     def _attribute(self, owner: Found, name: str) -> Found | None:
         if owner.kind == "module":
@@ -136,15 +136,15 @@ class Names:
         if found := self.attribute(owner, name):
             return found
         module = self.module(module_of(owner))
-        asked = self._member(owner, "__getattr__") if module else None
-        if module is None or asked is None or name.startswith("__"):
+        delegating = self._member(owner, "__getattr__") if module else None
+        if module is None or delegating is None or name.startswith("__"):
             return None
-        body = module.source(asked.line, asked.end_line)
+        body = module.source(delegating.line, delegating.end_line)
         other = _PASSED_ON.search(body)
-        kept = self._set_on_self(owner, other[1]) if other else None
-        if kept is None:
+        assigned = self._set_on_self(owner, other[1]) if other else None
+        if assigned is None:
             return None
-        value = module.lines[kept.line - 1].decode("utf-8", "replace").partition("=")[2]
+        value = module.lines[assigned.line - 1].decode("utf-8", "replace").partition("=")[2]
         start = self.resolve(module, value.partition("#")[0].strip())
         return self.attribute(start, name) if start else None
 

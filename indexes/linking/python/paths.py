@@ -266,7 +266,7 @@ def _is_call_of(call: str, name: str) -> bool:
 
 
 def _named_test(path: str, fact: PythonFact) -> NamedTest:
-    said, line = unpack(fact.detail), fact.line
-    at = Location(path, int(said["at"]), int(said["at"]))
-    called = said["calls"], "qualified" in said, at
+    detail, line = unpack(fact.detail), fact.line
+    at = Location(path, int(detail["at"]), int(detail["at"]))
+    called = detail["calls"], "qualified" in detail, at
     return NamedTest(path, fact.symbol, line, fact.end_line, fact.target, *called)

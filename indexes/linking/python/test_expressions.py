@@ -157,8 +157,8 @@ def named_expression(
         return Expression("unittest", ("-k", begins, "-k", f"{begins}_*"), also)
     out = dict.fromkeys(_apart(cls, name, other) for other in wrong)
     also = tuple(f"{c}.{n}" for c, n in wrong if not _apart(cls, name, (c, n)))
-    kept = _shortest(one for one in out if one)
-    words = [*terms, *(f"not {one}" for one in kept)]
+    left_out = _shortest(one for one in out if one)
+    words = [*terms, *(f"not {one}" for one in left_out)]
     return Expression("pytest", ("-k", " and ".join(words)), also)
 
 

@@ -113,10 +113,10 @@ def _message(
         at, end = group[0]
         return MessageFact(line(place), last, ENVIRONMENT, text[at + 1 : end - 1])
     depth = 0 if named is None else len(calls) - named - 1
-    said = joined(_parts(text, clean, group, depth))
-    if len(said) < SHORTEST or _SCHEMA in said or name in _NO_MESSAGES:
+    message = joined(_parts(text, clean, group, depth))
+    if len(message) < SHORTEST or _SCHEMA in message or name in _NO_MESSAGES:
         return None
-    return MessageFact(line(place), last, name, said)
+    return MessageFact(line(place), last, name, message)
 
 
 def _dispatch(text: str, group: list[tuple[int, int]], line: int, last: int) -> MessageFact | None:

@@ -197,8 +197,8 @@ def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
             depth += between.count("(") - between.count(")")
             may_miss = depth > 0 or stripped.endswith("else") or stripped[-2:] in ("==", "!=")
         quotes = 3 if end - start >= 6 and text[start : start + 3] in ('"""', "'''") else 1
-        said = text[start + quotes : end - quotes]
-        written += _FIELD.sub(_value, said) if _is_formatted(text, start) else said
+        literal = text[start + quotes : end - quotes]
+        written += _FIELD.sub(_value, literal) if _is_formatted(text, start) else literal
         may_miss = may_miss or text.startswith((" if ", ".join"), end)
         ended = end
     yield written, may_miss

@@ -64,8 +64,8 @@ def _listed(test: ast.expr, data: bytes) -> Iterator[str]:
     """The operators of a set of the module in a test: ``op in LEFT_TO_CPP``."""
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
         return
-    asked = test.comparators[0]
-    name = re.escape(asked.id).encode() if isinstance(asked, ast.Name) else b"$^"
+    container = test.comparators[0]
+    name = re.escape(container.id).encode() if isinstance(container, ast.Name) else b"$^"
     found = re.search(rb"^%b\b[^=\n]*=[^=]*?^[})\]]+" % name, data, re.MULTILINE)
     listed = parsed(found[0], "") if found else None
     for node in ast.walk(listed) if isinstance(listed, ast.Module) else ():

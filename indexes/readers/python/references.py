@@ -193,10 +193,10 @@ def operator_spaces(data: bytes, imports: dict[str, str]) -> dict[str, str]:
                 spaces[name + ops.removeprefix(origin)] = ""
             elif f"{origin}.".startswith(f"{ops}."):
                 spaces[name] = origin.removeprefix(ops).lstrip(".")
-    asked: set[str] = set()
+    names: set[str] = set()
     for _ in range(2):  # the second round finds what is made of the names of the first
-        new = [one for one, space in spaces.items() if not space and one not in asked]
-        asked.update(new)
+        new = [one for one, space in spaces.items() if not space and one not in names]
+        names.update(new)
         for name in new:
             spaces.update(_assigned(data, name))
     return spaces

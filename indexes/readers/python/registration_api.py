@@ -213,8 +213,8 @@ def override(callee: Path, arguments: Arguments) -> tuple[Pending, object, str]:
     known = isinstance(space, str) and isinstance(name, str)
     ops = _named(Library(str(space)), name) if known else (UNKNOWN,)
     found = _dispatched(dispatch_key(key), ops, OVERRIDE)
-    asked = identity(cond)
-    when = f"{asked.name}() holds" if asked else "its condition holds"
+    condition = identity(cond)
+    when = f"{condition.name}() holds" if condition else "its condition holds"
     when *= argument(given, (-1, "unconditional_override")) is not True
     return replace(found, detail={**found.detail, "note": made_by}), impl, when
 

@@ -112,8 +112,8 @@ def _refusing(text: Text) -> set[int]:
             and bisect_right(refusals, block.head.start) < bisect_left(refusals, block.end)
         ]
         found.update(head.line for head in fresh)
-        said = (f"return {head.name}(".encode() for head in fresh)
-        refusals = sorted(at for call in said for at in occurrences(text.data, call))
+        calls = (f"return {head.name}(".encode() for head in fresh)
+        refusals = sorted(at for call in calls for at in occurrences(text.data, call))
     return found
 
 
@@ -150,27 +150,27 @@ def _evaluator(path: str, known: Mapping[str, object] | None = None) -> Evaluato
 def _skeleton(text: Text, path: str) -> ast.Module | Problem:
     """The statements of a file, with functions emptied that register nothing."""
     data, extents = text.data, text.blocks
-    kept = _relevant_functions(data, extents)
-    outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
+    relevant = _relevant_functions(data, extents)
+    outer = [one for one in extents if one.head.parent < 0 and one.head.start not in relevant]
     return parsed(without_bodies(data, outer), path)
 
 
 def _relevant_functions(data: bytes, extents: list[Block]) -> set[int]:
     """Offsets of the functions that use the API, directly or through another one."""
-    kept = _makers(data, extents)
+    relevant = _makers(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]
     starts = [block.head.start for block in outer]
-    kept.update(_made_operators(data, starts))
-    kept.update(_higher_order(data, extents))
+    relevant.update(_made_operators(data, starts))
+    relevant.update(_higher_order(data, extents))
     fresh = list(_touches(data))
     while fresh:
         around = {(bisect_right(starts, at) - 1, at) for at in fresh}
         inside = {i for i, at in around if i >= 0 and at < outer[i].end}
-        new = [outer[i] for i in inside if starts[i] not in kept]
-        kept.update(block.head.start for block in new)
+        new = [outer[i] for i in inside if starts[i] not in relevant]
+        relevant.update(block.head.start for block in new)
         names = {block.head.name.encode() for block in new}
         fresh = [at for name in names for at in occurrences(data, name + b"(")]
-    return kept
+    return relevant
 
 
 _MAKES_OPERATOR = regex(rb"\n[ \t]*@(?:[\w.]+\.)?(?:custom_op|triton_op)\(")

@@ -68,8 +68,8 @@ def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[Pyth
     for word, call in chosen.items():
         line = test.line + body.count(b"\n", 0, call.offset)
         written = call.text.decode("utf-8", "replace").rstrip("(")
-        said = pack(calls=written, at=line, qualified=int(call.qualified))
-        yield PythonFact("test_call", word.decode(), test.qualified, test.line, last, said)
+        detail = pack(calls=written, at=line, qualified=int(call.qualified))
+        yield PythonFact("test_call", word.decode(), test.qualified, test.line, last, detail)
 
 
 def _words(name: str) -> Iterator[bytes]:
