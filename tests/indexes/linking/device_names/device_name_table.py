@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from indexes.linking.device_names.resolver import Resolver
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 
 DATA = Path(__file__).parents[3] / "data" / "device_names"
+
+ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, {}, std::array<char*, 2ul> >"
+N = "aten/src/ATen/native/"
 
 
 class Table:
@@ -54,3 +59,15 @@ def _definition(row: dict[str, str]) -> Definition:
         macro=row["macro"],
         cuda_global=bool(row["global"]),
     )
+
+
+def resolve(name: str, table: Table) -> DeviceKernelAnswer:
+    return Resolver(table).resolve(name)
+
+
+def name_of(definition: Definition | None) -> str:
+    return definition.qualified if definition else ""
+
+
+def path_of(answer: DeviceKernelAnswer) -> str:
+    return answer.source.location.path if answer.source else ""
