@@ -91,7 +91,8 @@ def all_pasted(text: str) -> list[Pasted]:
     """The messages in a pasted text: of the last exception, then of those around it."""
     bare = _MARGIN.sub("", text)
     raised = list(_RAISED.finditer(bare))
-    places = [place_in(one) for one in PLACE.finditer(text)]
+    found = PLACE.findall(text)
+    places = [(path.replace("\\", "/"), int(at or 0), a or b) for path, at, a, b in found]
     places.reverse()
     places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
@@ -100,11 +101,6 @@ def all_pasted(text: str) -> list[Pasted]:
         for one, end in zip(raised, ends, strict=True)
     ]
     return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
-
-
-def place_in(found: Match[str]) -> tuple[str, int, str]:
-    """The file, line and function of a match of ``PLACE``; the line is 0 if it is not printed."""
-    return found[1].replace("\\", "/"), int(found[2] or 0), found[3] or found[4] or ""
 
 
 def _one_pasted(text: str, head: Match[str] | None, places: Places) -> Pasted:

@@ -61,8 +61,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return _raised_elsewhere(query.raw, index)
     if found[0].kind.endswith(_FOR_ALL):
         condition = max(found[0].values, key=len, default="")
-        if match := _match_checks(condition, _checking(condition, index)):
-            return match
+        if checks := _checking(condition, index):
+            return match_of("error", condition, checks, _note(len(checks)))
     if found[0].kind != DISPATCH and (name := part_of(query.raw, NOT_IMPLEMENTED)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
@@ -199,7 +199,8 @@ def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     else:
         named, other = [path for path, *_ in pasted(text).places], None
         own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]
-    return other or _match_checks(condition, own or hits)
+    hits = own or hits
+    return other or match_of("error", condition, hits, _note(len(hits)))
 
 
 def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | None:
@@ -208,10 +209,6 @@ def _of_kernel(condition: str, name: str, index: IndexedTree) -> NameMatch | Non
     hits = [Hit("error", one.qualified, one.location, f"checks {condition}") for one in kernels]
     note = "a macro makes the assertion: this is the kernel that the text names"
     return match_of("error", condition, hits, note, "by rule")
-
-
-def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
-    return match_of("error", condition, hits, _note(len(hits)))
 
 
 def _checking(condition: str, index: IndexedTree) -> list[Hit]:

@@ -100,11 +100,12 @@ def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMa
     heads = [one for one in _heads(paths[0], index) if one.name == function] if paths else []
     if len(paths) != 1 or not heads or _is_in(function, Location(paths[0], line), index):
         return None
-    best = min(heads, key=lambda head: abs(head.line - line))
-    name = f"{module_name(paths[0])}.{best.qualified}"
-    hit = Hit("function", name, Location(paths[0], best.line))
-    note = f"line {line} is in another function here; the torch that ran differs" if line else ""
-    return NameMatch("place", path, hits=(hit,), note=note, confidence="by rule")
+    best = [min(heads, key=lambda head: abs(head.line - line))] if line else heads
+    names = ((f"{module_name(paths[0])}.{one.qualified}", one.line) for one in best)
+    hits = (Hit("function", name, Location(paths[0], start)) for name, start in names)
+    note = f"line {line} is in another function here; the torch that ran differs"
+    note = note if line else "the frame has no line; this file has the function"
+    return match_of("place", path, hits, note, "ambiguous" if len(best) > 1 else "by rule")
 
 
 def _heads(path: str, index: IndexedTree) -> list[Head]:

@@ -51,6 +51,8 @@ def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The definition of a name, with the operators that it passes its call on to."""
+    if len(query.paths) > 1 and finding.is_of_python(query.paths[-1], index):
+        return None
     for path in query.paths or (query.base,):
         answer = python_names.find(path, index)
         if (
@@ -164,11 +166,6 @@ def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     sure: Confidence = "ambiguous" if found.confidence == "ambiguous" else "by rule"
     note = f"if {owner} is {found.text.rpartition('.')[0]}"
     return replace(found, note=note, confidence=sure)
-
-
-def find_local(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``f.<locals>.g``: a function in another one."""
-    return find_inner(query, index) if ".<locals>." in query.raw else None
 
 
 def find_of_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -297,10 +294,13 @@ def _match(answer: PythonAnswer, query: NameQuery, index: IndexedTree) -> NameMa
 
 
 def _is_of_few(answer: PythonAnswer, index: IndexedTree) -> bool:
-    """Whether only PyTorch's tests, or the function around it, can call a function."""
+    """Whether only PyTorch's tests and examples, or the function around it, call a function."""
     is_inner = finding.finder_of(index).names.find(answer.name) is None
     is_hidden = finding.is_private(answer.name.rpartition(".")[2])
-    return (is_inner and not is_hidden) or ".testing._" in answer.defined
+    return (is_inner and not is_hidden) or bool(_ASIDE.search(answer.defined))
+
+
+_ASIDE = regex(r"\.(?:testing\._|(?:examples|benchmarks)\.)")
 
 
 def _all_overloads(names: Iterable[str], index: IndexedTree) -> Iterator[str]:

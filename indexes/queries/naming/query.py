@@ -17,6 +17,7 @@ NameKind = Literal[
     "operator",
     "library",
     "python",
+    "local",
     "grad_fn",
     "stub",
     "symbol",
@@ -25,8 +26,8 @@ NameKind = Literal[
     "text",
 ]
 """What a spelling shows: a name without qualifier, an operator of aten, one of another namespace
-(or a C++ name with a single scope), a dotted Python path, a Node class, a stub, a C++ symbol, a
-line of a file, a Python statement, or words, as of an error message."""
+(or a C++ name with a single scope), a dotted Python path, a function in another one, a Node class,
+a stub, a C++ symbol, a line of a file, a Python statement, or words, as of an error message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,19 +120,15 @@ def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     )
 
 
-def _find_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """What an import, a ``with`` or a decorator names, even if other lines are equal."""
-    return _find_in_statement(query, index) if _NAMES_ONE.match(query.raw) else None
+def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A source line as tracebacks print it, if no other is equal; tests are written as programs,
+    and an import, a ``with`` or a decorator names something, wherever it stands."""
+    found = None if _NAMES_ONE.match(query.raw) else texts.find_line(query, index)
+    is_only = found is not None and len(found.hits) == 1
+    return found if found and is_only and "testing" not in found.hits[0].location.path else None
 
 
 _NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with|except)\s)")
-
-
-def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A source line as tracebacks print it, if no other is equal; tests are written as programs."""
-    found = texts.find_line(query, index)
-    is_only = found is not None and len(found.hits) == 1
-    return found if found and is_only and "/testing/" not in found.hits[0].location.path else None
 
 
 def _find_called(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -287,7 +283,6 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_literal,
     ),
     "python": (
-        python.find_local,
         variables.find,
         python.find,
         python.find_star_imported,
@@ -302,6 +297,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find_unlisted,
         texts.find_literal,
     ),
+    "local": (python.find_inner,),
     "grad_fn": (operators.find_node, python.find, cxx.find, _find_function_of_node),
     "stub": (cxx.find_stub, cxx.find, operators.find),
     "symbol": (
@@ -320,7 +316,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         texts.find_line,
     ),
     "place": (places.find,),
-    "statement": (_find_imported, _find_only_line, _find_in_statement, texts.find_line),
+    "statement": (_find_only_line, _find_in_statement, texts.find_line),
     "text": (
         interpreter.find,
         errors.find,

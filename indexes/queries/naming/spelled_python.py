@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from indexes.model.regex import regex
 from indexes.queries.naming.query import (
     QUOTES,
+    NameKind,
     NameQuery,
     from_parts,
     has_words,
@@ -155,7 +156,10 @@ def _is_of_program(text: str) -> bool:
 
 def _first_call(value: ast.expr) -> ast.expr:
     """``model(x)`` of ``not model(x)[0].any()``; without a call, the expression itself."""
-    inner = first = value.operand if isinstance(value, ast.UnaryOp) else value
+    match value:
+        case ast.UnaryOp(_, part) | ast.Compare(ast.Call() | ast.Attribute() as part):
+            value = part
+    inner = first = value
     while isinstance(inner, ast.Call | ast.Attribute | ast.Subscript | ast.Await):
         first = inner if isinstance(inner, ast.Call) else first
         inner = inner.func if isinstance(inner, ast.Call) else inner.value
@@ -182,8 +186,9 @@ def _dotted_path(raw: str, path: str, is_called: bool) -> NameQuery:
     note = ""
     if dunder and (called_on or owner in ("Tensor", "torch.Tensor")):
         operators, note = _dunder(base, dunder[1])
+    kind: NameKind = "local" if ".<locals>." in raw else "python"
     return NameQuery(
-        raw, "python", base, operators=operators, paths=paths, called_on=called_on, note=note
+        raw, kind, base, operators=operators, paths=paths, called_on=called_on, note=note
     )
 
 

@@ -29,7 +29,7 @@ from indexes.queries.naming.spelled_cxx import (
     symbol_name,
 )
 from indexes.queries.naming.spelled_python import expression, python_name, statement, subscript
-from indexes.queries.pasted import PLACE, place_in
+from indexes.queries.pasted import PLACE
 
 
 def parse_name(text: str) -> NameQuery:
@@ -161,8 +161,7 @@ def _unwrap(text: str) -> str:
     return _NAMELESS_TYPE.sub(r"\1", readable(name.strip(QUOTES)).text)
 
 
-_NAMELESS_TYPE = regex(r"'((?:lambda|unnamed)\d*)'")
-"""As LLVM spells lambdas, ``'lambda'(int)``, which are no quotations."""
+_NAMELESS_TYPE = regex(r"'((?:lambda|unnamed)\d*)'")  # as LLVM spells lambdas
 
 # --------------------------------------------------------------------------- operators
 
@@ -206,9 +205,8 @@ def _place(raw: str, name: str) -> NameQuery | None:
     if found := _PLACE.match(name) or _LINK.match(name):
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
     frame = PLACE.match(name)
-    path, line, function = place_in(frame) if frame else ("", 0, "")
-    if function or (frame and name.startswith("File ")):
-        return NameQuery(raw, "place", path, line=line)
+    if frame and (frame[3] or frame[4] or name.startswith("File ")):
+        return NameQuery(raw, "place", frame[1], line=int(frame[2] or 0))
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 
 

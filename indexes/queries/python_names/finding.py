@@ -87,8 +87,6 @@ class Finder:
                     return answer
                 public = self._bare(first, rest)
                 return with_another(public, answer) if public else self._unlisted(name, answer)
-        if rest and module and not self._index.source.holds(module.partition(".")[0]):
-            return None  # ``random.shuffle``, which is Python's
         return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
@@ -212,6 +210,14 @@ def find_star_imported(owner: str, name: str, index: IndexedTree) -> tuple[str, 
             before = statement.split(module.text.data, 1)[0]
             return star, Location(module.path, before.count(b"\n") + 1)
     return None
+
+
+def is_of_python(name: str, index: IndexedTree) -> bool:
+    """Whether files of the tree import a module of Python's own that has the name:
+    ``random.seed``, though there is a ``torch.random``."""
+    module, _, rest = name.partition(".")
+    stored = StoredPython(index.facts.store)
+    return _is_of_python(module, rest) and stored.imported_as(module) == module
 
 
 def _is_of_python(module: str, name: str) -> bool:

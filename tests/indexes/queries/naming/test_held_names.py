@@ -63,7 +63,9 @@ FILES = {
         'def _key(number):\n    return f"<halved_by_key>.{number}"\n\n\n'
         'TWICE = "Trying to halve the tensor a second time (or what is gone). Values are freed."\n'
     ),
-    "torch/_copies/cvlib.py": "def shuffle(x):\n    pass\n",
+    "torch/random.py": "def seed():\n    pass\n\n\ndef halve_seeds():\n    pass\n",
+    "torch/seeded.py": "import random\n",
+    "torch/_copies/random.py": "def shuffle(x):\n    pass\n",
     "torch/deep/exc.py": "class Refused(Exception):\n    pass\n",
     "torch/csrc/cuda/nccl.cpp": "void scatter() { CHECK(ncclScatter(0)); } // naïve",
     "c10/core/Pool.h": (
@@ -445,7 +447,9 @@ def test_what_stands_between_functions_is_part_of_none(held: Index) -> None:
 def test_a_package_that_tests_import_is_no_tensor(held: Index) -> None:
     assert held.resolve("cvlib.halve").note == "cvlib.halve, which is not PyTorch's"
     assert "which is not" not in held.resolve("model.halve").note
-    assert held.resolve("cvlib.shuffle").note == "cvlib.shuffle, which is not PyTorch's"
+    assert held.resolve("random.shuffle").note == "random.shuffle, which is not PyTorch's"
+    assert held.resolve("random.seed").note == "random.seed, which is not PyTorch's"
+    assert held.resolve("random.halve_seeds").hits[0].location.path == "torch/random.py"
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ FILES = {
         "#if defined(CPU_CAPABILITY_AVX2)\ntemplate <> struct Wide<float> {};\n#endif\n"
         "template <class T> struct Wide {};\nvoid halve_rows(int n) {}\n}}\n"
     ),
+    "torch/several.py": "class A:\n    def cut(self):\n        pass\n" * 2,
     "torch/other.py": "class Event:\n    def wait(self):\n        pass\n",
     "torch/_dynamo/__init__.py": "",
     "torch/_dynamo/guards.py": (
@@ -194,6 +195,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ),
         ("self.made = torch.frames.Frame(1)", "class torch/frames.py:5", "exact"),
         ("self.taken, _ = torch.frames.Frame(2,", "class torch/frames.py:5", "exact"),
+        ("if torch.frames.main() == 0:", "function torch/frames.py:1", "exact"),
+        ("/x/torch/several.py in cut(self)", "function torch/several.py:2", "ambiguous"),
         ("if not torch.frames.main():", "function torch/frames.py:1", "exact"),
         ("for x in torch.frames.Frame(3)[0].f():", "class torch/frames.py:5", "exact"),
         ("class Mine(torch.frames.Frame):", "class torch/frames.py:5", "exact"),
@@ -273,6 +276,7 @@ def test_what_is_printed_leads_to_its_line(
         "TestGone.test_x_cpu",
         "USE_NOTHING=ON",
         "create_half_input L_x_",
+        "Frame.<locals>.halve",
         "xs = [f(x) for x in 'compiled halves do not support create_half']",
     ],
 )
