@@ -14,7 +14,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.blocks import Text
+from indexes.readers.python.blocks import Text, innermost
 from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")
@@ -186,15 +186,8 @@ class _File:
         return self._names.attribute(bases[0], name) if bases else None
 
     def _class_around(self, line: int) -> Found | None:
-        around = [
-            block
-            for block in self._text.blocks
-            if block.head.is_class and block.head.line <= line <= block.end_line
-        ]
-        if not around:
-            return None
-        inner = max(around, key=lambda block: block.head.line)
-        return self._find(f"{module_name(self._path)}.{inner.head.qualified}")
+        inner = innermost([one for one in self._text.blocks if one.head.is_class], line)
+        return inner and self._find(f"{module_name(self._path)}.{inner.head.qualified}")
 
     def _class_of(self, use: Use) -> Found | None:
         """The class that a variable is assigned from or annotated with, in the enclosing
