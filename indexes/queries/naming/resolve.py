@@ -124,8 +124,7 @@ def _find_only_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A source line as tracebacks print it, if no other is equal; tests are written as programs,
     and an import, a ``with`` or a decorator names something, wherever it stands."""
     found = None if _NAMES_ONE.match(query.raw) else texts.find_line(query, index)
-    is_only = found is not None and len(found.hits) == 1
-    return found if found and is_only and "testing" not in found.hits[0].location.path else None
+    return found if found and found.confidence == "exact" else None
 
 
 _NAMES_ONE = regex(r"\s*(?:@|(?:import|from|with|except)\s)")

@@ -139,8 +139,9 @@ def find_line(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     text = rf"(?<![\w.]){re.escape(line)}[ \t]*(?:\#.*)?$"
     hits = tuple(islice(_lines(_code(index), text, (line,), line, "text", index), _READS))
-    note = "the line itself" if len(hits) == 1 else "lines that are written so"
-    return match_of("variable", line, hits, note)
+    is_only = len(hits) == 1 and "testing" not in hits[0].location.path
+    note = "the line itself" if is_only else "written so here; a program may have the same line"
+    return match_of("variable", line, hits, note, "exact" if is_only else "ambiguous")
 
 
 _LINE = 12

@@ -186,6 +186,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("tensor([2.], grad_fn=<GatherGrad>)", f"class {GATHER}:2", "exact"),
         ("torch::autograd::GatherGrad", f"class {GATHER}:2", "exact"),
         ("torch::autograd::GatherGrad::apply", f"function {GATHER}:3", "exact"),
+        ("def train_halves():", "text torch/testing/_internal/programs.py:6", "ambiguous"),
         ("train_halves", "function torch/testing/_internal/programs.py:6", "ambiguous"),
         ("pick", "function torch/frames.py:10", "ambiguous"),
         (
