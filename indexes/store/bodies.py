@@ -154,6 +154,7 @@ class Bodies(Definitions):
         self.sites = lru_cache(1024)(self._all_sites)
         self.edges = lru_cache(_MOST_ANSWERS)(self._edges)
         self.branches = lru_cache(1024)(self._branches)
+        self.conditions_of = lru_cache(1024)(self._conditions_of)
 
     def _calls(self, known: Known) -> Sequence[Call]:
         return tuple(_spelled_once(self._sites(known, f" AND {_IS_CALL}")))
@@ -193,14 +194,16 @@ class Bodies(Definitions):
         return tuple(found)
 
     def conditions(self, edge: Edge) -> tuple[Choice, ...]:
-        caller, number = self.by_id(edge.caller), edge.branch
-        found: list[Choice] = []
-        while caller and number:
-            one = self.branches(edge.caller)[number - 1]
-            place = Location(caller.definition.location.path, one.line)
-            found.append(Choice(one.text, one.arm, place, one.means))
-            number = one.parent
-        return tuple(reversed(found))
+        return self.conditions_of(edge.caller)[edge.branch] if edge.branch else ()
+
+    def _conditions_of(self, definition: int) -> Sequence[tuple[Choice, ...]]:
+        """The conditions of each branch of a body, outermost first; those of number n are at n."""
+        known, found = self.by_id(definition), list[tuple[Choice, ...]]([()])
+        path = known.definition.location.path if known else ""
+        for one in self.branches(definition):
+            choice = Choice(one.text, one.arm, Location(path, one.line), one.means)
+            found.append((*found[one.parent], choice))
+        return found
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
         """The definitions of a file whose bodies use something, with the uses."""

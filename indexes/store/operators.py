@@ -125,12 +125,10 @@ class Operators(Definitions):
 
     def extension_kernels(self) -> list[KernelRow]:
         """The rows named by files of extensions, which torchgen would register."""
-        rows = self.store.query(f"{_KERNELS} WHERE hint='{LISTED}' ORDER BY rowid")
-        return [self._kernel_row(*row) for row in rows]
+        return self._kernel_rows(f"hint='{LISTED}' ORDER BY rowid")
 
     def kernels_calling(self, op: str) -> Sequence[KernelRow]:
-        rows = self.store.query(f"{_KERNELS} WHERE kind='python' AND source_op=?", (op,))
-        return [row for row in (self._kernel_row(*one) for one in rows) if row.calls]
+        return [row for row in self._kernel_rows("kind='python' AND source_op=?", op) if row.calls]
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         numbered = self._kernels_by_definition.get(definition, ())

@@ -22,7 +22,7 @@ from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import Choice, Location, NativeFunction
+from indexes.model.vocabulary import NativeFunction
 from indexes.store.lookup import Lookup
 
 COMPOSITE = (
@@ -310,7 +310,7 @@ class Answers:
         for one in self.facts.branches(known.id):
             if one.arm != _RETURNS:
                 continue
-            choices = self._enclosing_choices(known, one.parent)
+            choices = self.facts.conditions_of(known.id)[one.parent]
             passed = [None if c.text.endswith(_CUT) else taken(c, device, given) for c in choices]
             if False not in passed:
                 text = one.means or one.text
@@ -318,13 +318,6 @@ class Answers:
                 if None not in passed:
                     break
         return found.pop() if len(found) == 1 else None
-
-    def _enclosing_choices(self, known: Known, number: int) -> Iterator[Choice]:
-        """The conditions around a function's return."""
-        while number:
-            one = self.facts.branches(known.id)[number - 1]
-            yield Choice(one.text, one.arm, Location("", one.line), one.means)
-            number = one.parent
 
 
 def without_answers(given: Defaults) -> Defaults:

@@ -4,11 +4,10 @@ other."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
-from operator import attrgetter
+from itertools import chain
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, node_kind
@@ -41,7 +40,6 @@ _BEFORE = 0.05
 """The cost for each later call, so that the last of equals wins."""
 
 _WARNS = "TORCH_WARN"
-_LINE = attrgetter("line")
 UNUSUAL = 15.0
 REFUSED = 8.0
 """The cost of a condition that is false by the results of functions it calls."""
@@ -66,6 +64,7 @@ class Order:
         self.facts = facts
         self.works = facts.works
         self._parts = lru_cache(4096)(self._find_parts)
+        self._unusual = lru_cache(1024)(self._find_unusual)
         self._warned = lru_cache(1024)(self._find_warned)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
@@ -80,29 +79,25 @@ class Order:
         """The cost if something else computes after an edge, wherever that is passed."""
         computing, calls = self._parts(edge.caller)
         if edge in computing:
-            after = sum(self._follows(one, edge, device, defaults) for one in computing)
+            after = len(self._following(edge, computing, device, defaults))
             return after and _EARLIER + _BEFORE * after
         if edge not in calls:
             return 0.0
         later = self.later(edge, device, defaults)
         return _BEFORE * any(self._leads(one, device) for one in later)
 
-    def later(self, edge: Edge, device: str, defaults: Defaults) -> Iterator[Edge]:
+    def later(self, edge: Edge, device: str, defaults: Defaults) -> Sequence[Edge]:
         """What a body calls after an edge, wherever that is passed."""
-        calls = self._parts(edge.caller)[1]
-        below = calls[bisect_right(calls, edge.line, key=_LINE) :]
-        return (one for one in below if self._follows(one, edge, device, defaults))
+        return self._following(edge, self._parts(edge.caller)[1], device, defaults)
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
         """Whether an edge is one of several computing steps in sequence."""
         computing, calls = self._parts(edge.caller)
         if edge not in computing:
             return False
-        others = (*computing, *(one for one in calls if self._leads(one, device)))
-        return any(
-            self._follows(one, edge, device, defaults) or self._follows(edge, one, device, defaults)
-            for one in others
-        )
+        others = [*computing, *(one for one in calls if self._leads(one, device))]
+        following = partial(self._following, device=device, defaults=defaults)
+        return bool(following(edge, others)) or any(following(one, [edge]) for one in others)
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
         """The computing and other calls of a body."""
@@ -112,7 +107,7 @@ class Order:
         if known and not computing and not is_generic(known):  # that may try one after the other
             computing = list(filter(self._is_given_kernel, self.facts.edges(caller)))
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)
-        return computing, sorted((one for one in others if one not in computing), key=_LINE)
+        return computing, [one for one in others if one not in computing]
 
     def _is_given_kernel(self, edge: Edge) -> bool:
         """Whether a ``__global__`` function is always passed to what launches it."""
@@ -120,16 +115,27 @@ class Order:
         is_given = edge.kind == "passed" and not edge.branch
         return is_given and given is not None and given.definition.cuda_global
 
-    def _follows(self, later: Edge, edge: Edge, device: str, defaults: Defaults) -> bool:
-        """Whether an edge follows another one in the usual case, wherever that is passed."""
-        if later.line <= edge.line or later.symbol == edge.symbol or later.macro or edge.macro:
-            return False
+    def _following(
+        self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
+    ) -> list[Edge]:
+        """The edges of a body that follow one in the usual case, wherever that is passed."""
+        unusual = self._unusual(edge.caller, device, defaults)
         here = {(one.text, one.arm) for one in self.choices(edge)}
         builds = any(arm == "#if" for _, arm in here)
-        further = (one for one in self.choices(later) if (one.text, one.arm) not in here)
-        return all(
-            (one.arm == "#if" and not builds) or taken(one, device, defaults) for one in further
-        )
+        return [
+            one
+            for one in others
+            if one.line > edge.line and one.symbol != edge.symbol and not (one.macro or edge.macro)
+            if all(arm == "#if" and not builds for _, arm in unusual[one] - here)
+        ]
+
+    def _find_unusual(self, caller: int, device: str, defaults: Defaults) -> dict[Edge, Arms]:
+        """The branches around each step of a body that are not usually taken."""
+        found: dict[Edge, Arms] = {}
+        for edge in chain(*self._parts(caller)):
+            unusual = (one for one in self.choices(edge) if not taken(one, device, defaults))
+            found[edge] = frozenset((one.text, one.arm) for one in unusual)
+        return found
 
     def _leads(self, edge: Edge, device: str) -> bool:
         kind = node_kind(edge)
@@ -183,10 +189,16 @@ class Conditions:
         self.order = order
         self.given = given
 
-    def price(self, choice: Choice, walk: Walk, caller: int) -> float:
+    def prices(self, edge: Edge, walk: Walk) -> list[float]:
+        """The cost of each condition of an edge."""
+        choices = self.order.choices(edge)
+        given = self.given.inside(walk, edge.caller) if choices else ()
+        return [self._price(one, walk, edge.caller, given) for one in choices]
+
+    def _price(self, choice: Choice, walk: Walk, caller: int, given: Defaults) -> float:
         if self._is_asked(choice, walk):
             return 0.0
-        usual = taken(choice, walk.device, given := self.given.inside(walk, caller))
+        usual = taken(choice, walk.device, given)
         if usual is False and taken(choice, walk.device, without_answers(given)) is not False:
             return REFUSED
         if self.order.warns(choice, caller):

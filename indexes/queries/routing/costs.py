@@ -333,7 +333,7 @@ class Prices:
         return any(one.name in names and not one.is_out for s in schemas for one in s.arguments)
 
     def _edge_price(self, edge: Edge, walk: Walk) -> float:
-        price = sum(self.conditions.price(one, walk, edge.caller) for one in self.choices(edge))
+        price = sum(self.conditions.prices(edge, walk))
         given = self.given.inside(walk, edge.caller)
         price += self.order.price(edge, walk.device, given)
         return price + _KINDS.get(edge.kind, 0.0) + ASIDE["checks"] * self._is_checked(edge)

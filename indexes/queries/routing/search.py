@@ -139,7 +139,7 @@ class Ends:
         conditions = self.prices.choices(edge)
         path = known.definition.location.path
         price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
-        price += sum(self.prices.conditions.price(one, walk, edge.caller) for one in conditions)
+        price += sum(self.prices.conditions.prices(edge, walk))
         given = self.prices.given.inside(walk, edge.caller)
         price += self.prices.order.price(edge, walk.device, given)
         price += _AROUND * (edge.symbol.endswith("parallel_for") and self._by_library(known))
@@ -203,9 +203,7 @@ class Ends:
 
     def _unusual(self, edge: Edge, walk: Walk) -> float:
         """The extra cost of an edge that the usual case does not reach."""
-        choices = self.prices.choices(edge)
-        prices = (self.prices.conditions.price(one, walk, edge.caller) for one in choices)
-        return UNUSUAL * any(one >= UNUSUAL for one in prices)
+        return UNUSUAL * any(one >= UNUSUAL for one in self.prices.conditions.prices(edge, walk))
 
     def _is_made(self, known: Known) -> bool:
         """Whether a function called for a dtype is its caller's own."""
