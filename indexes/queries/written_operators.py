@@ -90,16 +90,13 @@ class WrittenOperators:
         for path in self._corpus.files_with(name, "cpp"):
             if not named.search(self._corpus.text(path)):
                 continue
-            for line in self._symbols(path, name):
+            is_symbol = name.startswith("aten::")
+            for line in operator_symbols(self._corpus.clean(path), name) if is_symbol else ():
                 around = self._corpus.around(path, line)
                 yield WrittenUse(Location(path, line), _SYMBOL, None, False, around)
             for one in operator_literals(self._corpus.lexed(path), name):
                 where, around = Location(path, one.line), self._corpus.around(path, one.line)
                 yield WrittenUse(where, _how(one), one.overload, one.registers, around)
-
-    def _symbols(self, path: str, name: str) -> Iterator[int]:
-        if name.startswith("aten::"):
-            yield from operator_symbols(self._corpus.clean(path), name)
 
     # -------------------------------------------------------------------------- Python
 
@@ -117,7 +114,9 @@ class WrittenOperators:
                     yield self._python_use(path, one.line, *reason, one.registers)
 
     def _read_names(self, path: str, name: str, last: str) -> Iterator[WrittenUse]:
-        for use in operator_uses(self._text(path), self._spaces_read(path, last), last):
+        owners = _owners(self._text(path).data, last)
+        spaces = self._spaces_read(path, owners) if owners else {}
+        for use in operator_uses(self._text(path), spaces, last):
             if use.operator == name:
                 how = "calls it" if use.called else "uses it"
                 yield self._python_use(path, use.line, how, use.member, False)
@@ -129,12 +128,11 @@ class WrittenOperators:
         overload = "" if member == "default" else member or None
         return WrittenUse(Location(path, line), how, overload, registers, around)
 
-    def _spaces_read(self, path: str, last: str) -> dict[str, str]:
-        """A file's names for ``torch.ops`` and its namespaces, including imported ones that it
-        reads ``last`` from."""
-        data, imports = self._text(path).data, self._imports(path)
-        found = self._spaces(path) if b"ops" in data else {}
-        for name in _owners(data, last) & imports.keys() - found.keys():
+    def _spaces_read(self, path: str, owners: set[str]) -> dict[str, str]:
+        """A file's names for ``torch.ops`` and its namespaces, including imported ``owners``."""
+        imports = self._imports(path)
+        found = self._spaces(path) if b"ops" in self._text(path).data else {}
+        for name in owners & imports.keys() - found.keys():
             space = self._imported(imports.get(name, ""), _FURTHEST)
             found = found if space is None else {**found, name: space}
         return found
@@ -176,11 +174,11 @@ def _use_of(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | N
 def _owners(data: bytes, last: str) -> set[str]:
     dotted = occurrences(data, f".{last}".encode())
     words = (_WORD.search(data, max(0, at - _LONGEST), at) for at in dotted)
-    return {word[0].decode("utf-8", "replace") for word in words if word}
+    return {word[1].decode("utf-8", "replace") for word in words if word}
 
 
 _SYMBOL = "names its symbol, as graphs of TorchScript do"
-_WORD = regex(rb"\w+\Z")
+_WORD = regex(rb"(\w+)\s*\Z")
 _LONGEST = 60
 
 
