@@ -22,7 +22,10 @@ _NAME = regex(
 )
 _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
 _FALLTHROUGH = regex(r"\bmakeFallthrough\s*\(")
-_BOXED = regex(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
+_BOXED = regex(
+    r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*(?:[A-Z_]+\()?&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))"
+)
+"""A call in a template's argument is a macro's: ``SINGLE_ARG(f<1, true>)``."""
 _WRAPPER = rf"(?:{names_of('function')}|static_cast\s*<.*>)"
 _WRAPPED = regex(rf"{_WRAPPER}\s*\(\s*&?\s*(.+)\)\s*$", re.S)
 _TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")

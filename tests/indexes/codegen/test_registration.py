@@ -62,6 +62,11 @@ HERE = Location("x.cpp", 7)
             ("g", "FuncTorchBatched", "boxed_batch", False),
         ),
         (
+            "aten, FuncTorchBatched, m",
+            '"g", CppFunction::makeFromBoxedFunction< SINGLE_ARG(reduced<1, true>)>()',
+            ("g", "FuncTorchBatched", "reduced", False),
+        ),
+        (
             "aten, m",
             '"f", c10::DispatchKey::CompositeExplicitAutograd, ::all_reduce',
             ("f", "CompositeExplicitAutograd", "::all_reduce", False),
