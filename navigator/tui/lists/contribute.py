@@ -79,7 +79,7 @@ class NewOperatorPane(ChecklistPane):
     def _make(self, schema: str) -> None:
         index = self.context.index
         if index is None:
-            self.show_message(f"nothing can be planned: {REASON}")
+            self.show_message(f"no plan: {REASON}")
             return
         self._schema, self._plan = schema, None
         self.show_message("asking torchgen, looking for similar operators …")

@@ -45,7 +45,7 @@ class PlanPane(CommandsPane):
     def begin(self) -> None:
         index, session = self.context.index, self.context.session
         if index is None or session is None or session.changes is None:
-            self.show_message(f"nothing can be planned: {REASON}")
+            self.show_message(f"no plan: {REASON}")
             return
         self._progress = Progress.load(index.cache, index.source.key, self._change)
         changes, change = session.changes, self._change

@@ -210,7 +210,7 @@ class Workspace(Container):
     def _edit(self) -> None:
         here = self.here()
         if here is None or here.path is None:
-            say(self, "there is no source here to edit")
+            say(self, "no source is shown that could be edited")
             return
         try:
             file = self.context.file(here.path)
@@ -284,7 +284,7 @@ class Workspace(Container):
         """Offer the documentation of the YAML field or macro on this line."""
         here, session = self.here(), self.context.session
         if here is None or here.path is None:
-            say(self, "there is no source here")
+            say(self, "no source is shown")
         elif session is not None:
             path, line = here.path, here.line
             ask(
