@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from indexes.linking.facts import LibraryKernel, StubEntry, StubUse
+from indexes.linking.facts import Known, LibraryKernel, StubEntry, StubUse
 from indexes.linking.works import Works
 from indexes.model.errors import NotFound
 from indexes.model.files import Include
@@ -146,6 +146,17 @@ class Lookup(Bodies, Operators):
         return [
             LibraryKernel(op, key, Location(path, line), rule) for op, key, path, line, rule in rows
         ]
+
+    @cached_property
+    def boxed_kernels(self) -> dict[tuple[str, str], Known]:
+        """The boxed functions registered by hand for an operator and a key. They serve any
+        operator, as ``mps_fallback``, which runs it on the CPU."""
+        sql = (
+            "SELECT k.op,k.key,k.target FROM library_kernels k JOIN definitions d ON d.id=k.target"
+            " WHERE k.op!='' AND d.parameters LIKE '%OperatorHandle%'"
+        )
+        found = ((op, key, self.by_id(target)) for op, key, target in self.store.query(sql))
+        return {(op, key): known for op, key, known in found if known}
 
     def macro_uses_at(self, path: str, line: int) -> list[MacroUse]:
         """The macro uses around a line."""

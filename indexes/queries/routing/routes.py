@@ -30,6 +30,7 @@ _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
 _LACKS = "no kernel: {} has none for {}"
+_BOXED = "{} runs {}: no kernel for {}"
 _ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
 
@@ -54,6 +55,8 @@ class _Finder:
     def of(self, native: NativeFunction, device: str) -> list[Route]:
         """The routes of an operator on a device, the usual one first."""
         rows = self.search.rows(native.full_name, device)
+        if boxed := self.facts.boxed_kernels.get((native.full_name, device)):
+            return self._none(native, device, self._lacks(native.full_name, device), boxed)
         if not rows:
             return []
         is_plain_view = is_view(parse_schema(native.schema))
@@ -61,7 +64,7 @@ class _Finder:
             return [nothing]
         called = self.search.called(rows[0])
         if called and not self.search.rows(called.full_name, device):
-            return self._none(native, device, _LACKS.format(called.full_name, device), None)
+            return self._none(native, device, self._lacks(called.full_name, device), None)
         inner = [_through(native, one) for one in self.of(called, device)] if called else []
         if inner and not self._computes_nothing(called, inner[0]):
             return inner
@@ -99,6 +102,12 @@ class _Finder:
             return route.note.endswith(_COMPUTES_NOTHING)
         return not self.works.leads(Node("operator", called.full_name, "CPU"))
 
+    def _lacks(self, name: str, device: str) -> str:
+        """Which operator lacks a kernel for a device, and the boxed function that runs it."""
+        if boxed := self.facts.boxed_kernels.get((name, device)):
+            return _BOXED.format(boxed.definition.name, name, device)
+        return _LACKS.format(name, device)
+
     def _none(
         self, native: NativeFunction, device: str, note: str, kernel: Known | None
     ) -> list[Route]:
@@ -129,7 +138,7 @@ class _Finder:
         the first without a kernel for the device."""
         kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         if missing := self._missing(row):
-            return self._none(native, device, _LACKS.format(missing, device), kernel)
+            return self._none(native, device, self._lacks(missing, device), kernel)
         if row.kind == "python":
             here = Way(native.full_name, native.location)
             made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)

@@ -381,12 +381,14 @@ class Search:
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel for the device, or a stub without a
-        registration for it."""
+        """Whether a node is an operator without a kernel of its own for the device, or a stub
+        without a registration for it."""
         if node.kind == "stub":
             entries = self.facts.registered_on(str(node.what))
             own = any(one.device == device and one.function != "nullptr" for one in entries)
             return not own and not self._graph.ufunc_rows(str(node.what))
+        if (node.what, device) in self.facts.boxed_kernels:
+            return True
         if node.kind != "operator" or self.rows(str(node.what), device):
             return False
         return self.works.of(node) in ("dispatches", "allocates")
@@ -404,6 +406,8 @@ class Search:
         if node.kind != "operator":
             if not self._is_of_host(node, walk):
                 yield from self._graph.down(node)
+            return
+        if (node.what, walk.device) in self.facts.boxed_kernels:
             return
         chosen = self.rows(str(node.what), walk.device)
         if walk.is_sparse:

@@ -1,4 +1,5 @@
-"""Routes to Metal kernels whose names are put together from the strings of two functions."""
+"""Routes on MPS: to Metal kernels whose names are put together from the strings of two functions,
+and of operators that a boxed function runs on the CPU."""
 
 from __future__ import annotations
 
@@ -24,11 +25,34 @@ YAML = """
 - func: turned_right.Tensor(Tensor self, Tensor other) -> Tensor
   dispatch:
     MPS: turned_right_mps
+
+- func: shaken(Tensor self) -> Tensor
+
+- func: shaken_twice(Tensor self) -> Tensor
+
+- func: shaken_alone(Tensor self) -> Tensor
+  dispatch:
+    CPU: shaken_alone_cpu
 """
 COMPOSITES = """
 namespace at::native {
 Tensor turned_left(const Tensor& self, const Scalar& other) {
   return at::turned_left(self, wrapped_scalar_tensor(other));
+}
+Tensor shaken(const Tensor& self) { return at::turned_left(self, self); }
+Tensor shaken_twice(const Tensor& self) { return at::shaken(self); }
+Tensor shaken_alone_cpu(const Tensor& self) {
+  cpu_kernel(iter, [](float x) { return x; });
+  return self;
+}
+}
+"""
+FALLBACK = """
+namespace at {
+static void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {}
+TORCH_LIBRARY_IMPL(aten, MPS, m) {
+  m.impl("shaken", torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+  m.impl("shaken_alone", torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
 }
 }
 """
@@ -68,6 +92,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         file.write(YAML)
     (native / "Turned.cpp").write_text(COMPOSITES)
     (native / "mps/operations/Turned.mm").write_text(OPERATIONS)
+    (native / "mps/Fallback.mm").write_text(FALLBACK)
     cache = tmp_path_factory.mktemp("cache")
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
         yield opened
@@ -87,3 +112,13 @@ def test_conditions_of_the_function_that_formats_the_name_decide(index: Index, w
 def test_the_tensor_of_a_scalar_argument_has_no_dimensions(index: Index) -> None:
     usual = routes(index, "turned_left.Scalar")[0]
     assert (usual.symbol, usual.conditions) == ("turn_left_scalar", ("is_single",))
+
+
+@pytest.mark.parametrize("operator", ["shaken", "shaken_twice", "shaken_alone"])
+def test_a_boxed_function_that_is_registered_runs_instead(index: Index, operator: str) -> None:
+    """In the place of what the operator is made of, and where it has no kernel at all."""
+    (only,) = routes(index, operator)
+    name = operator.removesuffix("_twice")
+    assert (only.kind, only.note) == ("none", f"run_on_cpu runs {name}: no kernel for MPS")
+    if operator == name:
+        assert only.symbol == "at::run_on_cpu"
