@@ -114,10 +114,11 @@ class Classes:
 
     def _classes_named(self, name: str, caller: Known) -> Sequence[str]:
         """The classes that a type's name can mean: those of the nearest scope around the caller;
-        else all, unless it also names a vector, as ``Stack`` does."""
-        classes = self.facts.classes_named(name) or self.facts.classes_named(
-            name.removesuffix(_PTR)
-        )
+        else all, unless it also names a vector, as ``Stack`` does. The class of a pointer's name
+        is near the pointer, wherever that is used."""
+        classes = self.facts.classes_named(name)
+        if not classes:
+            return self.facts.classes_named(name.removesuffix(_PTR))
         scope = plain_scope(caller.definition.scope)
         if self.facts.is_standard(name):
             around = set(enclosing(scope))

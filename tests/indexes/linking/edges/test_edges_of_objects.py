@@ -103,6 +103,13 @@ def test_a_class_of_a_nearer_scope_hides_another(index: Index) -> None:
     assert [one and one.definition.scope.rpartition("::")[2] for one in owners] == ["HeldElsewhere"]
 
 
+@pytest.mark.parametrize("caller", ["edges_of_a_pointer", "edges_of_a_pointer_elsewhere"])
+def test_the_class_of_a_pointers_name_does_not_depend_on_the_caller(
+    index: Index, caller: str
+) -> None:
+    assert [target.partition(":")[0] for _, _, target in said(index, caller)] == ["shelved"]
+
+
 def test_a_vectors_method_is_no_class_of_that_name(index: Index) -> None:
     assert said(index, "edges_of_vectors") == []
 
