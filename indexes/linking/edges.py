@@ -299,7 +299,8 @@ class EdgeResolver:
         if exact := self._by_struct(call, overloads):
             return [edge_to(call, "operator", exact.full_name)]
         within = self._namespace(call, caller)
-        found = [one.full_name for one in fitting(call, overloads, self._returned)]
+        fit = fitting(_without_keys(call), overloads, self._returned)
+        found = [one.full_name for one in fit]
         if within == "at":
             kind: EdgeKind = "passed operator" if call.kind == "name" else "operator"
             sure: Confidence = "exact" if call.qualifier else "by rule"
@@ -328,8 +329,9 @@ class EdgeResolver:
             return "at"
         outer, _, key = call.qualifier.removeprefix("::").rpartition("::")
         is_near = not call.qualifier.startswith("::") and "at" in enclosing(scope)
-        is_key = outer == ("" if is_near and not outer else "at")
-        return key if is_key and key in self.facts.key_namespaces else ""
+        if outer != ("" if is_near and not outer else "at"):
+            return ""
+        return "at" if key in _DISPATCHING else key if key in self.facts.key_namespaces else ""
 
     def _is_given_tensor(self, call: Call) -> bool:
         marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
@@ -342,6 +344,16 @@ def _is_given_data(call: Call) -> bool:
     return any(mark.rpartition(".")[2].endswith("data_ptr") for mark in call.arguments.split())
 
 
+def _without_keys(call: Call) -> Call:
+    """A call without the key set that each function of ``at::redispatch`` takes first."""
+    if not call.qualifier.endswith(_DISPATCHING[0]):
+        return call
+    return call._replace(arguments=call.arguments.partition(" ")[2])
+
+
+_DISPATCHING = ("redispatch", "symint")
+"""The namespaces in ``at`` in which torchgen declares each operator once more: below a key, and as
+a template of the integer's type."""
 _OF_C = frozenset(vars(math))
 """The functions of C's math.h, which Python's ``math`` wraps."""
 _SHADERS = ".metal"

@@ -35,6 +35,13 @@ def test_operators_are_told_by_their_arguments(index: Index) -> None:
     ]
 
 
+def test_what_torchgen_declares_once_more_dispatches(index: Index) -> None:
+    assert said(index, "edges_of_generated_namespaces") == [
+        ("operator", "at::redispatch::add", "add.Tensor"),
+        ("operator", "at::symint::mul", "mul.Tensor"),
+    ]
+
+
 def test_signs_between_tensors_are_calls(index: Index) -> None:
     found = edges(index, "edges_of_signs")
     called = [index.facts.by_id(e.target) for e in found if isinstance(e.target, int)]
