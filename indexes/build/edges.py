@@ -152,13 +152,15 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
     yield from _grouped(_OPERATOR, store.rows(_CALLED))
     yield from _grouped(_KEY, store.rows("SELECT DISTINCT lower(key),1 FROM kernels"))
     yield from ((f"{_CLASS} {name}", b"") for name in store.column(_CLASSES))
+    yield from ((f"{_ALIAS} {name}", b"") for name in Lookup(store).tensor_names)
     formulas = store.rows("SELECT position,data FROM derivatives ORDER BY position")
     yield from _grouped(_FORMULA, formulas)
 
 
 _FEW = 50
 """Files that are queried one by one."""
-_FILE, _OPERATOR, _KEY, _CLASS, _FORMULA = "file", "operator", "key", "class", "formula"
+_FILE, _OPERATOR, _KEY, _FORMULA = "file", "operator", "key", "formula"
+_CLASS, _ALIAS = "class", "alias"
 _CLASSES = "SELECT DISTINCT scope||'::'||name FROM definitions WHERE kind='class'"
 """SQL for classes: only their methods are called on objects, wherever defined."""
 _WORD = regex(r"\w+")
@@ -210,7 +212,7 @@ def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tup
 
 def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> set[int]:
     """The files whose bodies use a name of a changed file, of a namespace for a dispatch key, or of
-    a class that is new or gone."""
+    a class or another name of tensors that is new or gone."""
     changed = [owner.partition(" ") for owner in owners]
     keys = [key for kind, _, key in changed if kind == _KEY]
     concerned = {file for key in keys for file in store.column(_IN_NAMESPACE, (f"%{key}",))}
@@ -221,6 +223,9 @@ def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> s
         concerned.update(_running_lost_stubs(store), _asking_shaders(store, files))
     if classes := [name for kind, _, name in changed if kind == _CLASS]:
         concerned.update(store.files_calling(store.column(_METHODS, (json.dumps(classes),))))
+    for name in (name for kind, _, name in changed if kind == _ALIAS):
+        returning = store.column("SELECT name FROM definitions WHERE returns=?", (name,))
+        concerned.update(store.files_calling(returning), store.column(_ON_ALIAS, (name,)))
     return concerned.union(store.files_calling(names), _registering(store, names))
 
 
@@ -234,6 +239,7 @@ def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
 
 
 _METHODS = "SELECT DISTINCT name FROM definitions WHERE scope IN (SELECT value FROM json_each(?))"
+_ON_ALIAS = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE instr(receiver||arguments,?)"
 _IN_NAMESPACE = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE qualifier LIKE ?"
 
 

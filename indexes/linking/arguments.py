@@ -178,15 +178,18 @@ def mark_of_result(facts: Facts, name: str) -> str:
     if name.endswith(ELEMENT):
         return ELEMENTS.get(mark_of_result(facts, name.removesuffix(ELEMENT)), UNKNOWN)
     first, _, name = name.rpartition(".")
-    owner = mark_of_result(facts, first) if first else name.rpartition("::")[0]
+    scope, _, name = name.rpartition("::")
+    owner = mark_of_result(facts, first) if first else scope
+    if owner in facts.tensor_names:
+        owner = "T"
     if len(owner) > 1:
-        return _declared_mark(facts, name.rpartition("::")[2], owner)
-    if first and owner != "T":
+        return _declared_mark(facts, name, owner)
+    if (first or owner) and owner != "T":
         return UNKNOWN
     simple, _, place = name.partition("#")
     overloads = facts.overloads(operator_base(Call(simple, "at", 0, "call", "")))
     if not overloads:
-        return UNKNOWN if first else _declared_mark(facts, name)
+        return UNKNOWN if owner else _declared_mark(facts, name)
     returned = {
         tuple(one.type for one in parse_schema(overload.schema).returns) for overload in overloads
     }

@@ -5,7 +5,7 @@ The index answers the questions from SQLite, tests from memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
@@ -199,6 +199,10 @@ class Facts(Protocol):
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name in a class."""
+
+    @property
+    def tensor_names(self) -> Collection[str]:
+        """The other names of tensors: ``using SparseTensor = Tensor``."""
 
     def is_type(self, name: str) -> bool:
         """Whether a class or an alias of a type bears this name."""

@@ -153,6 +153,8 @@ class Members:
         mark = call.receiver
         if mark[:1] == ".":  # what a call returns, or an object that is made there
             mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
+        if mark in self.facts.tensor_names:
+            mark = "T"
         if library := library_of(call) or self._front_end(call, mark, caller):
             return [edge_to(call, "library", library, "by rule")]
         if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):

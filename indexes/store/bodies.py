@@ -13,6 +13,7 @@ from indexes.linking.facts import Call, Edge, Known
 from indexes.model.files import Branch
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Choice, Definition, Location
+from indexes.readers.cxx.marks import type_mark
 from indexes.store.index_file import Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
@@ -76,6 +77,14 @@ class Definitions:
         if any(one.definition.kind in ("class", "enum") for one in self.named(name)):
             return True
         return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
+
+    @cached_property
+    def tensor_names(self) -> frozenset[str]:
+        """The names that stand for a tensor in each file that gives them a meaning."""
+        targets = defaultdict[str, set[str]](set)
+        for name, target in self.store.query("SELECT name,target FROM aliases WHERE name!=''"):
+            targets[name].add(type_mark(target))
+        return frozenset(name for name, marks in targets.items() if marks == {"T"})
 
     def nominated(self, scope: str) -> Sequence[str]:
         return self._nominations.get(scope, ())

@@ -425,6 +425,25 @@ def test_a_method_is_called_where_its_class_is_declared(
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+def test_a_method_is_a_tensors_where_its_type_is_another_name_of_tensors(
+    aged: Path, cache: Path, tmp_path: Path
+) -> None:
+    """The name is explained in one file and used in another, which is as it was."""
+    (aged / NATIVE / "Named.cpp").write_text(
+        "SparseNamed half(const SparseNamed& x) { return x.mul(x); }\n"
+        "void quarter(const SparseNamed& x) { half(x).mul_(x); }\n"
+    )
+    header = aged / NATIVE / "Named.h"
+    for meaning, called in (("Tensor", True), ("Stack", False), ("at::Tensor", True)):
+        header.write_text(f"using SparseNamed = {meaning};\n")
+        with opened(aged, cache) as index:
+            for name, operator in (("half", "mul.Tensor"), ("quarter", "mul_.Tensor")):
+                (known,) = index.facts.named(name)
+                leads = operator in [edge.target for edge in index.facts.edges(known.id)]
+                assert leads is called, (name, meaning)
+        _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
 def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     with opened(aged, cache):
