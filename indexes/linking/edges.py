@@ -153,10 +153,13 @@ class EdgeResolver:
 
     def _is_hidden(self, call: Call, caller: Known, found: Sequence[Known]) -> bool:
         """Whether a generated function of ``at`` hides what was found in ``c10``, which ``at`` only
-        sees by ``using namespace`` (namespace.qual)."""
-        added = call.qualifier and all(plain_scope(k.definition.scope) == "c10" for k in found)
-        is_made = bool(added and self.facts.overloads(operator_base(call)))
-        return is_made and self._namespace(call, caller) == "at"
+        sees by ``using namespace`` (namespace.qual), or takes a tensor, which templates of ``at``
+        would take as any type (over.match.best)."""
+        scopes = {plain_scope(k.definition.scope) for k in found}
+        added = call.qualifier and scopes == {"c10"}
+        beaten = scopes == {"at"} and all(map(_takes_any, found)) and self._is_given_tensor(call)
+        is_made = (added or beaten) and self.facts.overloads(operator_base(call))
+        return bool(is_made) and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
         """Constructors of a class of the same file, which may launch: ``Sorter sorter(x)``."""
@@ -342,6 +345,11 @@ class EdgeResolver:
 def _is_given_data(call: Call) -> bool:
     """Whether an argument is a pointer to a tensor's data: ``f(x.data_ptr<float>())``."""
     return any(mark.rpartition(".")[2].endswith("data_ptr") for mark in call.arguments.split())
+
+
+def _takes_any(known: Known) -> bool:
+    """Whether a function is a template that names no tensor among its parameters."""
+    return known.definition.template and "Tensor" not in known.definition.parameters
 
 
 def _without_keys(call: Call) -> Call:

@@ -42,6 +42,11 @@ def test_what_torchgen_declares_once_more_dispatches(index: Index) -> None:
     ]
 
 
+def test_an_operator_takes_a_tensor_before_a_template_of_any_type(index: Index) -> None:
+    of_number, of_tensor = said(index, "edges_of_templates")
+    assert (of_number[0], of_tensor) == ("call", ("operator", "at::relu", "relu"))
+
+
 def test_signs_between_tensors_are_calls(index: Index) -> None:
     found = edges(index, "edges_of_signs")
     called = [index.facts.by_id(e.target) for e in found if isinstance(e.target, int)]

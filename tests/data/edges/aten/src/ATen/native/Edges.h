@@ -26,6 +26,7 @@ namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
 namespace complex_math { template <typename T> complex<T> sqrt(const complex<T>& x) { return x; } }
 using complex_math::sqrt;
 namespace at {
+template <typename T> inline T relu(T x) { return x > 0 ? x : 0; }
 Tensor operator-(const Scalar& x, const Tensor& y) { return y.neg(); }
 Tensor operator*(const Scalar& x, const Tensor& y) { return y.neg(); }
 }
