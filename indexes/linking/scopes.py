@@ -81,6 +81,9 @@ class ResolverFacts(Facts, Protocol):
     def headers_missing(self, path: str) -> Sequence[str]:
         """Headers included by ``<...>`` without a folder that the tree does not have."""
 
+    def includes_header(self, path: str, header: str) -> bool:
+        """Whether a file includes a header itself."""
+
     def folders_included(self, path: str) -> Collection[str]:
         """The first folder of each ``<...>`` include."""
 
@@ -126,14 +129,30 @@ class Scopes:
         if kind in ("impl_func", "meta_func") and not qualifier:
             levels = (_STRUCTURED, *levels)
         brought = self.facts.using_declarations(name)
-        for level in levels:
-            if brought:
-                level = (*level, *self._declared_in(brought, level, path))
-            inside = _within(functions, level, path)
-            # What is compiled from a text at run time has no name in C++: ``::tanh`` is CUDA's.
-            if inside := [k for k in inside if not (qualifier and k.definition.kind == "global")]:
-                return _for_device(inside, path)
-        return ()
+        all_levels = (
+            (*level, *self._declared_in(brought, level, path)) if brought else level
+            for level in levels
+        )
+        found = (_within(functions, level, path) for level in all_levels)
+        if qualifier:  # what is compiled from a text at run time has no name: ::tanh is CUDA's
+            found = ([k for k in inside if k.definition.kind != "global"] for inside in found)
+        return _for_device(self._first_seen(filter(None, found), scope, path), path)
+
+    def _first_seen(self, found: Iterator[list[Known]], scope: str, path: str) -> list[Known]:
+        """The functions of the nearest level. If they are in headers that a file does not include
+        itself, and in no namespace that it names, they are those of the next level that are in a
+        header that it does include."""
+        first = next(found, [])
+        places = {k.definition.location.path for k in first}
+        around = {plain_scope(k.definition.scope) for k in first} <= {*enclosing(scope)}
+        if path in places or not all(map(is_header, places)) or not around:
+            return first
+        if self._includes(path, first):
+            return first
+        return next((outer for outer in found if self._includes(path, outer)), first)
+
+    def _includes(self, path: str, found: Iterable[Known]) -> bool:
+        return any(self.facts.includes_header(path, k.definition.location.path) for k in found)
 
     def _sort(self, name: str) -> tuple[Sequence[Known], _ByScope]:
         macros, functions = list[Known](), dict[str, list[Known]]()

@@ -111,6 +111,9 @@ class ScopeFacts(Lookup):
     def _all_includes(self) -> dict[str, list[Include]]:
         return self.includes()
 
+    def includes_header(self, path: str, header: str) -> bool:
+        return any(f"/{header}".endswith(f"/{name}") for name in self._included(path))
+
     def folders_included(self, path: str) -> frozenset[str]:
         """The first folders of ``<...>`` includes, or the names of headers."""
         found = self._all_includes.get(path, ())

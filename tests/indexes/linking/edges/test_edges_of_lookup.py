@@ -42,6 +42,13 @@ def test_what_torchgen_declares_once_more_dispatches(index: Index) -> None:
     ]
 
 
+def test_a_header_that_a_file_does_not_include_hides_none_that_it_does(index: Index) -> None:
+    (edge,) = edges(index, "edges_of_headers")
+    known = index.facts.by_id(int(edge.target))
+    assert known
+    assert known.definition.location.path.endswith("native/Edges.h")
+
+
 def test_an_operator_takes_a_tensor_before_a_template_of_any_type(index: Index) -> None:
     of_number, of_tensor = said(index, "edges_of_templates")
     assert (of_number[0], of_tensor) == ("call", ("operator", "at::relu", "relu"))
