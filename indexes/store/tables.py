@@ -116,6 +116,7 @@ OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 
 INDEXES = """
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
+CREATE INDEX IF NOT EXISTS calls_member ON calls(name) WHERE kind='member';
 CREATE INDEX IF NOT EXISTS edges_target ON edges(target);
 CREATE INDEX IF NOT EXISTS registrations_stub ON registrations(stub);
 CREATE INDEX IF NOT EXISTS registrations_target ON registrations(target);

@@ -28,12 +28,12 @@ _MACROS = -1_000_000
 _TENSORS = ("Tensor", "TensorBase")
 _UNTOLD = """
 SELECT DISTINCT c.definition,c.line,c.receiver FROM calls c JOIN definitions d ON d.id=c.definition
-WHERE c.name=? AND (c.kind='member')=? AND d.kind NOT IN ('macro','macro_use') AND NOT EXISTS
+WHERE c.name=? AND c.kind%s'member' AND d.kind NOT IN ('macro','macro_use') AND NOT EXISTS
   (SELECT 1 FROM edges e WHERE e.caller=c.definition AND e.line=c.line
-   AND (e.symbol=c.name OR e.symbol LIKE '%::'||c.name))
+   AND (e.symbol=c.name OR e.symbol LIKE '%%::'||c.name))
 ORDER BY c.definition,c.line
 """
-"""Calls without an edge in the graph."""
+"""Calls without an edge in the graph: ``=`` for those of members, ``!=`` for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,8 @@ class ImpactFacts(Lookup):
             return
         classes = {one.definition.scope for one in self.named(found.name)}
         rule = f"calls a method of that name; {len(classes)} classes have one"
-        for number, line, receiver in self.store.query(_UNTOLD, (found.name, bool(owner))):
+        sql = _UNTOLD % ("=" if owner else "!=")
+        for number, line, receiver in self.store.query(sql, (found.name,)):
             caller = self.by_id(number)
             if caller and linkable(known, caller.definition.location.path):
                 at, node = Location(caller.definition.location.path, line), Node.of(caller)
