@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from indexes.linking.facts import Known
 from indexes.model.files import module_name
-from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries.corpus import Corpus
 from indexes.readers.cxx.operator_literals import (
@@ -18,12 +17,13 @@ from indexes.readers.cxx.operator_literals import (
     operator_literals,
     operator_symbols,
 )
-from indexes.readers.python.blocks import Block, Text, occurrences
+from indexes.readers.python.blocks import Block, Text
 from indexes.readers.python.references import (
     operator_spaces,
     operator_strings,
     operator_uses,
     read_imports,
+    space_named,
     with_plain_attributes,
 )
 from indexes.store.lookup import Lookup
@@ -74,6 +74,7 @@ class WrittenOperators:
         self._spaces = cache(
             lambda path: operator_spaces(self._text(path).data, self._imports(path))
         )
+        self._space = cache(self._space_of)
         self._lines = cache(lambda name: [*self._in_cpp(name), *self._in_python(name)])
 
     def of(self, native: NativeFunction) -> list[WrittenUse]:
@@ -114,9 +115,7 @@ class WrittenOperators:
                     yield self._python_use(path, one.line, *reason, one.registers)
 
     def _read_names(self, path: str, name: str, last: str) -> Iterator[WrittenUse]:
-        owners = _owners(self._text(path).data, last)
-        spaces = self._spaces_read(path, owners) if owners else {}
-        for use in operator_uses(self._text(path), spaces, last):
+        for use in operator_uses(self._text(path), last, partial(self._space, path)):
             if use.operator == name:
                 how = "calls it" if use.called else "uses it"
                 yield self._python_use(path, use.line, how, use.member, False)
@@ -128,14 +127,13 @@ class WrittenOperators:
         overload = "" if member == "default" else member or None
         return WrittenUse(Location(path, line), how, overload, registers, around)
 
-    def _spaces_read(self, path: str, owners: set[str]) -> dict[str, str]:
-        """A file's names for ``torch.ops`` and its namespaces, including imported ``owners``."""
-        imports = self._imports(path)
-        found = self._spaces(path) if b"ops" in self._text(path).data else {}
-        for name in owners & imports.keys() - found.keys():
-            space = self._imported(imports.get(name, ""), _FURTHEST)
-            found = found if space is None else {**found, name: space}
-        return found
+    def _space_of(self, path: str, owner: str) -> str | None:
+        """The namespace of ``torch.ops`` that a dotted name stands for in a file."""
+        has_ops = b"ops" in self._text(path).data
+        space = space_named(owner, self._spaces(path)) if has_ops else None
+        if space or "." in owner:
+            return space
+        return self._imported(self._imports(path).get(owner, ""), _FURTHEST)
 
     def _imported(self, origin: str, further: int) -> str | None:
         """The namespace that an imported name stands for; None for anything else."""
@@ -171,15 +169,7 @@ def _use_of(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | N
     return use._replace(rule=rule, confidence="by rule", candidates=count)
 
 
-def _owners(data: bytes, last: str) -> set[str]:
-    dotted = occurrences(data, f".{last}".encode())
-    words = (_WORD.search(data, max(0, at - _LONGEST), at) for at in dotted)
-    return {word[1].decode("utf-8", "replace") for word in words if word}
-
-
 _SYMBOL = "names its symbol, as graphs of TorchScript do"
-_WORD = regex(rb"(\w+)\s*\Z")
-_LONGEST = 60
 
 
 def _how(one: OperatorLiteral) -> str:

@@ -7,7 +7,7 @@ by the file's names for ``torch.ops`` and its namespaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,9 +16,8 @@ from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.readers.python.blocks import SHORT_STRING, Spans, Text, occurrences
 
-_FROM = regex(rb"[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
-_IMPORT = regex(rb"[ \t]*import[ \t]+([^\n#]+)")
-_NAMED = regex(r"(\w+)(?:\s+as\s+(\w+))?")
+_IMPORT = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]+)")
+_NAMED = regex(r"(\w+)(?:\s+as\s+(\w+))?").findall
 _COMMENT = regex(r"#[^\n]*")
 
 
@@ -36,27 +35,26 @@ class Use(NamedTuple):
 def read_imports(data: bytes, path: str) -> dict[str, str]:
     """The names bound by imports: name -> dotted path, including those in functions."""
     found: dict[str, str] = {}
-    for match in _statements(data, _IMPORT):
-        for part in match[1].decode("utf-8", "replace").split(","):
-            name, _, bound = part.strip().partition(" as ")
-            if name:
-                found[bound.strip() or name.partition(".")[0]] = (
-                    name if bound else name.partition(".")[0]
-                )
-    for match in _statements(data, _FROM):
-        origin = _origin(match[1].decode("utf-8", "replace"), path)
+    # Of ``try: from . import x``, ``except: import x`` the package's own counts.
+    for match in sorted(_statements(data), key=lambda one: one[1] is not None):
         listed = _COMMENT.sub("", match[2].decode("utf-8", "replace")).strip("() \n")
-        for name, bound in _NAMED.findall(listed):
-            found[bound or name] = f"{origin}.{name}"
+        if match[1]:
+            origin = _origin(match[1].decode("utf-8", "replace"), path)
+            found.update((bound or name, f"{origin}.{name}") for name, bound in _NAMED(listed))
+            continue
+        for name, _, bound in (part.strip().partition(" as ") for part in listed.split(",")):
+            if name:
+                top = name.partition(".")[0]
+                found[bound.strip() or top] = name if bound else top
     return found
 
 
-def _statements(data: bytes, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
-    """The import lines that match a pattern. Faster than one search from every line."""
+def _statements(data: bytes) -> Iterator[re.Match[bytes]]:
+    """The imports. Faster than one search from every line."""
     end = 0
     for at in occurrences(data, b"import"):
         begin = data.rfind(b"\n", 0, at) + 1
-        if begin >= end and (match := pattern.match(data, begin)):
+        if begin >= end and (match := _IMPORT.match(data, begin)):
             end = match.end()
             yield match
 
@@ -119,7 +117,7 @@ _FORMATTED = regex(rb"\b[rR]?[fF][rR]?([\"'])(?:(?!\1)[^#])*\{[^{}]*\Z")
 @lru_cache(8)
 def _listed_imports(data: bytes) -> Spans:
     """The names in ``from x import (a, b)``, cached."""
-    found = (match for match in _statements(data, _FROM) if match[2].startswith(b"("))
+    found = (match for match in _statements(data) if match[2].startswith(b"("))
     return Spans([match.span(2) for match in found])
 
 
@@ -163,7 +161,8 @@ class OperatorUse(NamedTuple):
 
 _OPS = ("torch.ops", "torch._ops.ops")
 _GETATTR = regex(rb"getattr\(\s*([\w.]+)\s*,\s*[\"'](\w+)[\"']\s*(?:,[^()\n]*)?,?\s*\)")
-_MEMBERS = regex(rb"\s*\.\s*(\w+)(?:\s*\.\s*(\w+))?(?:\s*\.\s*(\w+))?(\s*\()?")
+_OWNS = regex(rb"(?<![\w.])(?:\w+\s*\.)*\w+\s*\Z")
+_MEMBERS = regex(rb"(?!\w)(?:\s*\.\s*(\w+))?(\s*\()?")
 _BOUND = regex(rb"([\w.]+)[ \t]*=[ \t]*\Z")
 _SPACE = regex(rb"(?:\.(\w+))?[ \t]*(?=[\n#]|\Z)")
 
@@ -222,28 +221,32 @@ def _reads(data: bytes, name: str) -> Iterator[int]:
 _DOTTED_WORD = _WORD | frozenset(b".")
 
 
-def operator_uses(text: Text, spaces: dict[str, str], only: str = "") -> Iterator[OperatorUse]:
-    """The operators that the code of a file reads from ``torch.ops``.
+def space_named(owner: str, spaces: Mapping[str, str]) -> str | None:
+    """The namespace that a dotted name stands for, by :func:`operator_spaces`; None for none."""
+    outer, _, last = owner.rpartition(".")
+    return last if spaces.get(outer) == "" else spaces.get(owner) or None
+
+
+def operator_uses(
+    text: Text, name: str, space_of: Callable[[str], str | None]
+) -> Iterator[OperatorUse]:
+    """The operators of a name that the code of a file reads from ``torch.ops``.
 
     Parameters:
         text: The file, as :func:`with_plain_attributes` gives it.
-        spaces: See :func:`operator_spaces`.
-        only: The name of the only operator wanted.
+        space_of: Gives the namespace that a dotted name stands for.
     """
     data, line_of = text.data, LineCount(text.data)
-    reads = ((at, one) for one in spaces for at in _reads(data, one))
-    for at, ops in sorted(reads):
-        members = _MEMBERS.match(data, at + len(ops))
-        if members is None:
+    for at in occurrences(data, f".{name}".encode()):
+        members = _MEMBERS.match(data, at + 1 + len(name))
+        owner = members and _OWNS.search(data, max(0, at - _LONGEST_OWNER), at)
+        space = owner and space_of(b"".join(owner[0].split()).decode("utf-8", "replace"))
+        if not (members and owner and space) or text.strings.end_at(owner.start()):
             continue
-        space, parts = spaces[ops], [(part or b"").decode() for part in members.group(1, 2, 3)]
-        if not space:
-            space, *parts = parts
-        begin = data.rfind(b"\n", 0, at) + 1
-        if not parts[0] or (only and parts[0] != only) or text.strings.end_at(at):
-            continue
-        if not _is_no_code(data[begin:at]):
-            yield OperatorUse(f"{space}::{parts[0]}", parts[1], line_of(at), bool(members[4]))
+        begin = data.rfind(b"\n", 0, owner.start()) + 1
+        if not _is_no_code(data[begin : owner.start()]):
+            member, line = (members[1] or b"").decode(), line_of(owner.start())
+            yield OperatorUse(f"{space}::{name}", member, line, bool(members[2]))
 
 
 class OperatorString(NamedTuple):
@@ -256,17 +259,19 @@ class OperatorString(NamedTuple):
     """Whether it defines or registers something for the operator."""
 
 
+_OVERLOAD = regex(rb"(?:\.(\w+))?(?!\w|::)")
+_QUALIFIED = _WORD | frozenset(b":")
 _REGISTERS = regex(rb"\b(?:impl|define|custom_op|triton_op|register)\w*\(\s*[rRuU]?[\"']?$")
 
 
 def operator_strings(text: Text, operator: str) -> Iterator[OperatorString]:
     """The literals with ``"quantized::linear"`` or ``ops.quantized.linear``, except docs."""
     data, line_of = text.data, LineCount(text.data)
-    written = re.escape(operator).encode()
-    dotted = rb"ops\." + written.replace(b"::", rb"\.")
-    for found in re.finditer(rb"(?:%s|%s)(?:\.(\w+))?(?!\w|::)" % (written, dotted), data):
-        at = found.start()
-        if data[at - 1 : at] == b":" or data[at - 1] in _WORD or not _in_literal(text, at):
+    spellings = (operator.encode(), f"ops.{operator.replace('::', '.')}".encode())
+    places = [(at, at + len(one)) for one in spellings for at in occurrences(data, one)]
+    for at, end in sorted(places):
+        found = _OVERLOAD.match(data, end)
+        if not found or data[at - 1] in _QUALIFIED or not _in_literal(text, at):
             continue
         registers = _REGISTERS.search(data[max(0, at - _LONGEST_OWNER) : at]) is not None
         yield OperatorString(found[1].decode() if found[1] else "", line_of(at), registers)

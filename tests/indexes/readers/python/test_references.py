@@ -11,6 +11,7 @@ from indexes.readers.python.references import (
     operator_strings,
     operator_uses,
     read_imports,
+    space_named,
     with_plain_attributes,
 )
 
@@ -28,7 +29,7 @@ of_again = again.quantized
 def _uses(line: bytes) -> list[tuple[str, str, bool]]:
     data = with_plain_attributes(HEAD + line)
     spaces = operator_spaces(data, read_imports(data, "a.py"))
-    found = operator_uses(Text(data), spaces, "linear")
+    found = operator_uses(Text(data), "linear", lambda owner: space_named(owner, spaces))
     return [(one.operator, one.member, one.called) for one in found if one.line == 9]
 
 
