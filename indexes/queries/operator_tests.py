@@ -111,6 +111,7 @@ class Suite:
         self._told_apart = cache(self._select_opinfos)
         self._accepted = cache(self._accepted_anew)
         self._taken = cache(self._taken_anew)
+        self._subclasses = cache(self._subclasses_of)
         self._own_lists = cache(lambda path: {one.name: one for one in self._suite(path).lists})
 
     def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
@@ -147,10 +148,11 @@ class Suite:
                 for test in tests
                 if not (devices := self._devices[path][test.cls]) or device in devices
             ]
-            chosen = [(test, taken) for test, taken in takes if any(_in(o, taken) for o in opinfos)]
+            kinds = {taken for _, taken in takes if any(_in(o, taken) for o in opinfos)}
+            chosen = [(test, taken) for test, taken in takes if taken in kinds]
             if not chosen:
                 continue
-            mine = [o.name for o in opinfos if any(_in(o, taken) for _, taken in chosen)]
+            mine = [o.name for o in opinfos if any(_in(o, taken) for taken in kinds)]
             expression = self._opinfo_expression(path, opinfos, takes, device)
             yield Selection(
                 path,
@@ -233,7 +235,7 @@ class Suite:
             if made and depth < _DEEPEST:
                 yield from self._expanded(made.text, path, of, depth + 1)
 
-    def _subclasses(self, cls: str) -> frozenset[str]:
+    def _subclasses_of(self, cls: str) -> frozenset[str]:
         if not cls:
             return frozenset({""})
         found = {cls}

@@ -14,7 +14,7 @@ from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.test_rows import makers_of, test_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.operator_tests import OperatorTests, Selection
-from indexes.readers.python.blocks import Text, innermost
+from indexes.readers.python.blocks import Text, innermost, occurrences
 from indexes.store.index_file import Store
 from indexes.store.registrations import tests_in
 
@@ -51,13 +51,10 @@ class TestMentions:
         """The test files with one of some words, those first whose path has most words of ``path``,
         then those with most occurrences."""
         wanted = [word for word in dict.fromkeys(words) if len(word) > 2]
-        patterns = [re.compile(rf"{re.escape(word)}(?!\w)".encode()) for word in wanted]
-        spots = {one: _spots(self._corpus.text(one), patterns) for one in self._files if wanted}
-        counted = {one: len(found) for one, found in spots.items()}
+        found = ((one, _spots(self._corpus.text(one), wanted)) for one in self._files if wanted)
+        spots = {one: places for one, places in found if places}
         near = self.score(path)
-        ranked = sorted(
-            filter(counted.get, counted), key=lambda p: -counted[p] * (1 + 9 * near.get(p, 0))
-        )
+        ranked = sorted(spots, key=lambda p: -len(spots[p]) * (1 + 9 * near.get(p, 0)))
         for one in ranked[:most]:
             yield self._selection(one, spots[one], ", ".join(wanted[:3]))
 
@@ -187,13 +184,15 @@ def test_of(name: str) -> str:
     return ".".join(parts[: next(ends, -1) + 1])
 
 
-def _spots(text: bytes, patterns: Iterable[re.Pattern[bytes]]) -> list[int]:
-    """Offsets of whole words. Patterns begin with the words, so that the regex engine can search
-    for them."""
-    found = [one.span() for pattern in patterns for one in pattern.finditer(text)]
+def _spots(text: bytes, words: Iterable[str]) -> list[int]:
+    """Offsets of whole words."""
+    places = (
+        (at, at + len(one)) for one in map(str.encode, words) for at in occurrences(text, one)
+    )
     spots, end = list[int](), 0
-    for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):
-        if start >= end and not _LETTER.match(text[start - 1 : start]):
+    for start, stop in sorted(places, key=lambda span: (span[0], -span[1])):
+        around = text[start - 1 : start], text[stop : stop + 1]
+        if start >= end and not any(map(_LETTER.match, around)):
             spots.append(start)
             end = stop
     return spots

@@ -256,28 +256,32 @@ class Contributions:
         natives = self._natives((name,) if kind == "operator" else operators)
         op = natives[0] if kind == "operator" else None
         touched = [path for path in files if not path.startswith("docs/")]
-        return Contribution(
-            self._index.info,
-            kind,
-            name,
-            tuple(shown),
-            len(steps) - len(shown),
-            operators,
-            tuple(self.rebuild.cost(path, op) for path in files),
-            self.reviewers.for_change(files),
-            self.reviewers.covering(touched),
-            self.histories(shown, histories),
-            self.history.missing,
-            (
+        asked = by_interest(shown)[: max(0, histories)]
+        with ThreadPoolExecutor(2) as pool:  # git works meanwhile, in processes of its own
+            changes = pool.map(self._changes, asked)
+            tests = (
                 *self._own_tests(subject),
                 *self._tested(natives, device),
                 *self._of_files(steps),
                 *self._of_exporters(name, steps),
-            ),
-            self.guides.commands_for(files),
-            self.guides.conventions(files),
-            self._missing(),
-        )
+            )
+            return Contribution(
+                self._index.info,
+                kind,
+                name,
+                tuple(shown),
+                len(steps) - len(shown),
+                operators,
+                tuple(self.rebuild.cost(path, op) for path in files),
+                self.reviewers.for_change(files),
+                self.reviewers.covering(touched),
+                tuple(map(PlaceHistory, asked, changes)),
+                self.history.missing,
+                tests,
+                self.guides.commands_for(files),
+                self.guides.conventions(files),
+                self._missing(),
+            )
 
     def _tested(
         self, natives: Iterable[NativeFunction], device: str
@@ -329,15 +333,6 @@ class Contributions:
         words = (re.split(r"\W+", name)[-1],)
         found = [*self.mentions.naming(words, path, _TEST_FILES), *self.mentions.near(path, 2)]
         return tuple({one.path: one for one in reversed(found)}.values())[::-1]
-
-    def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
-        """The last changes of the first ``limit`` places."""
-        chosen = by_interest(steps)[: max(0, limit)]
-        if not chosen:
-            return ()
-        with ThreadPoolExecutor(2) as pool:  # git does the work, in processes of its own
-            found = list(pool.map(self._changes, chosen))
-        return tuple(PlaceHistory(*pair) for pair in zip(chosen, found, strict=True))
 
     def _changes(self, step: Step) -> Changes:
         where = step.location
