@@ -185,9 +185,10 @@ class Lookup(Bodies, Operators):
 
     def paths(self, kind: str = "%", like: str = "%") -> tuple[str, ...]:
         """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order;
-        ``like``: a pattern of SQL's LIKE for their paths."""
-        sql = "SELECT path FROM files WHERE kind LIKE ? AND path LIKE ? ORDER BY path"
-        return tuple(self.store.column(sql, (kind, like)))
+        ``like``: their paths, with ``%`` for any text."""
+        # GLOB finds the paths with a beginning in the index of paths; LIKE would read all.
+        sql = "SELECT path FROM files WHERE kind LIKE ? AND path GLOB ? ORDER BY path"
+        return tuple(self.store.column(sql, (kind, like.replace("%", "*"))))
 
     def whole_path(self, path: str) -> str:
         """The path of an indexed file, given by its end. Raises NotFound if not unique."""

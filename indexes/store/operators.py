@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from json import dumps, loads
@@ -26,6 +26,8 @@ _KERNELS = (
     "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line,source_op"
     " FROM kernels"
 )
+_LINKED = "SELECT value FROM kernels,json_each('['||definitions||']') WHERE definitions!=''"
+"""The numbers of the definitions of all kernels."""
 
 
 class Operators(Definitions):
@@ -88,10 +90,16 @@ class Operators(Definitions):
 
     def _kernel_rows(self, where: str, *given: object) -> list[KernelRow]:
         rows = self.store.query(f"{_KERNELS} WHERE {where}", given)
-        return [self._kernel_row(*row) for row in rows]
+        return [self._kernel_row(self.by_id, *row) for row in rows]
+
+    def _many_kernels(self, where: str) -> list[KernelRow]:
+        linked = {one.id: one for one in self.definitions(f"d.id IN ({_LINKED})")}
+        rows = self.store.query(f"{_KERNELS} WHERE {where} ORDER BY rowid")
+        return [self._kernel_row(linked.get, *row) for row in rows]
 
     def _kernel_row(
         self,
+        known: Callable[[int], Known | None],
         op: str,
         key: str,
         symbol: str,
@@ -104,7 +112,7 @@ class Operators(Definitions):
         line: int,
         source: str,
     ) -> KernelRow:
-        found = (self.by_id(number) for number in numbers(listed))
+        found = map(known, numbers(listed))
         definitions = tuple(one.definition for one in found if one)
         placed, calls = Location(path, line) if path else None, ""
         if placed and kind == "python":
@@ -116,12 +124,12 @@ class Operators(Definitions):
 
     def all_kernels(self) -> list[KernelRow]:
         """Every kernel row of the YAML's operators, in order."""
-        return self._kernel_rows("path IS NULL ORDER BY rowid")
+        return self._many_kernels("path IS NULL")
 
     def library_kernels(self) -> list[KernelRow]:
         """Every kernel row of the other operators."""
         beside = f"hint NOT IN ('{LISTED}','{REGISTERED}')"
-        return self._kernel_rows(f"path NOT NULL AND {beside} ORDER BY rowid")
+        return self._many_kernels(f"path NOT NULL AND {beside}")
 
     def extension_kernels(self) -> list[KernelRow]:
         """The rows named by files of extensions, which torchgen would register."""
