@@ -22,6 +22,8 @@ _FEWEST = 4
 """Fewest operators of a shape that make a rule."""
 _DEVICES = frozenset({"CPU", "CUDA"})
 _SHOWN = 3
+_WORDS = 4
+"""Fewest words of a name that differs from another in one of them alone."""
 
 
 class Layouts:
@@ -37,6 +39,10 @@ class Layouts:
         self._groups: dict[object, list[str]] = {}
         for name in subjects:
             self._groups.setdefault(self._shape(name), []).append(name)
+        self._variants: dict[object, list[str]] = {}
+        for name in subjects:
+            for shape in _variant_shapes(name):
+                self._variants.setdefault(shape, []).append(name)
 
     def _shape(self, name: str) -> object:
         """What similar operators have in common: being pointwise, or else the types."""
@@ -65,6 +71,22 @@ class Layouts:
             for name in group:
                 if self._is_open(name, used):
                     yield from self._gap(name, used, having, group, is_differentiated)
+        for key in (one for one in keys if one.backend in _DEVICES):
+            yield from self._of_variants(key)
+
+    def _of_variants(self, key: KernelKey) -> Iterator[Gap]:
+        """Operators of one device alone of whose variants, as of another library, some have one:
+        ``_scaled_dot_product_cudnn_attention``."""
+        for name in self._subjects:
+            if self._keys(name) & _DEVICES != {key.backend} or key.name in self._keys(name):
+                continue
+            shapes = _variant_shapes(name)
+            others = {one for shape in shapes for one in self._variants[shape]} - {name}
+            others = {one for one in others if key.backend in self._keys(one)}
+            having = sorted(one for one in others if key.name in self._keys(one))
+            if having and 2 * len(having) >= len(others):
+                rule = f"{few(having)} {'has' if len(having) == 1 else 'have'} one"
+                yield self._made(name, [key.name], rule, having, "possible")
 
     def _keys_of(self, name: str) -> frozenset[str]:
         return frozenset().union(*map(self._tree.keys, self._subjects[name]))
@@ -126,3 +148,10 @@ class Layouts:
             size=kernel_lines(self._tree, op),
             confidence=confidence,
         )
+
+
+def _variant_shapes(name: str) -> list[tuple[str, ...]]:
+    """A name of several words with each inner one left out."""
+    words = name.strip("_").split("_")
+    inner = range(1, len(words) - 1) if len(words) >= _WORDS else ()
+    return [(*words[:at], "", *words[at + 1 :]) for at in inner]

@@ -113,13 +113,15 @@ def test_a_key_of_which_the_source_has_no_kernel_is_unknown_where_it_is_asked(gr
     assert not {one.key for one in every.keys}.intersection(unnamed)
 
 
-def _of_parts(tmp_path: Path) -> dict[str, Gap]:
-    """What MPS lacks where tests expect a composite to fail: parts of it, and their gradients."""
+def _of_parts(tmp_path: Path, key: str = "MPS") -> dict[str, Gap]:
+    """What a key lacks where tests expect a composite to fail on MPS: parts of it, and their
+    gradients."""
     root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
     write_operators(root)
     write_python(root)
     write_tests(root)
     parts = {"vendor": "CUDA", "plain": "CPU, CUDA", "gradient": "CPU, CUDA"}
+    parts |= {"one_fast_dot": "CUDA, SparseCUDA", "one_slow_dot": "CUDA", "one_cpu_dot": "CPU"}
     for one, keys in parts.items():
         append(root, YAML, _PART.format(one, keys))
     append(root, YAML, _PARTED)
@@ -135,7 +137,7 @@ def _of_parts(tmp_path: Path) -> dict[str, Gap]:
     table = root / "test/test_mps.py"
     table.write_text(table.read_text().replace("'lonely': None", "'lonely': None, 'parted': None"))
     with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
-        return kernels(find_gaps(index, GapFilter(("kernel",), key="MPS")))
+        return kernels(find_gaps(index, GapFilter(("kernel",), key=key)))
 
 
 def test_what_the_library_of_one_vendor_has_is_not_stated_by_what_needs_it(tmp_path: Path) -> None:
@@ -148,3 +150,10 @@ def test_the_gradient_of_what_fails_is_missing_too(tmp_path: Path) -> None:
     gap = _of_parts(tmp_path)["MPS/_gradient_part"]
     assert gap.confidence == "likely"
     assert "UNIMPLEMENTED_XFAILLIST lists parted; for the gradient of _plain_part" in gap.rule
+
+
+def test_what_a_variant_of_the_same_device_has_for_a_layout_is_possible(tmp_path: Path) -> None:
+    found = _of_parts(tmp_path, "SparseCUDA")
+    gap = found["SparseCUDA/_one_slow_dot_part"]
+    assert (gap.confidence, gap.rule) == ("possible", "_one_fast_dot_part has one")
+    assert not {"SparseCUDA/_one_fast_dot_part", "SparseCUDA/_one_cpu_dot_part"} & {*found}
