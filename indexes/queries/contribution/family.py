@@ -47,15 +47,15 @@ class Members:
         that names may omit, as they may the underscore of a private name:
         ``weight_int8pack_mm_kernel``."""
         self._owner: dict[str, str] = {}
-        self._operators = frozenset(operators)
+        every = [name for op in operators for name in _without(op, spaces)]
+        self._operators = frozenset(every)
         for name in names:
             self._owner[name] = name
             public = name.lstrip("_")
             if public != name and "_" in public and public not in self._operators:
                 self._owner.setdefault(public, name)
-            for space in spaces:
-                if name.startswith(f"{space}_"):
-                    self._owner.setdefault(name[len(space) + 1 :], name)
+            for short in _without(name, spaces):
+                self._owner.setdefault(short, name)
         dotted = (name.replace("_", ".", 1) for name in self._owner if not name.startswith("_"))
         self._sought = tuple(dict.fromkeys([*self._owner, *dotted]))
 
@@ -89,6 +89,11 @@ class Members:
             if head in self._operators:
                 return None
         return self._owner.get("_".join(parts[1:]))
+
+
+def _without(name: str, spaces: Iterable[str]) -> list[str]:
+    """A name, and what is left of it without its namespace."""
+    return [name, *(name[len(s) + 1 :] for s in spaces if name.startswith(f"{s}_"))]
 
 
 def mentions(members: Members, path: str, text: str) -> Iterator[Mention]:

@@ -9,7 +9,9 @@ import pytest
 from indexes.queries.contribution.family import Members, family_mentions, is_of_space, mentions
 
 MEMBERS = Members(
-    ["exp", "special_i0", "max"], ["exp", "special_i0", "max", "max_pool2d", "exp2"], ["special"]
+    ["exp", "special_i0", "max"],
+    ["exp", "special_i0", "special_log_i0", "max", "max_pool2d", "exp2"],
+    ["special"],
 )
 
 
@@ -30,6 +32,8 @@ def _named(path: str, *lines: str) -> list[tuple[str, int]]:
         ("a.cpp", "TORCH_META_FUNC(exp)(const Tensor& self) {", True),
         ("a.h", "inline Tensor i0(const Tensor& self) {", True),
         ("Math.h", "static inline T calc_exp(T x) {", True),
+        ("Math.h", "static inline T calc_i0(T x) {", True),
+        ("Math.h", "static inline T log_i0(T x) {", False),
         ("a.cpp", "  return at::exp(self);", False),
         ("a.cpp", "  auto y = x.exp();", False),
         ("a.cpp", "  return exp(x);", False),
