@@ -118,7 +118,7 @@ class Suite:
         """The tests of an overload on a kind of device."""
         found = list(opinfo_entries(op, self._python))
         opinfos = tuple(_entry(one, target) for one, target in found)
-        files = sorted(self._opinfo_files(opinfos, device), key=lambda one: -len(one.tests))
+        files = sorted(self._opinfo_files(opinfos, device), key=_surely_runs, reverse=True)
         named = tuple(self._named_files(op))
         missing = "" if self._files else "tests (not in this source): torchnav clone"
         return OperatorTests(opinfos, tuple(files), named, missing)
@@ -126,7 +126,7 @@ class Suite:
     def of_opinfos(self, found: Iterable[Found]) -> list[Selection]:
         """The tests made from some OpInfos, on the CPU."""
         opinfos = tuple(dict.fromkeys(_entry(one, "") for one in found))
-        return sorted(self._opinfo_files(opinfos, "cpu"), key=lambda one: -len(one.tests))
+        return sorted(self._opinfo_files(opinfos, "cpu"), key=_surely_runs, reverse=True)
 
     def at(self, where: Location) -> Selection:
         """The command for the test at a line; for line 0, the whole file."""
@@ -313,6 +313,11 @@ _CHECKED = regex(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
 _PREFIXED = regex(r"\.name\.startswith\(\s*[\"']([^\"']+)")
 _CONDITION = regex(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
 _DEEPEST = 6
+
+
+def _surely_runs(one: Selection) -> tuple[int, int]:
+    """How many tests run for it whatever a filter says, and how many may."""
+    return len(one.tests) - one.filtered, len(one.tests)
 
 
 def _entry(found: Found, target: str) -> OpInfoEntry:

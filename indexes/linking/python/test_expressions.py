@@ -227,7 +227,8 @@ def _has(values: str, opinfo: str) -> bool:
 def _written(arguments: str, lists: Mapping[str, str]) -> str | None:
     """The literal values of ``@parametrize``; None for computed ones."""
     values = arguments.partition('",')[2] or arguments.partition("',")[2]
-    head = _STARTS.match(values.strip())
+    values = values.strip().removeprefix("list(")
+    head = _STARTS.match(values)
     if head and head[0] in lists:
         values = lists[head[0]] + values
         head = _STARTS.match(lists[head[0]].strip())
