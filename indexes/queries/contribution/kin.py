@@ -14,12 +14,15 @@ from indexes.queries.contribution.helpers import HEADERS
 from indexes.queries.contribution.siblings import Sibling, parts, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
+from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 
 _LIBRARY = "torch/csrc/api/include/"
 _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
+_SHADER = regex(r"\bVK_KERNEL\((\w+)\)")
+_VULKAN = "/native/vulkan/"
 _MOST = 12
 _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
@@ -57,6 +60,18 @@ def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
         for path in _MATH.findall(corpus.text(shader).decode("utf-8", "replace")):
             rule = f"{PurePosixPath(shader).name} takes functions from it"
             yield Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
+
+
+def shaders(source: Source, steps: Sequence[Step]) -> Iterator[Step]:
+    """The Vulkan shaders that kernels run by name."""
+    for step in (one for one in steps if one.role == "kernel" and _VULKAN in one.location.path):
+        where = step.location
+        lines = source.text(where.path).splitlines()[where.line - 1 : where.end_line]
+        for name in dict.fromkeys(_SHADER.findall("\n".join(lines))):
+            path = f"{where.path.partition(_VULKAN)[0]}{_VULKAN}glsl/{name}.glsl"
+            if source.holds(path):
+                rule = f"{step.symbol} runs it"
+                yield Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
 
 
 def in_library(facts: Lookup, name: str) -> Iterator[Step]:

@@ -22,7 +22,7 @@ from indexes.queries.contribution.by_name import (
     tables_of,
 )
 from indexes.queries.contribution.helpers import callers, header_of, helpers
-from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math
+from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math, shaders
 from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
@@ -66,7 +66,7 @@ _COMPUTING = (
 _IN_PYTHON = ("decomposition", "meta_registration", "ref")
 _CALL = regex(r"(?<![\w.])(\w+_backward\w*)\(")
 _REGISTERED = (
-    "SELECT k.key,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
+    "SELECT k.key,f.path,k.line,k.target FROM library_kernels k JOIN files f ON f.id=k.file"
     " WHERE k.op=? ORDER BY k.rowid"
 )
 _MAX_AROUND = 3
@@ -108,7 +108,9 @@ class OperatorPlaces:
             *self._compatibility,
             *(self._namesakes(overloads[0]) if bare else ()),
         ]
-        steps += self._in_libraries(names, {step.location.path for step in steps})
+        parts = (hop.symbol for hop in own if hop.role == "schema")
+        every = dict.fromkeys([*names, *parts])
+        steps += self._in_libraries(every, {step.location.path for step in steps})
         steps += [*self._used(steps), *self._calling(steps, names)]
         steps += [*_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
@@ -120,6 +122,7 @@ class OperatorPlaces:
             steps.append(Step("cxx_test", symbol, row.location, rule))
         steps += operator_siblings(self._index.facts, overloads[0], steps)
         steps += shader_math(self._corpus, steps)
+        steps += shaders(self._index.source, steps)
         return [
             replace(step, change="seldom") if is_seldom(step) else step
             for step in each_place(steps)
@@ -196,14 +199,20 @@ class OperatorPlaces:
                 rule = f"{count:,} OpInfos are here, and none for it: tests of operators need one"
                 yield Step("opinfo", PurePosixPath(path).name, Location(path, 1), rule)
 
-    def _in_libraries(self, names: Sequence[str], there: set[str]) -> Iterator[Step]:
+    def _in_libraries(self, names: Iterable[str], there: set[str]) -> Iterator[Step]:
         """The kernels registered in TORCH_LIBRARY blocks of further files."""
         for name in names:
-            for key, path, line in self._index.facts.store.query(_REGISTERED, (name,)):
+            for key, path, line, target in self._index.facts.store.query(_REGISTERED, (name,)):
                 if path not in there:
                     there.add(path)
+                    known = self._index.facts.by_id(target) if target is not None else None
+                    own = known.definition if known else None
                     rule = f"registers its kernel for {key}"
-                    yield Step("kernel", PurePosixPath(path).name, Location(path, line), rule)
+                    if own and own.location.path == path:
+                        rule = f"its kernel for {key}, registered on line {line}"
+                        yield Step("kernel", own.qualified, own.location, rule)
+                    else:
+                        yield Step("kernel", PurePosixPath(path).name, Location(path, line), rule)
 
     def around(self, operators: Sequence[str], own: Sequence[Step]) -> Iterator[Step]:
         """Other code that computes the operators reaching a place, which may have the same fault,
