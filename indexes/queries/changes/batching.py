@@ -33,6 +33,8 @@ _TYPES = {
     "bool": "bool",
     "str": "c10::string_view",
 }
+_ARRAYS = {"int": "IntArrayRef", "SymInt": "SymIntArrayRef", "Tensor": "TensorList"}
+_SIZED = regex(r"bool\[(\d+)\]")
 _ASKED = 12
 """Rules whose helpers are examined."""
 _LONGEST = 6
@@ -182,8 +184,13 @@ def cxx_type(argument: Argument, optional: str = "std::optional") -> str:
     base, kind = argument.base_type, argument.type
     if base in ("Tensor", "Scalar") and "[" not in kind:  # what is given by reference
         return f"const {optional}<{base}>&" if kind.endswith("?") else f"const {base}&"
+    if kind.startswith("Tensor?["):
+        return f"const c10::List<{optional}<Tensor>>&"
+    if "[" in kind and base in _ARRAYS:
+        return _ARRAYS[base] if not kind.endswith("?") else f"Optional{_ARRAYS[base]}"
     written = _TYPES.get(base, f"at::{base}")
-    if "[" in kind:
-        arrays = {"int": "IntArrayRef", "SymInt": "c10::SymIntArrayRef", "Tensor": "TensorList"}
-        written = arrays.get(base, f"ArrayRef<{base}>")
+    if size := _SIZED.search(kind):
+        written = f"std::array<{written}, {size[1]}>"
+    elif "[" in kind:
+        written = f"ArrayRef<{written}>"
     return f"{optional}<{written}>" if kind.endswith("?") else written

@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.linking.graph import DEVICES, device_of_key
+from indexes.model.files import unpack
 from indexes.model.schema import SchemaKind
 from indexes.queries.changes.kernel_files import Home, KernelFiles
 
@@ -30,9 +31,12 @@ _SHARED_WORD = 0.5
 _LONG_PREFIX = 1.5
 _SAME_FILE = 2.0
 _SAME_DEVICE_FILE = 2.2
+_SAME_SECOND_FILE = 1.0
+"""One file has the loops of many operators for the CPU, of few for CUDA: GcdLcmKernel.cu."""
 _SAME_STUB_TYPE = 2.0
 _SAME_OVERLOAD = 2.0
 _SAME_TYPES = 1.5
+_SAME_TESTS = 2.5
 _SAME_BASE_CLASS = 0.5
 _BOTH_BACKWARD = 2.0
 _STUB_THERE = 1.0
@@ -67,6 +71,7 @@ class Nearest:
         self._types = lru_cache(None)(self._types_of)
         self._overloads = lru_cache(None)(self._overloads_of)
         self._bases = lru_cache(None)(self._bases_of)
+        self._tested_as = lru_cache(None)(self._tested_as_what)
 
     def of(self, base: str, key: str) -> list[FileVote]:
         """The files with kernels of similar operators for a key, likeliest first, each with the
@@ -127,21 +132,28 @@ class Nearest:
         if {*mine} & {*theirs}:
             yield _SHARED_WORD, ""
 
-    def _by_code(
-        self, base: str, other: str, homes: list[Home], key: str
-    ) -> Iterator[tuple[float, str]]:
+    def _by_files(self, base: str, other: str, key: str) -> Iterator[tuple[float, str]]:
         if files := self.files(base) & self.files(other):
             yield _SAME_FILE, f"its kernel for the CPU is in {_short(min(files))} too"
         if files := self.layout_files(base, key) & self.layout_files(other, key):
             yield _SAME_FILE, f"so is that for the layout, in {_short(min(files))}"
         if files := self.device_files(base) & self.device_files(other):
             yield _SAME_DEVICE_FILE, f"so is what runs on a device, in {_short(min(files))}"
+        if len(own := files - self.files(base)) > 1:
+            yield _SAME_SECOND_FILE, f"and in {_short(max(own))}"
+
+    def _by_code(
+        self, base: str, other: str, homes: list[Home], key: str
+    ) -> Iterator[tuple[float, str]]:
+        yield from self._by_files(base, other, key)
         if kinds := self.stub_types(base) & self.stub_types(other):
             yield _SAME_STUB_TYPE, f"both run through a stub of the type {min(kinds)}"
         if names := self._overloads(base) & self._overloads(other):
             yield _SAME_OVERLOAD, f"both have an overload {min(names)}"
         if self._types(base) & self._types(other):
             yield _SAME_TYPES, "it takes the same types"
+        if classes := self._tested_as(base) & self._tested_as(other):
+            yield _SAME_TESTS, f"the OpInfo of both is a {min(classes)}"
         if self._bases(base) & self._bases(other):
             yield _SAME_BASE_CLASS, ""
         if ("backward" in base) == ("backward" in other):
@@ -193,6 +205,12 @@ class Nearest:
         """Overload names that describe the computation, ``dim_IntList``; not types or out."""
         names = (native.overload for native in self.homes.groups.get(base, ()))
         return frozenset(name for name in names if "_" in name.removesuffix("_out"))
+
+    def _tested_as_what(self, base: str) -> frozenset[str]:
+        """The classes of its OpInfos, other than the plain one: ReductionOpInfo."""
+        ops = [native.full_name for native in self.homes.groups.get(base, ())[:1]]
+        found = (fact for op in ops for _, fact in self._tree.opinfos(op))
+        return frozenset(unpack(one.detail).get("cls", "") for one in found) - {"", "OpInfo"}
 
     def _bases_of(self, base: str) -> frozenset[str]:
         inherited = (n.structured_inherits for n in self.homes.groups.get(base, ()))

@@ -90,17 +90,21 @@ class NewKernel:
 
     @property
     def alternatives(self) -> list[FileVote]:
-        """Other files with about as many votes; if the model is on a stub, those with kernels named
-        in the YAML first."""
-        enough = _CLOSE * self.near.likeness
-        others = [vote for vote in self.votes[1:] if vote.near.likeness >= enough]
+        """Other files with about as many votes, and beside one of plain tensors' kernels the
+        likeliest of the key alone; if the model is on a stub, those with kernels named in the YAML
+        first."""
+        enough, shared = _CLOSE * self.near.likeness, self.homes.shared_files(self.model_key)
+        apart = next((v.path for v in self.votes if v.path not in shared), "")
+        own = apart if self.model.path in shared else ""
+        others = [v for v in self.votes[1:] if v.near.likeness >= enough or v.path == own]
         if self.model.entry:
             others.sort(key=lambda vote: home_in(vote).entry is not None)
         return others[:_ALTERNATIVES]
 
     def neighbours(self) -> Iterator[Neighbour]:
-        """The model and the next ones in other files."""
-        whys = {home_in(vote): vote.near.why for vote in reversed(self.votes[:_NEIGHBOURS])}
+        """The model and the next ones in other files that are like it for some reason."""
+        others = [vote for vote in self.votes[1:_NEIGHBOURS] if vote.near.why]
+        whys = {home_in(vote): vote.near.why for vote in (*reversed(others), self.votes[0])}
         for home in reversed(whys):
             yield self._neighbour(home, whys[home])
 
@@ -209,13 +213,17 @@ class NewKernel:
         """The CPU kernel's head if written out, else the model's, renamed."""
         cpu = self.tree.kernels.get(row.native.full_name, {}).get("CPU")
         own = None if self.stub else next(iter(cpu.definitions if cpu else ()), None)
-        model = self._model_of(row)
+        like = self._model_of(row)
+        model = like.kernel
         if own and (own.kind == model.kind or self._is_structured(row.native)):
             head = _head_lines(self.tree, own)
             if _is_opened(head):
                 return _with_name(head, own.name, symbol)
         head, schema = _head_lines(self.tree, model), self.tree.schemas[row.native.full_name]
         if _is_opened(head):
+            is_other = not (self.stub or _takes_as(schema, self.tree.schemas[like.op]))
+            if is_other and model.kind == "function":
+                return [plain_head(schema, symbol)]
             return with_parameters(_with_name(head, model.name, symbol), schema)
         used = _with_name(head[:1], self.near.base, self.base)  # of a macro
         return used if used != head[:1] else [plain_head(schema, symbol)]
@@ -223,10 +231,10 @@ class NewKernel:
     def _is_structured(self, native: NativeFunction) -> bool:
         return native.structured and device_of_key(self.key) == self.key
 
-    def _model_of(self, row: NewRow) -> Definition:
+    def _model_of(self, row: NewRow) -> Home:
         kind = self.tree.schemas[row.native.full_name].kind
         same = (h for h in self.near.homes if self.tree.schemas[h.op].kind is kind)
-        return next((h.kernel for h in same if h.path == self.model.path), self.model.kernel)
+        return next((home for home in same if home.path == self.model.path), self.model)
 
     @cached_property
     def new_path(self) -> str:
@@ -289,12 +297,26 @@ def with_parameters(head: Sequence[str], schema: Schema) -> list[str]:
     return (text[:start] + _PARAMETER.sub(lambda _: next(given), text[start:])).split("\n")
 
 
+def _takes_as(schema: Schema, other: Schema) -> bool:
+    """Whether the parameters of two kernels have the same types in the same order."""
+    mine, theirs = ([one.type for one in each.arguments] for each in (schema, other))
+    return mine == theirs
+
+
+def _plain_integers(kind: str) -> str:
+    return kind.replace("SymIntArrayRef", "IntArrayRef").replace("c10::SymInt", "int64_t")
+
+
 def plain_head(schema: Schema, symbol: str) -> str:
-    """The head of a kernel that returns one tensor, by its schema."""
+    """The head of a kernel by its schema."""
     out = {one.name for one in schema.arguments if one.annotation and "!" in one.annotation}
-    typed = (("Tensor&" if one.name in out else cxx_type(one), one) for one in schema.arguments)
+    typed = [("Tensor&" if one.name in out else cxx_type(one), one) for one in schema.arguments]
+    if "symint" not in symbol:  # torchgen passes integers then
+        typed = [(_plain_integers(kind), one) for kind, one in typed]
     parameters = ", ".join(f"{kind} {one.name}" for kind, one in typed)
-    return f"{'Tensor&' if out else 'Tensor'} {symbol}({parameters}) {{"
+    returned = ", ".join(["Tensor&" if out else "Tensor"] * max(1, len(schema.returns)))
+    returned = f"std::tuple<{returned}>" if len(schema.returns) > 1 else returned
+    return f"{returned} {symbol}({parameters}) {{"
 
 
 def _head_lines(tree: Tree, definition: Definition) -> list[str]:

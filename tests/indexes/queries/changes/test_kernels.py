@@ -200,10 +200,15 @@ def test_a_drafted_head_has_the_arguments_of_its_own_schema() -> None:
     assert with_parameters(["Tensor gcd_x(const Tensor& self) {"], out)[0].endswith("& self) {")
     plain = plain_head(out, "gcd_out_q")
     assert plain == "Tensor& gcd_out_q(const Tensor& self, const Tensor& other, Tensor& out) {"
-    schema = parse_schema("norm(Tensor self, Scalar? p, int[1] dim, bool keep=False) -> Tensor")
+    schema = parse_schema("norm(Tensor self, Scalar? p, int[1]? dim, SymInt n) -> (Tensor, Tensor)")
     assert plain_head(schema, "norm_q") == (
-        "Tensor norm_q(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,"
-        " bool keep) {"
+        "std::tuple<Tensor, Tensor> norm_q(const Tensor& self, const std::optional<Scalar>& p,"
+        " OptionalIntArrayRef dim, int64_t n) {"
+    )
+    masked = parse_schema("take(Tensor?[] at, bool[3] mask, float[] by) -> Tensor")
+    assert plain_head(masked, "take_q") == (
+        "Tensor take_q(const c10::List<std::optional<Tensor>>& at, std::array<bool, 3> mask,"
+        " ArrayRef<double> by) {"
     )
 
 
