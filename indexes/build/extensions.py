@@ -1,5 +1,5 @@
-"""The stage that adds the kernels of extensions to PyTorch's operators, from their YAML and their
-TORCH_LIBRARY blocks."""
+"""The stage that adds kernels to PyTorch's operators beside those of its YAML: of extensions, from
+their YAML, and those that TORCH_LIBRARY blocks register."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from indexes.linking.extensions import (
     without_doubles,
 )
 from indexes.linking.facts import LibraryUse
+from indexes.linking.graph import device_of_key
 from indexes.linking.kernels import Matchers
-from indexes.linking.registrations import written_registrations
+from indexes.linking.registrations import is_built, written_registrations
 from indexes.model.files import MARK
+from indexes.model.idioms import library_block
 from indexes.model.vocabulary import NativeFunction, OperatorSummary, Problem
 from indexes.readers.cxx.dispatch_keys import read_dispatch_keys
 from indexes.readers.yaml.extensions import KernelFile, read_extension
@@ -59,17 +61,18 @@ def extension_inputs(store: Store) -> Iterable[object]:
 
 
 def _uses(lookup: Lookup) -> list[LibraryUse]:
-    """The registrations of extensions for PyTorch's operators."""
+    """The registrations for PyTorch's operators by extensions, and its own for a device."""
     every = library_uses(lookup)
-    return [one for one in every if one.op and "::" not in one.op and _is_ours(one)]
+    return [one for one in every if one.op and "::" not in one.op and _is_of_kernel(one)]
 
 
-def _is_ours(use: LibraryUse) -> bool:
-    return bool(library_of(use.location.path)) and "/test" not in use.location.path
+def _is_of_kernel(use: LibraryUse) -> bool:
+    path, key = use.location.path, library_block(use.block).key
+    return is_built(path) and bool(library_of(path) or device_of_key(key))
 
 
 def keep_extensions(store: Store, source: Source) -> None:
-    """Writes the kernels of extensions behind those of the YAML."""
+    """Writes these kernels behind those of the YAML."""
     before = set(store.column(f"SELECT op FROM kernels WHERE {_OURS}"))
     store.db.execute(f"DELETE FROM kernels WHERE {_OURS}")
     store.db.execute(f"DELETE FROM ops WHERE library={BY_YAML}")

@@ -1,5 +1,5 @@
-"""Kernels of extensions for PyTorch's operators, from a line of YAML or an ``m.impl`` to the
-function."""
+"""Kernels for PyTorch's operators beside its YAML, from a line of an extension's YAML or an
+``m.impl`` to the function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from os.path import commonpath
 from indexes.codegen.rows import KeySets, Row, kernel_rows
 from indexes.linking.facts import Facts
 from indexes.linking.kernels import Matcher, link_kernel
-from indexes.linking.registrations import Written, registered_definition
+from indexes.linking.registrations import BOXED, Written, registered_definition
 from indexes.model.files import root_of
 from indexes.model.vocabulary import (
     RUNTIME_KEY,
@@ -30,7 +30,7 @@ _INSIDE = "third_party/"
 
 @dataclass(frozen=True, slots=True)
 class ExtensionKernel:
-    """A kernel that an extension has for an operator."""
+    """A kernel that an extension has for an operator, or that PyTorch registers by hand."""
 
     op: str
     key: str
@@ -187,13 +187,18 @@ def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:
 
 
 def library_kernels(written: Iterable[Written], tree: Tree) -> Iterator[ExtensionKernel]:
-    """Kernels that TORCH_LIBRARY blocks of extensions register for PyTorch's operators."""
+    """Kernels that TORCH_LIBRARY blocks register for PyTorch's operators; of PyTorch's own blocks
+    where its YAML has none, without boxed functions, which are not for one operator."""
     for one in written:
         made = one.registration
         if made.op not in tree.natives or not _is_backend(made.key):
             continue
         found = registered_definition(one, tree.facts)
-        replaced = "; replaces PyTorch's own" if (made.op, made.key) in tree.kernels else ""
+        is_known = (made.op, made.key) in tree.kernels
+        is_boxed = made.fallthrough or (found and BOXED in found.parameters)
+        if (is_known or is_boxed) and not library_of(one.use.location.path):
+            continue
+        replaced = "; replaces PyTorch's own" if is_known else ""
         kind: KernelKind = "plain" if found or made.fallthrough else "missing"
         reason = "" if found else f"{made.kernel}, registered at {one.use.location}"
         confidence: Confidence = "by rule" if one.use.macro else "exact"

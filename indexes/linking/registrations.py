@@ -24,6 +24,8 @@ _WRAPPERS = regex(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>
 _NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _SPECIALIZED = regex(r"<[^<>()]*(?:<[^<>()]*>[^<>()]*)*>(?=\s*::)")
 _KINDS = frozenset(("function", "macro", "class", "method"))
+BOXED = "OperatorHandle"
+"""The type of a parameter by which boxed functions are known: they serve any operator."""
 _NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
 """Folders that are not compiled into torch's own libraries."""
 

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from indexes.linking.facts import Known, LibraryKernel, StubEntry, StubUse
+from indexes.linking.registrations import BOXED
 from indexes.linking.works import Works
 from indexes.model.errors import NotFound
 from indexes.model.files import Include
@@ -153,7 +154,7 @@ class Lookup(Bodies, Operators):
         operator, as ``mps_fallback``, which runs it on the CPU."""
         sql = (
             "SELECT k.op,k.key,k.target FROM library_kernels k JOIN definitions d ON d.id=k.target"
-            " WHERE k.op!='' AND d.parameters LIKE '%OperatorHandle%'"
+            f" WHERE k.op!='' AND d.parameters LIKE '%{BOXED}%'"
         )
         found = ((op, key, self.by_id(target)) for op, key, target in self.store.query(sql))
         return {(op, key): known for op, key, known in found if known}

@@ -341,8 +341,12 @@ class Prices:
     def _is_checked(self, edge: Edge) -> bool:
         """Whether a call is inside a ``TORCH_CHECK``."""
         caller = self.facts.by_id(edge.caller)
-        messages = self.facts.messages_in(caller.definition.location.path) if caller else ()
-        return any(first <= edge.line <= last and is_check(kind) for kind, first, last in messages)
+        return bool(caller and self.is_in_check(caller, edge.line))
+
+    def is_in_check(self, known: Known, line: int) -> bool:
+        """Whether a line of a function is part of a ``TORCH_CHECK``."""
+        messages = self.facts.messages_in(known.definition.location.path)
+        return any(first <= line <= last and is_check(kind) for kind, first, last in messages)
 
     def _function_price(self, number: int, walk: Walk, base: str, step: Step) -> float:
         known = self.facts.by_id(number)

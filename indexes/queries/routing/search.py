@@ -295,7 +295,7 @@ class Search:
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
             limit = UNUSUAL + aside * is_overload_of(node, native)
-            if cost < limit and self._has_none(node, device):
+            if before and cost < limit and self._has_none(node, device):
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
@@ -381,17 +381,18 @@ class Search:
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel of its own for the device, or a stub
-        without a registration for it."""
+        """Whether a node is an operator without a kernel of its own for the device, or with one
+        that only raises, or a stub without a registration for it."""
         if node.kind == "stub":
             entries = self.facts.registered_on(str(node.what))
             own = any(one.device == device and one.function != "nullptr" for one in entries)
             return not own and not self._graph.ufunc_rows(str(node.what))
         if (node.what, device) in self.facts.boxed_kernels:
             return True
-        if node.kind != "operator" or self.rows(str(node.what), device):
+        if node.kind != "operator" or self.works.of(node) not in ("dispatches", "allocates"):
             return False
-        return self.works.of(node) in ("dispatches", "allocates")
+        rows = self.rows(str(node.what), device)
+        return not rows or self._raises(rows)
 
     def _operator(self, walk: Walk, node: Node, before: tuple[Node, Step] | None) -> str:
         """The operator of a kernel or of its functions."""
@@ -436,9 +437,11 @@ class Search:
         return self._checks(known, names)
 
     def _checks(self, known: Known, others: Set[str] = frozenset()) -> bool:
-        """Whether a function calls only checks and some others."""
+        """Whether a function calls only checks, what they ask and some others."""
         uses = self.facts.sites(known)
-        return bool(uses) and all(is_check(use.name) or use.name in others for use in uses)
+        checks = {use.line for use in uses if is_check(use.name)}
+        rest = {use.line for use in uses if use.name not in others} - checks
+        return bool(uses) and all(self.prices.is_in_check(known, line) for line in rest)
 
 
 def _is_of_layout(key: str, device: str) -> bool:

@@ -1,5 +1,6 @@
 """Routes on MPS: to Metal kernels whose names are put together from the strings of two functions,
-and of operators that a boxed function runs on the CPU."""
+and to functions that are registered by hand, boxed ones that run the operator on the CPU among
+them."""
 
 from __future__ import annotations
 
@@ -30,6 +31,14 @@ YAML = """
 
 - func: shaken_twice(Tensor self) -> Tensor
 
+- func: shaken_by_hand(Tensor self) -> Tensor
+
+- func: shaken_hard(Tensor self) -> Tensor
+  dispatch:
+    CPU: shaken_alone_cpu
+
+- func: shaken_hard_once(Tensor self) -> Tensor
+
 - func: shaken_alone(Tensor self) -> Tensor
   dispatch:
     CPU: shaken_alone_cpu
@@ -41,6 +50,8 @@ Tensor turned_left(const Tensor& self, const Scalar& other) {
 }
 Tensor shaken(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_twice(const Tensor& self) { return at::shaken(self); }
+Tensor shaken_by_hand(const Tensor& self) { return at::turned_left(self, self); }
+Tensor shaken_hard_once(const Tensor& self) { return at::shaken_hard(self); }
 Tensor shaken_alone_cpu(const Tensor& self) {
   cpu_kernel(iter, [](float x) { return x; });
   return self;
@@ -49,10 +60,23 @@ Tensor shaken_alone_cpu(const Tensor& self) {
 """
 FALLBACK = """
 namespace at {
+static Tensor shake_graph(const Tensor& self) {
+  runMPSGraph(getCurrentMPSStream(), graph, feeds, results);
+  return self;
+}
+static Tensor never_shaken(const Tensor& self) {
+  TORCH_CHECK(
+      self.device() == kCPU,
+      "expected the CPU but got ",
+      self.device());
+}
 static void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {}
 TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("shaken", torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
   m.impl("shaken_alone", torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+  m.impl("shaken_hard", never_shaken);
+  m.impl("shaken_by_hand", TORCH_FN(shake_graph));
+  m.impl("turned_left.Tensor", TORCH_FN(shake_graph));
 }
 }
 """
@@ -122,3 +146,26 @@ def test_a_boxed_function_that_is_registered_runs_instead(index: Index, operator
     assert (only.kind, only.note) == ("none", f"run_on_cpu runs {name}: no kernel for MPS")
     if operator == name:
         assert only.symbol == "at::run_on_cpu"
+
+
+@pytest.mark.parametrize(
+    ("operator", "symbol"),
+    [("shaken_by_hand", "at::shake_graph"), ("turned_left.Tensor", "turn_left_tensor")],
+)
+def test_a_function_registered_by_hand_is_a_kernel_unless_the_yaml_has_one(
+    index: Index, operator: str, symbol: str
+) -> None:
+    usual = routes(index, operator)[0]
+    assert (usual.symbol, usual.confidence) == (symbol, "exact")
+
+
+@pytest.mark.parametrize(
+    ("operator", "note"),
+    [
+        ("shaken_hard", "never_shaken: only checks in its body"),
+        ("shaken_hard_once", "no kernel: shaken_hard has none for MPS"),
+    ],
+)
+def test_a_function_that_only_raises_is_no_kernel(index: Index, operator: str, note: str) -> None:
+    (only,) = routes(index, operator)
+    assert (only.kind, only.note) == ("none", note)
