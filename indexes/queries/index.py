@@ -246,9 +246,9 @@ class Index(IndexedTree):
         """
         found = self.resolve(text)
         if found.kind == "none":
-            from indexes.queries.naming.resolve import not_found
+            from indexes.queries.naming.resolve import not_found, unknown
 
-            words = f"nothing is named {text.strip()!r} in PyTorch {self.info.version}"
+            words = unknown(text, self.info.version)
             if self.info.kind == "wheel":
                 lacks = ", ".join(one.partition(": ")[0] for one in self.info.missing[:2])
                 words += f"; not here: {lacks}: torchnav clone"

@@ -229,13 +229,18 @@ def _says_all(one: _Found, most: int) -> bool:
 
 
 def _raised_from(found: tuple[Message, ...], asked: Pasted) -> tuple[Message, ...]:
-    """The matches in the file named by the C++ stack; else those in C++."""
-    if asked.raised_from is None:
+    """The matches in the file named by the C++ stack, or else by the traceback's last frame; else
+    those in C++. A function of PyTorch that raises what another made keeps them all."""
+    named = asked.raised_from or (asked.frame[:2] if asked.frame else None)
+    if named is None:
         return found
-    path, line = asked.raised_from
+    path, line = named
     here = tuple(one for one in found if path.endswith(f"/{one.location.path}"))
     exact = tuple(o for o in here if o.location.line <= line <= o.location.end_line)
-    return exact or here or tuple(one for one in found if not one.location.path.endswith(".py"))
+    cxx = tuple(one for one in found if not one.location.path.endswith(".py"))
+    if asked.raised_from:
+        return exact or here or cxx
+    return exact or here or (found if "/torch/" in path else cxx or found)
 
 
 def _as_message(one: _Found, is_rest: bool = False) -> Message:
@@ -317,8 +322,8 @@ _ASIDE = (
     *("torch/_subclasses/", "torch/jit/_shape_functions"),
 )
 """The C++ frontend, PyTorch's own tests, and copies of kernels' messages in meta functions."""
-_DEVICE = regex(r"/(metal|miopen|mkldnn|mps|mtia|vulkan|xpu)/")
-"""Folders for devices and tensors that few builds have."""
+_DEVICE = regex(r"/(metal|miopen|mkldnn|mps|mtia|nested|quantized|sparse|vulkan|xpu)/")
+"""Folders for devices, layouts and tensors that few programs have."""
 
 
 def _is_of_other_device(path: str, text: str) -> bool:

@@ -57,6 +57,20 @@ WHEN_CALLING = regex(r"\bwhen calling `?(\w+)")
 """The call in messages of cuBLAS, cuSPARSE and cuSOLVER checks."""
 Places = tuple[tuple[str, int, str], ...]
 """Files and lines, with the function if named."""
+_FRAME = regex(
+    rf"^ *File \"([^\"\n]+)\", line ({LINE})[^\n]*\n((?:(?! *File \")[ \t]+[^\n]*\n|\n)*)\Z",
+    MULTILINE,
+)
+"""The last frame of Python's traceback, with the code that it shows, up to the exception."""
+_COLOURS = regex(r"\x1b\[[\d;]*m")
+
+
+class Frame(NamedTuple):
+    """The frame in which an exception left Python, or which called the C++ that raised it."""
+
+    path: str
+    line: int
+    code: str
 
 
 class Pasted(NamedTuple):
@@ -70,6 +84,8 @@ class Pasted(NamedTuple):
     """Files and lines of the traceback, last one first."""
     raised_from: tuple[str, int] | None = None
     """The raising file and line of C++, in the version that ran."""
+    frame: Frame | None = None
+    """The last frame of the traceback, if nothing is left out behind it."""
 
     @property
     def raised(self) -> str:
@@ -89,7 +105,7 @@ def pasted(text: str) -> Pasted:
 
 def all_pasted(text: str) -> list[Pasted]:
     """The messages in a pasted text: of the last exception, then of those around it."""
-    bare = _MARGIN.sub("", text)
+    bare = _MARGIN.sub("", _COLOURS.sub("", text))
     raised = list(_RAISED.finditer(bare))
     found = PLACE.findall(text)
     places = [(path.replace("\\", "/"), int(at or 0), a or b) for path, at, a, b in found]
@@ -97,17 +113,24 @@ def all_pasted(text: str) -> list[Pasted]:
     places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
     errors = [
-        _one_pasted(bare[one.end() : end], one, tuple(places))
+        _one_pasted(bare[one.end() : end], one, tuple(places), _frame(bare[: one.start()]))
         for one, end in zip(raised, ends, strict=True)
     ]
     return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
 
 
-def _one_pasted(text: str, head: Match[str] | None, places: Places) -> Pasted:
+def _frame(before: str) -> Frame | None:
+    found = _FRAME.search(before)
+    return Frame(found[1].replace("\\", "/"), int(found[2]), found[3]) if found else None
+
+
+def _one_pasted(
+    text: str, head: Match[str] | None, places: Places, frame: Frame | None = None
+) -> Pasted:
     name = head[1] or "" if head else ""
     from_line = _RAISED_FROM.search(text)
     raised_from = (from_line[1], int(from_line[2])) if from_line else None
-    return Pasted(plain(_AFTER.split(text)[0]), name, places, raised_from)
+    return Pasted(plain(_AFTER.split(text)[0]), name, places, raised_from, frame)
 
 
 def message_of(text: str) -> str:

@@ -12,7 +12,7 @@ from indexes.linking.registrations import written_registrations
 from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.answers import Hit, Place
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.files import PythonFact, canonical, module_name
+from indexes.model.files import PythonFact, canonical, module_name, pack, unpack
 from indexes.model.idioms import close, meaning_of
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
@@ -251,14 +251,27 @@ def python_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> li
     ]
     found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
     found.sort(key=lambda fact: fact.end_line - fact.line)
-    places = [_place(facts, path, fact) for fact in found]
+    groups: dict[tuple[str, str, int], list[PythonFact]] = {}
+    for fact in found:
+        groups.setdefault((fact.kind, fact.symbol or fact.target, fact.line), []).append(fact)
+    places = [_place(facts, path, name, rows) for (_, name, _), rows in groups.items()]
     return places + _block(index, [*outline, *rows], path, line)
 
 
-def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
-    where = Location(path, fact.line, fact.end_line)
-    operators = operators_of_target(facts, fact.target)
-    return Place(fact.kind, fact.symbol or fact.target, where, fact.detail, operators)
+CALLING = ("functional", "method", "module")
+"""Kinds of Python places that call their operators; the others are registered for theirs."""
+_OF_ROWS = ("at", "binding", "call", "forward", "returned", "site")
+"""What only those who link a row need of its details."""
+
+
+def _place(facts: Lookup, path: str, name: str, rows: list[PythonFact]) -> Place:
+    """The place of the rows of one function, which may call several operators."""
+    first = rows[0]
+    where = Location(path, first.line, first.end_line)
+    pairs = {k: v for k, v in unpack(first.detail).items() if k not in _OF_ROWS}
+    operators = dict.fromkeys(op for row in rows for op in operators_of_target(facts, row.target))
+    rule = "calls these operators" if first.kind in CALLING and operators else ""
+    return Place(first.kind, name, where, pack(**pairs), tuple(operators), rule)
 
 
 def _block(index: IndexedTree, outline: list[PythonFact], path: str, line: int) -> list[Place]:

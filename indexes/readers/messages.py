@@ -33,7 +33,8 @@ _WORDS = regex(r"[A-Za-z0-9]")
 _BLANKS = regex(r"[ \t\r\n\f\v]+")
 """Spaces in ASCII; ``HOLE`` and ``MAYBE`` are white space to Python's ``split``."""
 _BRACE = {"{{": "{", "}}": "}"}
-_ESCAPE = regex(r"\\(?:[ntr\n]|([\"'\\])|.)")
+_ESCAPE = regex(r"\\(?:(?:033|x1[bB])\[[\d;]*m()|([\"'\\])|[0-7]{1,3}|[ntr\n]|.)")
+"""Also of a terminal's colours, which are no part of what is pasted from it."""
 
 
 class MessageFact(NamedTuple):
@@ -52,7 +53,7 @@ class MessageFact(NamedTuple):
 def literal(text: str) -> str:
     """The text of a string literal, with ``HOLE`` for formatted values."""
     if "\\" in text:
-        text = _ESCAPE.sub(lambda found: found[1] or " ", text)
+        text = _ESCAPE.sub(lambda found: found[found.lastindex] if found.lastindex else " ", text)
     if "{" in text or "%" in text or "}" in text:
         text = _FORMAT.sub(lambda found: _BRACE.get(found[0], HOLE), text)
     return text

@@ -14,11 +14,12 @@ from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.python import PythonAnswer
 from indexes.model.regex import IGNORECASE, regex
-from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.model.vocabulary import Confidence, Location
 from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
+from indexes.queries.naming.called import on_stack, operators_of, reached
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import code_lines
@@ -26,11 +27,9 @@ from indexes.queries.pasted import (
     FAILED,
     KERNEL,
     NOT_IMPLEMENTED,
-    ON_STACK,
     WHEN_CALLING,
     Pasted,
     asserted,
-    operators_on_stack,
     part_of,
     pasted,
     raised_in,
@@ -111,17 +110,18 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     if not found:
         return None
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
-    on_stack = _on_stack(index, text)
-    found, around = _of_last(found, around, on_stack)
-    hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
+    stack = on_stack(index, text)
+    lines = reached(list(zip(found, around, strict=False)), text, stack, index)
+    found, around = (*(o for o, _ in lines), *found[_LOOKED_AT:]), [places for _, places in lines]
+    hits = [_hit(index, *one) for one in lines]
     hits[1:1] = _exception(index, found[0], text)
-    hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
+    hits += [_hit(index, one, ()) for one in found[len(lines) :]]
     calling = _calling(index, text)
     hits += calling
     named = _named(index, found[0], text)
-    hits += [one for one in named if one.name not in {other.name for other in on_stack}]
+    hits += [one for one in named if one.name not in {other.name for other in stack}]
     around = [_around(index, one.location) for one in calling] or around
-    hits += on_stack or operator_hits(index, _in_turn([_operators(one) for one in around]))
+    hits += stack or operator_hits(index, _in_turn([operators_of(one) for one in around]))
     several = sum(not one.is_rest for one in found)
     note = _ALIKE if found[0].is_alike else _note(several)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
@@ -158,7 +158,7 @@ def _raised_from(function: str, path: str, line: int, index: IndexedTree) -> Nam
 
 def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
     """What a C++ stack says about a message that this source does not have."""
-    error, hits = pasted(text), tuple(_on_stack(index, text))
+    error, hits = pasted(text), tuple(on_stack(index, text))
     if error.raised_from is None or not hits:
         return None
     path, line = error.raised_from
@@ -183,7 +183,7 @@ def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> Name
     )
     where = Location(paths[0], min(lines or [line], key=lambda one: abs(one - line)))
     hit = _check_hit(condition, where, index)
-    hits = (hit, *operator_hits(index, _operators(_around(index, where))))
+    hits = (hit, *operator_hits(index, operators_of(_around(index, where))))
     sure: Confidence = "exact" if lines else "ambiguous"
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
@@ -253,10 +253,6 @@ def _around(index: IndexedTree, where: Location) -> tuple[Place, ...]:
         return ()
 
 
-def _operators(places: Iterable[Place]) -> tuple[str, ...]:
-    return next((place.operators for place in places if place.operators), ())
-
-
 def _in_turn(reaching: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The operators that reach several lines, one of each line in turn."""
     turns = chain.from_iterable(zip_longest(*dict.fromkeys(reaching)))
@@ -274,7 +270,7 @@ def _hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
 
 
 def _first(places: tuple[Place, ...]) -> str | None:
-    return next(iter(_operators(places)), None)
+    return next(iter(operators_of(places)), None)
 
 
 def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
@@ -327,31 +323,6 @@ def _calling(index: IndexedTree, text: str) -> list[Hit]:
     ][:_LOOKED_AT]
 
 
-def _on_stack(index: IndexedTree, text: str) -> list[Hit]:
-    """The operators on the C++ stack behind a message, outermost first."""
-    natives = (_of_class(index, name) for name in operators_on_stack(text))
-    return [
-        Hit("operator", one.full_name, one.location, ON_STACK, one.full_name)
-        for one in natives
-        if one is not None
-    ]
-
-
-def _of_last(
-    found: tuple[Message, ...], around: list[tuple[Place, ...]], on_stack: list[Hit]
-) -> tuple[tuple[Message, ...], list[tuple[Place, ...]]]:
-    """The lines that the innermost operator on the stack reaches; all if it reaches none."""
-    last = on_stack[-1].name if on_stack else ""
-    fitting = [one for one in zip(found, around, strict=False) if last in _operators(one[1])]
-    return (tuple(o for o, _ in fitting), [p for _, p in fitting]) if fitting else (found, around)
-
-
-def _of_class(index: IndexedTree, name: str) -> NativeFunction | None:
-    """The operator of a class in ``at::_ops``: ``add_.Tensor`` for ``add__Tensor``."""
-    parts = (f"{name[:at]}.{name[at + 1 :]}" for at, sign in enumerate(name) if sign == "_")
-    return next(filter(None, map(index.native, (name, *parts))), None)
-
-
 def operator_hits(index: IndexedTree, operators: tuple[str, ...]) -> list[Hit]:
     """Operators that reach the line, those that users call first."""
     hits: list[Hit] = []
@@ -366,4 +337,4 @@ def operator_hits(index: IndexedTree, operators: tuple[str, ...]) -> list[Hit]:
 
 def hits_reaching(index: IndexedTree, where: Location) -> list[Hit]:
     """The operators that reach the function at a place."""
-    return operator_hits(index, _operators(_around(index, where)))
+    return operator_hits(index, operators_of(_around(index, where)))

@@ -55,6 +55,15 @@ def not_found(match: NameMatch, message: str) -> NotFound:
     return NotFound(message, match.suggestions, tuple(namesakes))
 
 
+def unknown(text: str, version: str) -> str:
+    """That a name or a message means nothing in a version."""
+    error = pasted(text)
+    if not error.raised:
+        return f"nothing is named {text.strip()!r} in PyTorch {version}"
+    said = f"no line of PyTorch {version} says {error.text!r}"
+    return f"{said}: Python, a library or the program itself may say it"
+
+
 def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMatch:
     """Adds C++ meanings of a bare Python name and vice versa, and what a device kernel's name
     runs."""

@@ -12,11 +12,12 @@ from indexes.queries.index import Index
 from indexes.queries.message_match import Match
 from indexes.queries.messages import Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
-from indexes.readers.messages import HOLE
+from indexes.readers.messages import HOLE, literal
 from tests.indexing import opened
 from tests.tree_marks import TREE, Mark, marks
 
 SAID = marks("says")
+NO_PARAMETERS = "this optimizer got no parameters"
 
 
 @pytest.mark.parametrize("mark", SAID, ids=lambda mark: " ".join(mark.words)[:40])
@@ -161,7 +162,7 @@ def test_an_exception_of_which_nothing_is_known_leads_to_the_one_around_it(
 
 
 def test_of_equal_lines_that_nearer_to_the_top_comes_first(tree_index: Index) -> None:
-    found = Messages(tree_index.facts.store).said("this optimizer got no parameters")
+    found = Messages(tree_index.facts.store).said(NO_PARAMETERS)
     assert [one.location.path for one in found] == [
         "torch/optim/swa.py",
         "torch/distributed/optim/functional.py",
@@ -188,3 +189,33 @@ def test_a_text_with_its_value_is_not_that_of_other_words(tmp_path: Path) -> Non
     with opened(tree, tmp_path / "cache") as index:
         found = Messages(index.facts.store).said("out of room. Tried to allocate 2.00 GiB")
     assert [one.location.line for one in found] == [3]
+
+
+def test_the_last_frame_tells_the_file_that_raised(tree_index: Index) -> None:
+    said = Messages(tree_index.facts.store).said
+
+    def after(*frames: str) -> list[str]:
+        lines = "".join(f'  File "{one}", line 3, in f\n    step()\n    ~~~~\n' for one in frames)
+        text = (
+            "Traceback (most recent call last):\n" + lines + "ValueError: \x1b[31m" + NO_PARAMETERS
+        )
+        return [one.location.path for one in said(text)]
+
+    assert after("/lib/torch/optim/swa.py") == ["torch/optim/swa.py"]
+    assert len(after("/lib/torch/optim/swa.py", "/lib/torch/_utils.py")) == 2
+    assert len(after("/lib/torch/optim/swa.py", "<stdin>")) == 2
+
+
+def test_a_line_of_a_program_calls_cxx(tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
+    (tree / "torch/fx/also.py").write_text('raise RuntimeError("self must be a matrix")\n')
+    text = 'File "train.py", line 3, in f\n    x @ y\nRuntimeError: self must be a matrix'
+    with opened(tree, tmp_path / "cache") as index:
+        messages = Messages(index.facts.store)
+        assert len(messages.said("self must be a matrix")) == 2
+        (found,) = messages.said(text)
+    assert found.location.path == "aten/src/ATen/native/LinearAlgebra.cpp"
+
+
+def test_the_colours_of_a_terminal_are_no_text() -> None:
+    assert literal(r"\033[1monly if\x1b[0m. \"So\"\n") == 'only if. "So" '

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.errors import NotFound
 from indexes.queries.index import Index
 from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
@@ -16,6 +17,7 @@ from indexes.source.source import Source
 from tests.indexing import opened
 from tests.tree_marks import TREE
 
+FOR_RELU = "Boolean inputs not supported for relu"
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
 
 
@@ -216,3 +218,27 @@ def test_the_number_of_a_graph_break_leads_to_the_lines_that_break(tmp_path: Pat
             assert places == [registry, ("torch/_dynamo/breaking.py", 3)]
         assert "no line" in index.resolve("GB0008").note
         assert index.resolve("GB0009").kind == "none"
+
+
+@pytest.mark.parametrize("called", ["relu", "relu_"])
+def test_what_the_last_frame_calls_comes_first(tree_index: Index, called: str) -> None:
+    frame = f'  File "train.py", line 3, in f\n    return x.{called}()\n'
+    first, other, *_ = tree_index.resolve(f"{frame}RuntimeError: {FOR_RELU}").hits
+    assert first.name == f"at::native::{called}"
+    assert other.kind == "error"
+
+
+def test_a_function_of_python_is_not_reached_by_what_it_calls(tree_index: Index) -> None:
+    (hit,) = tree_index.resolve("dropout probability has to be between 0 and 1, but got 3").hits
+    assert (hit.name, hit.op) == ("torch.nn.functional.dropout", None)
+    calling, block = tree_index.at("torch/nn/functional.py", 23)
+    assert (calling.kind, calling.detail, block.kind) == ("functional", "", "def")
+    assert (calling.rule, calling.operators) == (
+        "calls these operators",
+        ("relu_", "relu", "relu.out"),
+    )
+
+
+def test_a_message_that_no_line_has_is_no_name(tree_index: Index) -> None:
+    with pytest.raises(NotFound, match=r"^no line of PyTorch .* says 'xyzzy is gone': Python"):
+        tree_index.meant("RuntimeError: xyzzy\n  is gone")
