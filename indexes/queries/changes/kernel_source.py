@@ -108,7 +108,7 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
         return
     body = f"  // as {model.kernel.name} does: {model.kernel.location}"
     code = tuple(line for head in heads for line in _with_body(head, body))
-    why = f"{new.near.base} has its {new.key} kernel in {model.path}"
+    why = f"{new.near.base} has its {new.model_key} kernel in {model.path}"
     own = next((d for d in new.own if d.location.path == vote.path), None)
     if new.new_path:
         where, how = Location(new.new_path, 0), "in a file of its own, as this one has"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from indexes.linking.graph import Graph, Node, device_of_key
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import entries, kernel_source, kernel_tests
+from indexes.queries.changes import entries, kernel_source, kernel_tests, outside
 from indexes.queries.changes.kernel_files import Home, KernelFiles, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
@@ -64,6 +64,8 @@ def _existing_steps(tree: Tree, op: str, key: str, row: Location) -> Iterator[Ch
 
 
 def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:
+    if outside.is_outside(homes, key):
+        return outside.plan(homes, op, key)
     new = NewKernel(homes, op, key)
     if not new.votes:
         return Parts((), missing=(f"no operator of this tree has a kernel for {key}: no model",))

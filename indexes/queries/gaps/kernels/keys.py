@@ -14,7 +14,7 @@ from indexes.queries.gaps.tree import TESTS, Tree
 
 _MAKES = "empty.memory_format"
 """The operator whose kernel every backend needs to create tensors."""
-_REFUSED = "torchgen takes no kernel for it: dispatch_keys in torchgen/model.py lacks it"
+REFUSED = "torchgen takes no kernel for it: dispatch_keys in torchgen/model.py lacks it"
 _APART = regex(r"Auto(?:grad|cast)\w*")
 """Families of keys before those that compute."""
 META = "Meta"
@@ -56,7 +56,7 @@ def kernel_keys(tree: Tree) -> KernelKeys:
     for key in sorted(split, key=lambda key: key.name not in used):
         families.setdefault(key.family, []).append(key)
     known = {name: tuple(keys) for name, keys in families.items() if keys[0].name in used}
-    unknown = {**dict.fromkeys(refused, _REFUSED), **dict.fromkeys(untested, _UNTESTED)}
+    unknown = {**dict.fromkeys(refused, REFUSED), **dict.fromkeys(untested, _UNTESTED)}
     return KernelKeys(known, {**_elsewhere(tree, used, {*backends}), **unknown})
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from indexes.model.schema import parse_schema
-from indexes.queries.changes import kernels
+from indexes.queries.changes import kernels, outside
 from indexes.queries.changes.kernel_files import KernelFiles
 from indexes.queries.changes.kernels import missing_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
@@ -22,6 +22,7 @@ from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
 from indexes.source.source import Source
+from tests.indexing import opened
 from tests.tree_marks import TREE, YAML
 
 NATIVE = "aten/src/ATen/native"
@@ -241,3 +242,25 @@ def test_an_overload_of_the_same_name_makes_operators_alike(tmp_path: Path) -> N
             nearest.append(Nearest(KernelFiles(Tree(index))).of("amount", "MPS")[0].near)
     assert [one.base == "sum" for one in nearest] == [False, True]
     assert "both have an overload dim_IntList" in nearest[1].why
+
+
+def test_a_backend_outside_of_the_tree_registers_in_its_own_library(tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
+    (tree / "torchgen").mkdir()
+    (tree / "torchgen/model.py").write_text("dispatch_keys = [DispatchKey.CPU, DispatchKey.MPS]\n")
+    example = tree / "test/cpp_extensions/own/csrc/Minimal.cpp"
+    example.parent.mkdir(parents=True)
+    example.write_text("\nTORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {\n}\n")
+    with opened(tree, tmp_path / "cache") as index:
+        mine = Tree(index)
+        parts, inside = planned(mine, "sin", "PrivateUse1"), planned(mine, "relu", "SparseMPS")
+        below = planned(mine, "matmul", "PrivateUse1")
+        composite = outside.plan(KernelFiles(mine), "matmul", "PrivateUse1")
+    first, *others = parts.steps
+    assert str(first.location) == "test/cpp_extensions/own/csrc/Minimal.cpp:2"
+    assert first.code[1].strip() == 'm.impl("sin.out", sin_out_privateuse1);'
+    assert [one.action for one in others] == ["read", "read"]
+    assert below.title.endswith("which matmul calls")
+    assert [one.action for one in composite.steps] == ["read"]
+    assert "model is for" in inside.missing[0]
+    assert "has its SparseMPS kernel" not in "".join(one.why for one in inside.steps)
