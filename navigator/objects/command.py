@@ -32,9 +32,10 @@ def main(arguments: list[str]) -> int:
         running = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
         print(clean(f"torchnav: {error}: install torchnav for {running} too"), file=sys.stderr)
         return 1
-    except (TorchnavError, TypeError, ValueError) as error:
-        print(clean(f"torchnav: {error}"), file=sys.stderr)
-        return 1
+    except TorchnavError as error:
+        return _report(error, options.json)
+    except (TypeError, ValueError) as error:
+        return _report(TorchnavError(str(error)), options.json)
     except KeyboardInterrupt:
         return 130
     try:
@@ -43,6 +44,16 @@ def main(arguments: list[str]) -> int:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.close()
     return 0
+
+
+def _report(error: TorchnavError, as_json: bool) -> int:
+    """Says an error in one line, and on stdout as JSON if that was asked for."""
+    if as_json:
+        from indexes.serialize.answers import dumps, error_json
+
+        print(dumps(error_json(error)), flush=True)
+    print(clean(f"torchnav: {error}"), file=sys.stderr)
+    return error.exit_code
 
 
 def _parser() -> argparse.ArgumentParser:

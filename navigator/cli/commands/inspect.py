@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -10,9 +11,13 @@ from pathlib import Path
 
 import click
 
+from indexes.model.bounds import NAME_CHARACTERS
 from indexes.model.errors import SourceError, TorchnavError, UsageError
+from indexes.queries.pasted import pasted
+from indexes.source.files import read_text
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
+from navigator.cli.commands.op import op
 from navigator.cli.session import Settings, completed, pass_settings, places_option
 from navigator.live.python_process import own_command, status_words
 from navigator.trace.readers import read_trace
@@ -83,7 +88,8 @@ def graph(
 def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
     """Explain why a program failed.
 
-    SCRIPT is run again with ARGUMENTS; a recording by `torchnav trace` is only read. For
+    SCRIPT is run again with ARGUMENTS; a recording by `torchnav trace` is only read, and so is the
+    text of an error, pasted or in a log: it is answered as by `torchnav op`. For
     "modified by an inplace operation", it shows which line wrote to a value that the backward pass
     needed, through which view, and which formula needed it, without anomaly mode. For other errors
     it shows the call that failed, its tensors, the line of PyTorch that raised the error, and the
@@ -91,6 +97,8 @@ def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
     """
     if _is_recording(script):
         return _why_recorded(settings, Path(script))
+    if text := _pasted_error(script):
+        return int(click.get_current_context().invoke(op, name=text))
     return _run_in_target_python(settings, "why", (), script, arguments)
 
 
@@ -102,6 +110,15 @@ def _is_recording(path: str) -> bool:
         return Content(Path(path)).head(64).lstrip()[:1] in (b"[", b"{")
     except (OSError, BadTrace):
         return False
+
+
+def _pasted_error(given: str) -> str:
+    """The text of an error, given itself or as a log that ends in it; empty for a program."""
+    text = given
+    if os.path.exists(given):
+        with contextlib.suppress(OSError, SourceError):
+            text = "" if given.endswith(".py") else read_text(given)
+    return text[-NAME_CHARACTERS:] if pasted(text).raised else ""
 
 
 def _why_recorded(settings: Settings, path: Path) -> int:

@@ -57,6 +57,25 @@ def test_what_is_no_tensor_is_one_line(tmp_path: Path) -> None:
         assert done.stderr.splitlines()[-1] == said
 
 
+def test_an_error_is_an_object_too(tmp_path: Path) -> None:
+    for question in ("inspect", "graph", "why"):
+        done = run("--json", f"{tmp_path}/missing.py", cwd=tmp_path, question=question)
+        error = json.loads(done.stdout)["error"]
+        assert (done.returncode, error["exit_code"]) == (1, 1)
+        assert done.stderr.splitlines()[-1] == f"torchnav: {error['message']}"
+
+
+def test_an_error_as_a_text_or_in_a_log_is_read_alone(tmp_path: Path, tree: Path) -> None:
+    text = "RuntimeError: self must be a matrix"
+    log = tmp_path / "run.log"
+    log.write_text(f"epoch 1\nTraceback (most recent call last):\n{text}\n")
+    for given in (text, str(log)):
+        done = run("--tree", str(tree), given, cwd=tmp_path, question="why")
+        assert (
+            done.stdout.splitlines()[1].strip().startswith("aten/src/ATen/native/LinearAlgebra.cpp")
+        )
+
+
 def test_the_graph_of_a_program_up_to_its_first_backward(tmp_path: Path, tree: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(
