@@ -252,7 +252,7 @@ def _blocks(root: Path, commit: Commit, file: FileDiff) -> Iterator[str]:
 
 
 def _subjects(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -> tuple[str, ...]:
-    names = _operators(root, _blob(root, commit))
+    names = _operators(root, git(root, "rev-parse", f"{commit.name}~1:{_YAML}").strip())
     headings = [line for one in files for line in _headings(root, commit, one)]
     if kind in ("docs", "python"):
         named = _python_names(commit.title, headings) or _files_named(commit)
@@ -367,10 +367,6 @@ def _function_named(root: Path, commit: Commit) -> tuple[str, ...]:
             if re.search(rf"[ :]{word}\([^;{{]*{{", text):
                 return (f"{own}{word}",)
     return ()
-
-
-def _blob(root: Path, commit: Commit) -> str:
-    return git(root, "rev-parse", f"{commit.name}~1:{_YAML}").strip()
 
 
 @lru_cache(maxsize=2000)

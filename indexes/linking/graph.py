@@ -106,15 +106,12 @@ class Graph:
 
     def _below(self, node: Node) -> Iterator[Step]:
         if isinstance(node.what, int):
-            yield from self._below_definition(node, node.what)
+            yield from filter(None, (self.step(node, edge) for edge in self.facts.edges(node.what)))
         elif node.kind == "stub":
             yield from self._below_stub(node, node.what)
         else:
             for row in self.facts.kernels(node.what):
                 yield from self.row_steps(node, row)
-
-    def _below_definition(self, node: Node, number: int) -> Iterator[Step]:
-        return filter(None, (self.step(node, edge) for edge in self.facts.edges(number)))
 
     def step(self, node: Node, edge: Edge) -> Step | None:
         """The step along an edge; None if it leads to no node or to another device."""

@@ -70,7 +70,7 @@ class Terminal:
             held: They belong to an answer that may go through a pager.
         """
         safe = map(printable, lines)
-        if held and self._pages():
+        if held and self.pager and _is_terminal() and sys.stdin.isatty() and _choose_pager():
             self._held.extend(safe)
             return
         self.release()
@@ -114,9 +114,6 @@ class Terminal:
         if os.environ.get("NO_COLOR"):
             return False
         return bool(os.environ.get("FORCE_COLOR")) or _is_terminal()
-
-    def _pages(self) -> bool:
-        return self.pager and _is_terminal() and sys.stdin.isatty() and _choose_pager()
 
     def _styled(self, lines: Iterable[str], *, links: bool) -> Iterator[str]:
         """Lines with colours and links, if they go to a terminal."""

@@ -73,7 +73,7 @@ class KeyCards:
             comment,
             above,
             tuple(self._notes(comment)),
-            self._rank(own),
+            len(self._keys.runtime) - self._keys.runtime.index(own) if own else 0,
             () if own and own.name == own.functionality else self._runtime_keys(wanted, runtime),
             self._index.dispatch.fallback(wanted),
             self._ordered(self._uses(wanted, own)),
@@ -105,9 +105,6 @@ class KeyCards:
         if own and own.backend:
             return f"the functionality {own.functionality} of tensors on {own.backend}"
         return ""
-
-    def _rank(self, own: RuntimeKey | None) -> int:
-        return len(self._keys.runtime) - self._keys.runtime.index(own) if own else 0
 
     def _runtime_keys(self, wanted: str, runtime: list[RuntimeKey]) -> tuple[str, ...]:
         """The keys of an alias by DispatchKeySet.h, or of a functionality."""

@@ -115,17 +115,13 @@ def answers(
     return [(f.start(), one, "", RETURNS, "", "", "") for f, one in zip(found, said, strict=True)]
 
 
-def _has_other(one: Arm, builds: Sequence[Arm]) -> bool:
-    return any(one.end == other.start or one.start == other.end for other in builds)
-
-
 def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
     """Splits an arm at ``#if``; nothing is known behind an ``#if`` with an ``#else``."""
     around = [part for part in builds if part.start <= one.offset < part.end < one.end]
     for part in sorted(around, key=lambda part: part.end):
         if part.end > one.start:
             yield one._replace(end=part.end)
-        if _has_other(part, builds):
+        if any(part.end == other.start or part.start == other.end for other in builds):
             return
         one = one._replace(start=max(one.start, part.end))
     yield one

@@ -224,7 +224,7 @@ def lex(text: str) -> Lexed:
         found = match[0]
         first = found[0]
         # What a backslash joins to the line before is no directive.
-        if first == "#" and text.endswith("\\\n", 0, _line_start(text, match.start())):
+        if first == "#" and text.endswith("\\\n", 0, text.rfind("\n", 0, match.start()) + 1):
             return " " + _STRING.sub(lambda one: f'"{_blank(one[0][1:-1])}"', found[1:])
         if first == "#" and not found.startswith("#include"):
             directive(found, match.start())
@@ -237,10 +237,6 @@ def lex(text: str) -> Lexed:
 
     lexed.clean = _NOISE.sub(replace, text)
     return lexed
-
-
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
 
 
 def _is_page(string: Match[str]) -> bool:

@@ -19,7 +19,7 @@ from indexes.readers.cxx.members import (
     is_type,
     statements,
 )
-from indexes.readers.cxx.scopes import Found, Scan, scan_text
+from indexes.readers.cxx.scopes import Scan, scan_text
 
 _ATTRIBUTE = regex(r"\[\[[^\]]*\]\]|\balignas\s*\([^()]*\)|\b[A-Z][A-Z0-9_]+\s*\([^()]*\)")
 _DECLARATOR = regex(
@@ -140,14 +140,10 @@ def _accessed(members: Iterable[Member], scan: Scan, path: str) -> tuple[Member,
     result = {member.name: member for member in members}
     numbers = Lines(scan.plain)
     for function in scan.found:
-        if function.end and _is_of_it(function):
+        if function.end and function.kind != "class" and function.scope.split("::")[-1] == _CLASS:
             where = Location(path, numbers.at(function.start), numbers.at(function.end))
             for name in {*_WORD.findall(scan.plain, function.start, function.end)} & result.keys():
                 member = result[name]
                 places, names = (*member.accessors, where), (*member.accessor_names, function.name)
                 result[name] = replace(member, accessors=places, accessor_names=names)
     return tuple(result.values())
-
-
-def _is_of_it(function: Found) -> bool:
-    return function.kind != "class" and function.scope.split("::")[-1] == _CLASS

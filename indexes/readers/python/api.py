@@ -124,7 +124,7 @@ class _Reader:
         self._module = module_name(path)
         self._body = cache(_Body)
         self._scope = imports
-        self._public = _public_prefix(self._module)
+        self._public = _PUBLIC.get(self._module, self._module)
         names = (node.name for node in tree.body if isinstance(node, _Function))
         self._scope.update({name: f"{self._public}.{name}" for name in names})
         assigned = (name for node in tree.body for name in assigned_names(node))
@@ -237,11 +237,6 @@ def _operator(dotted: str) -> str:
     if dotted.startswith("torch.ops."):
         return dotted.removeprefix("torch.ops.").replace(".", "::", 1)
     return canonical(dotted)
-
-
-def _public_prefix(module: str) -> str:
-    """The module under which functions are public: ``torch`` for ``torch.functional``."""
-    return _PUBLIC.get(module, module)
 
 
 _PUBLIC = {

@@ -164,9 +164,6 @@ class Categories:
     def _at(self, ledger: Ledger, blocks: list[Block], moment: float) -> Block | None:
         """The block at an address at a moment."""
         for block in reversed(blocks):
-            if self._taken(ledger, block) <= moment:
+            if self._trace.table.allocations.start[ledger.moments[block.taken]] <= moment:
                 return block if moment < self._freed(ledger, block) else None
         return None
-
-    def _taken(self, ledger: Ledger, block: Block) -> float:
-        return self._trace.table.allocations.start[ledger.moments[block.taken]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
 from navigator.trace.trace import Trace
@@ -12,10 +11,6 @@ from navigator.tui.trace.rows import TraceRows
 def shown(rows: TraceRows) -> list[tuple[int, int, int]]:
     above = [rows.line_above(at) for at in range(len(rows))]
     return list(zip(rows.ids, rows.depths, above, strict=True))
-
-
-def with_children(rows: TraceRows) -> Iterator[int]:
-    return (one for one in list(rows.ids) if rows.has_children(one))
 
 
 def test_every_row_stands_below_the_line_that_led_to_it(step: Trace) -> None:
@@ -51,7 +46,7 @@ def test_opening_and_folding_is_as_laying_out_anew(step: Trace) -> None:
     rows = TraceRows(step)
     rows.refresh()
     for _ in range(3):
-        for one in islice(with_children(rows), 0, None, 3):
+        for one in islice((one for one in list(rows.ids) if rows.has_children(one)), 0, None, 3):
             if rows.at(one) is not None:
                 rows.toggle(one)
     spliced = shown(rows)

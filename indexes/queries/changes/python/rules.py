@@ -155,9 +155,6 @@ class RulePlan:
         found = self._lists.traits.found(self._rule.kind)[one.name]
         return min(found, key=lambda f: (f[1].symbol.endswith("_"), not f[1].end_line))
 
-    def _word(self, one: Near) -> str:
-        return f"aten.{one.name}"
-
     def _is_made_of_another(self, one: Near) -> bool:
         """Whether a helper makes the model's from another operator's, so that it is no model."""
         path, fact = self._registered(one)
@@ -173,7 +170,7 @@ class RulePlan:
         for one in self._near[:2]:
             where = self._place(one)
             row = Location(where.path, where.line)
-            yield neighbour(self._tree, one.op, one.why, where, row, self._word(one))
+            yield neighbour(self._tree, one.op, one.why, where, row, f"aten.{one.name}")
 
     # -------------------------------------------------------------------------- steps
 

@@ -143,7 +143,7 @@ class Missing:
             f"{key.name}/{name}",
             (key.name,),
             stated=bool(found.stated),
-            difficulty="hard" if self._is_new(key) else level_of(tree, first),
+            difficulty="hard" if key.name not in self._tree.counts else level_of(tree, first),
             size=kernel_lines(tree, first),
             confidence=confidence,
         )
@@ -175,9 +175,6 @@ class Missing:
         if len(found.having) > 1:
             return "likely" if wanted and self._is_tested(key) else "possible"
         return "possible" if found.stated or found.having[0].endswith("CPU") else None
-
-    def _is_new(self, key: KernelKey) -> bool:
-        return key.name not in self._tree.counts
 
     def _is_called(self, name: str) -> bool:
         """Whether users call it, by PyTorch's list of functions outside its API."""

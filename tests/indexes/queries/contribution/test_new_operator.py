@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.contribution.new_operator import NewOperator, Planner
+from indexes.queries.contribution.new_operator import Planner
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import new_operator_json
@@ -20,10 +20,6 @@ from tests.tree_marks import TREE
 @pytest.fixture(scope="module")
 def planner(tree_index: Index) -> Planner:
     return Planner(tree_index)
-
-
-def _bad(plan: NewOperator) -> list[str]:
-    return [one.what for one in plan.checks if not one.good]
 
 
 def test_a_good_schema_has_a_plan(planner: Planner) -> None:
@@ -96,7 +92,7 @@ def test_the_draft_has_the_new_names(planner: Planner) -> None:
 )
 def test_what_is_wrong_is_said(planner: Planner, schema: str, what: list[str]) -> None:
     plan = planner.plan(schema)
-    assert _bad(plan) == what
+    assert [one.what for one in plan.checks if not one.good] == what
     assert not plan.good
 
 
