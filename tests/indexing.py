@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from indexes.model.answers import Route
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.store.tables import FILE_OF, numbers
+from tests.tree_marks import TREE
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
 
@@ -25,6 +28,33 @@ def opened(tree: Path, cache: Path, **options: Any) -> Iterator[Index]:
     """The index of ``tree``, brought up to date."""
     with contextlib.closing(Index.open(Source.find(str(tree)), cache, **options)) as index:
         yield index
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    """Writes files below a folder."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+def append(folder: Path, files: Mapping[str, str]) -> Path:
+    """As ``write``, but keeps what is in a file already, before the text."""
+    old = {path: (folder / path).read_text() for path in files if (folder / path).exists()}
+    return write(folder, {path: old.get(path, "") + text for path, text in files.items()})
+
+
+@contextlib.contextmanager
+def grown(factory: pytest.TempPathFactory, files: Mapping[str, str]) -> Iterator[Index]:
+    """The index of the small tree with texts at the end of its files."""
+    root = Path(shutil.copytree(TREE, factory.mktemp("grown") / "pytorch"))
+    with opened(append(root, files), factory.mktemp("cache")) as index:
+        yield index
+
+
+def usual(index: Index, operator: str, device: str = "CPU") -> Route:
+    """The first route of an operator on a device."""
+    return next(one for one in index.routes(operator) if one.device == device)
 
 
 def answers(index: Index) -> Answers:

@@ -18,7 +18,7 @@ from indexes.linking.edges import EdgeResolver
 from indexes.linking.facts import Call, Edge, Known
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
-from tests.indexing import answers, contents, opened
+from tests.indexing import answers, append, contents, opened
 from tests.tree_marks import NATIVE, YAML
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
@@ -115,8 +115,7 @@ def test_a_refreshed_index_answers_as_one_built_anew(tree_copy: Path, cache: Pat
         pass
     (tree_copy / NATIVE / "cpu/SumKernel.cpp").unlink()
     _insert_line(tree_copy / YAML.replace("native_functions.yaml", "DispatchStub.h"))
-    with (tree_copy / YAML).open("a") as text:
-        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    append(tree_copy, {YAML: "\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n"})
     (tree_copy / NATIVE / "More.cpp").write_text(
         "namespace at::native {\nTensor sub(const Tensor& self, const Scalar& other) {\n"
         "  return self;\n}\n}\n"
@@ -157,8 +156,7 @@ def test_an_added_alias_reaches_the_kernels_of_other_files(tree_copy: Path, cach
         "namespace at::native {\nTensor sub(const Tensor& self, const Number& other) {\n"
         "  return self;\n}\nTensor sub(const Tensor& self, Digit other) {\n  return self;\n}\n}\n"
     )
-    with (tree_copy / YAML).open("a") as text:
-        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    append(tree_copy, {YAML: "\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n"})
     with opened(tree_copy, cache) as index:
         assert len(answers(index)["sub.Scalar", "CompositeImplicitAutograd"]) > 3
     (tree_copy / "c10/core/Number.h").write_text("namespace at {\nusing Number = Scalar;\n}\n")

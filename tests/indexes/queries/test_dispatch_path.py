@@ -16,7 +16,7 @@ from indexes.queries.dispatch_path.recorded import DispatchPaths
 from indexes.queries.dispatch_path.switches import MEANINGS
 from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import opened, write
 from tests.tree_marks import TREE
 
 KEY_SETS = """
@@ -111,12 +111,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small tree with those files."""
-    root = tmp_path_factory.mktemp("keys") / "tree"
-    shutil.copytree(TREE, root)
-    for path, text in FILES.items():
-        os.makedirs((root / path).parent, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return root
+    return write(shutil.copytree(TREE, tmp_path_factory.mktemp("keys") / "tree"), FILES)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexes import Index
-from indexes.model.answers import Route
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import append, opened, usual
+from tests.tree_marks import TREE, YAML
 
 DATA = Path(__file__).parents[2] / "data" / "given_values"
 """The files that are added to the small tree, and entries of its native_functions.yaml."""
@@ -22,15 +20,9 @@ DATA = Path(__file__).parents[2] / "data" / "given_values"
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("given") / "pytorch"))
     shutil.copytree(DATA, root, dirs_exist_ok=True)
-    with (root / "aten/src/ATen/native/native_functions.yaml").open("a") as file:
-        file.write((DATA / "added.yaml").read_text())
-    cache = tmp_path_factory.mktemp("cache")
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
-        yield opened
-
-
-def usual(index: Index, operator: str, device: str = "CPU") -> Route:
-    return next(one for one in index.routes(operator) if one.device == device)
+    append(root, {YAML: (DATA / "added.yaml").read_text()})
+    with opened(root, tmp_path_factory.mktemp("cache")) as index:
+        yield index
 
 
 @pytest.mark.parametrize(
@@ -173,16 +165,15 @@ Tensor layer_of(const Tensor& self) {
 
 
 def test_where_nothing_is_tagged_what_returns_several_is_not_of_single_elements(
-    tmp_path: Path,
+    tree_copy: Path, cache: Path
 ) -> None:
     """As a normalization, whose loops over elements end what it does."""
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    native = root / "aten/src/ATen/native"
+    native = tree_copy / "aten/src/ATen/native"
     yaml = (native / "native_functions.yaml").read_text() + UNTAGGED_YAML
     lines = (line for line in yaml.splitlines() if not line.startswith("  tags:"))
     (native / "native_functions.yaml").write_text("\n".join(lines))
     (native / "Untagged.cpp").write_text(UNTAGGED)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(tree_copy, cache) as index:
         assert "norm_of" in [one.symbol for one in usual(index, "layer_of").via]
 
 

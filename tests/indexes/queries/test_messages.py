@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from indexes.queries.messages import Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
 from indexes.readers.messages import HOLE, literal
 from tests.indexing import opened
-from tests.tree_marks import TREE, Mark, marks
+from tests.tree_marks import Mark, marks
 
 SAID = marks("says")
 NO_PARAMETERS = "this optimizer got no parameters"
@@ -177,16 +176,15 @@ def test_a_text_that_is_cut_behind_a_value() -> None:
         assert not Match(f"out of memory. Tried to allocate {words}", said).fits, words
 
 
-def test_a_text_with_its_value_is_not_that_of_other_words(tmp_path: Path) -> None:
-    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
-    (tree / "c10/Pool.cpp").write_text(
+def test_a_text_with_its_value_is_not_that_of_other_words(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "c10/Pool.cpp").write_text(
         "void grow(size_t n) {\n"
         '  TORCH_CHECK(n < 9, "out of room. Tried to allocate more than nine.");\n'
         '  TORCH_CHECK(false, "out of room. Tried to allocate ", n, ". There is ", rest(), " in '
         'all, of which none is free.");\n'
         "}\n"
     )
-    with opened(tree, tmp_path / "cache") as index:
+    with opened(tree_copy, cache) as index:
         found = Messages(index.facts.store).said("out of room. Tried to allocate 2.00 GiB")
     assert [one.location.line for one in found] == [3]
 
@@ -206,11 +204,10 @@ def test_the_last_frame_tells_the_file_that_raised(tree_index: Index) -> None:
     assert len(after("/lib/torch/optim/swa.py", "<stdin>")) == 2
 
 
-def test_a_line_of_a_program_calls_cxx(tmp_path: Path) -> None:
-    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
-    (tree / "torch/fx/also.py").write_text('raise RuntimeError("self must be a matrix")\n')
+def test_a_line_of_a_program_calls_cxx(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "torch/fx/also.py").write_text('raise RuntimeError("self must be a matrix")\n')
     text = 'File "train.py", line 3, in f\n    x @ y\nRuntimeError: self must be a matrix'
-    with opened(tree, tmp_path / "cache") as index:
+    with opened(tree_copy, cache) as index:
         messages = Messages(index.facts.store)
         assert len(messages.said("self must be a matrix")) == 2
         (found,) = messages.said(text)

@@ -4,17 +4,14 @@ them."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from indexes import Index
 from indexes.model.answers import Route
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import grown
+from tests.tree_marks import NATIVE
 
 YAML = """
 - func: turned_left.Tensor(Tensor self, Tensor other) -> Tensor
@@ -110,16 +107,14 @@ Tensor turned_right_mps(const Tensor& self, const Tensor& other) {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("turned") / "pytorch"))
-    native = root / "aten/src/ATen/native"
-    with (native / "native_functions.yaml").open("a") as file:
-        file.write(YAML)
-    (native / "Turned.cpp").write_text(COMPOSITES)
-    (native / "mps/operations/Turned.mm").write_text(OPERATIONS)
-    (native / "mps/Fallback.mm").write_text(FALLBACK)
-    cache = tmp_path_factory.mktemp("cache")
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
-        yield opened
+    files = {
+        "native_functions.yaml": YAML,
+        "Turned.cpp": COMPOSITES,
+        "mps/operations/Turned.mm": OPERATIONS,
+        "mps/Fallback.mm": FALLBACK,
+    }
+    with grown(tmp_path_factory, {NATIVE + path: text for path, text in files.items()}) as index:
+        yield index
 
 
 def routes(index: Index, operator: str) -> list[Route]:

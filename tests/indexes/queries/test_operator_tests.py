@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from indexes.readers.python.opinfo_tests import (
     read_op_tests,
     read_parametrized,
 )
-from indexes.source.source import Source
+from tests.indexing import opened
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +75,7 @@ def test_a_tree_without_tests_says_so(tree_copy: Path, cache: Path) -> None:
     import shutil
 
     shutil.rmtree(tree_copy / "test")
-    with contextlib.closing(Index.open(Source.find(str(tree_copy)), cache)) as index:
+    with opened(tree_copy, cache) as index:
         found = Suite(index.facts).of(_native(index, "sin"))
     assert [one.name for one in found.opinfos] == ["sin"]
     assert (found.files, found.missing != "") == ((), True)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from pathlib import Path
 
-from indexes import Index
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import append, opened
 
 YAML = """
 - func: chosen(Tensor condition) -> Tensor[]
@@ -34,12 +30,11 @@ add_docstr(torch.summed, r"""summed(input: Tensor, *, dtype: Optional[_dtype]) -
 '''
 
 
-def test_the_overload_comes_first_that_is_documented(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    with (root / "aten/src/ATen/native/native_functions.yaml").open("a") as file:
-        file.write(YAML)
-    with (root / "torch/_torch_docs.py").open("a") as file:
-        file.write(DOCS)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+def test_the_overload_comes_first_that_is_documented(tree_copy: Path, cache: Path) -> None:
+    append(
+        tree_copy,
+        {"aten/src/ATen/native/native_functions.yaml": YAML, "torch/_torch_docs.py": DOCS},
+    )
+    with opened(tree_copy, cache) as index:
         assert index.resolve("chosen").overloads == ("chosen.self", "chosen", "chosen.names")
         assert index.resolve("summed").overloads[0] == "summed"

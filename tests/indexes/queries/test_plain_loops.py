@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from indexes import Index
 from indexes.linking.graph import Graph, Node
-from indexes.model.answers import Route
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import grown, usual
+from tests.tree_marks import NATIVE
 
 OPTIONS_IN_SCHEMA = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -267,19 +263,13 @@ Tensor flat_sine_cuda(const Tensor& self) {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("plain") / "pytorch"))
-    native = root / "aten/src/ATen/native"
-    with (native / "native_functions.yaml").open("a") as file:
-        file.write(YAML)
-    (native / "Plain.cpp").write_text(KERNELS + FACTORIES)
-    (native / "cuda/Plain.cu").write_text(CUDA_KERNELS)
-    cache = tmp_path_factory.mktemp("cache")
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as opened:
-        yield opened
-
-
-def usual(index: Index, operator: str, device: str = "CPU") -> Route:
-    return next(one for one in index.routes(operator) if one.device == device)
+    files = {
+        "native_functions.yaml": YAML,
+        "Plain.cpp": KERNELS + FACTORIES,
+        "cuda/Plain.cu": CUDA_KERNELS,
+    }
+    with grown(tmp_path_factory, {NATIVE + path: text for path, text in files.items()}) as index:
+        yield index
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
 from indexes.queries.routing.conditions import in_words
 from indexes.queries.routing.search import Search
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import append, opened
+from tests.tree_marks import YAML
 
 ROUTED = Path(__file__).parents[2] / "data" / "routed_kernels"
 """Files that are added to the small tree, and entries of its native_functions.yaml."""
@@ -122,13 +121,11 @@ def test_conditions_are_said_in_words(text: str, arm: str, words: str) -> None:
 
 
 def test_a_stub_of_its_own_comes_before_what_a_kernel_calls_beside_it(
-    tmp_path: Path, cache: Path
+    tree_copy: Path, cache: Path
 ) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    shutil.copytree(ROUTED, root, dirs_exist_ok=True)
-    with (root / "aten/src/ATen/native/native_functions.yaml").open("a") as file:
-        file.write((ROUTED / "added.yaml").read_text())
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
+    shutil.copytree(ROUTED, tree_copy, dirs_exist_ok=True)
+    append(tree_copy, {YAML: (ROUTED / "added.yaml").read_text()})
+    with opened(tree_copy, cache) as index:
         route = usual(index, "factor", "CPU")
         assert route.symbol.endswith("factor_loop")
         assert names(route)[-2:] == ["factor_stub", "factor_kernel"]

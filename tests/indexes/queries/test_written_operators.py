@@ -10,7 +10,7 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.dispatch import UNREAD
 from indexes.queries.index import Index
 from indexes.queries.written_operators import LIMIT
-from tests.indexing import opened
+from tests.indexing import opened, write
 
 OPS = "torch/csrc/distributed/c10d/Ops.cpp"
 TESTS = "test/test_library.py"
@@ -77,12 +77,12 @@ def test_an_overload_is_no_use_of_another(tree_index: Index) -> None:
 
 def test_a_symbol_of_torchscript_is_a_use(tree_copy: Path, cache: Path) -> None:
     path = "torch/csrc/jit/passes/peephole.cpp"
-    (tree_copy / path).parent.mkdir(parents=True, exist_ok=True)
-    (tree_copy / path).write_text(
+    text = (
         "namespace torch::jit {\n"
         "// aten::cumsum\n"
         "bool sums(Node* node) {\n  return node->kind() == aten::cumsum;\n}\n}\n"
     )
+    write(tree_copy, {path: text})
     with opened(tree_copy, cache) as index:
         found = Impacts(index).callers("cumsum")
     uses = [step for step in found.steps if step.evidence and step.evidence.path == path]

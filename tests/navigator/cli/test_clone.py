@@ -14,26 +14,12 @@ from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from navigator.cli import clone_source as cloning
 from navigator.cli.clone_source import clone, plan
+from tests.indexing import write
+from tests.repositories import commit, git
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
-
-
-def git(root: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-    command = ["git", "-C", str(root), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def commit(root: Path, files: dict[str, str], message: str) -> str:
-    for path, text in files.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    git(root, "add", ".")
-    git(root, "commit", "-qm", message)
-    return git(root, "rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -50,9 +36,9 @@ def upstream(tmp_path: Path) -> Path:
         "torch/functional.py": "",
         "docs/big.md": "not needed",
     }
-    commit(root, files, "first")
+    commit(write(root, files), "first")
     git(root, "tag", "v2.7.0")
-    commit(root, {"version.txt": "2.8.0a0\n"}, "second")
+    commit(write(root, {"version.txt": "2.8.0a0\n"}), "second")
     return root
 
 
@@ -105,7 +91,7 @@ def test_goes_on_after_an_interruption(
 
 def test_a_branch_that_moved(upstream: Path, tmp_path: Path) -> None:
     first = clone(plan("main", url(upstream)), tmp_path / "cache")
-    newest = commit(upstream, {"version.txt": "2.9.0a0\n"}, "third")
+    newest = commit(write(upstream, {"version.txt": "2.9.0a0\n"}), "third")
     second = clone(plan("main", url(upstream)), tmp_path / "cache")
     assert (second.root, second.commit) == (first.root, newest)
     assert (second.root / "version.txt").read_text() == "2.9.0a0\n"
@@ -114,7 +100,7 @@ def test_a_branch_that_moved(upstream: Path, tmp_path: Path) -> None:
 def test_edits_in_a_clone_are_not_overwritten(upstream: Path, tmp_path: Path) -> None:
     record = clone(plan("main", url(upstream)), tmp_path / "cache")
     (record.root / "version.txt").write_text("mine\n")
-    commit(upstream, {"version.txt": "2.9.0a0\n"}, "third")
+    commit(write(upstream, {"version.txt": "2.9.0a0\n"}), "third")
     with pytest.raises(SourceError, match="local changes"):
         clone(plan("main", url(upstream)), tmp_path / "cache")
     assert (record.root / "version.txt").read_text() == "mine\n"
@@ -190,7 +176,7 @@ def test_not_pytorch(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q", "-b", "main")
-    commit(other, {"aten/README": "x"}, "first")
+    commit(write(other, {"aten/README": "x"}), "first")
     with pytest.raises(SourceError, match="not PyTorch's source"):
         clone(plan("main", url(other)), tmp_path / "cache")
 
@@ -209,8 +195,8 @@ def test_a_filter_of_the_users_own_configuration_does_not_run(
     own = tmp_path / "gitconfig"
     own.write_text(f'[filter "x"]\n\tsmudge = touch {marker} && cat\n')
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
-    commit(upstream, {".gitattributes": "*.yaml filter=x\n"}, "attributes")
-    git(upstream, "clone", "-q", str(upstream), str(tmp_path / "by git"))
+    commit(write(upstream, {".gitattributes": "*.yaml filter=x\n"}), "attributes")
+    subprocess.run(["git", "clone", "-q", str(upstream), str(tmp_path / "by git")], check=True)
     assert marker.exists()  # git alone runs it
     marker.unlink()
     clone(plan("main", url(upstream)), tmp_path / "cache")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from tests.indexes.linking.edges.reading import EDGES
+from tests.indexing import opened
 from tests.tree_marks import TREE
 
 
@@ -18,6 +17,5 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """The small tree with the files of ``tests/data/edges``."""
     root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("edges") / "pytorch"))
     shutil.copytree(EDGES, root, dirs_exist_ok=True)
-    opened = Index.open(Source.find(str(root)), tmp_path_factory.mktemp("edges-cache"))
-    with contextlib.closing(opened):
-        yield opened
+    with opened(root, tmp_path_factory.mktemp("edges-cache")) as index:
+        yield index

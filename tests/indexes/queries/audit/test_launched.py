@@ -6,7 +6,7 @@ from pathlib import Path
 
 from indexes.queries.audit.launched import global_functions, led_back
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import opened, write
 
 CUDA = """
 // __global__ void in_a_comment() {}
@@ -59,12 +59,10 @@ def test_why_a_launched_function_does_not_lead_back_is_said(tree_copy: Path, cac
         "void doze(int64_t n) { spin_kernel<<<1, 1>>>(n); }\n"
         'void never_run() { note("never_run"); unused_kernel<<<1, 1>>>(n); }\n}\n'
     )
-    module = tree_copy / "torch/csrc/cuda/Module.cpp"
-    module.parent.mkdir(parents=True, exist_ok=True)
-    module.write_text("PyObject* THCPModule_doze(PyObject* n) {\n  at::cuda::doze(1);\n}\n")
-    test = tree_copy / "aten/src/ATen/test/cuda_event_test.cpp"
-    test.parent.mkdir(parents=True, exist_ok=True)
-    test.write_text("TEST(Event, Waits) {\n  at::cuda::doze(1);\n}\n")
+    module = "PyObject* THCPModule_doze(PyObject* n) {\n  at::cuda::doze(1);\n}\n"
+    write(tree_copy, {"torch/csrc/cuda/Module.cpp": module})
+    test = "TEST(Event, Waits) {\n  at::cuda::doze(1);\n}\n"
+    write(tree_copy, {"aten/src/ATen/test/cuda_event_test.cpp": test})
     with opened(tree_copy, cache) as index:
         told = [one.partition(": ")[2] for one in led_back(index).reasons if "Sleep.cu" in one]
     assert told == [

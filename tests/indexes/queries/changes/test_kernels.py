@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -21,7 +19,6 @@ from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from tests.indexing import opened
 from tests.tree_marks import TREE, YAML
 
@@ -213,45 +210,45 @@ def test_a_drafted_head_has_the_arguments_of_its_own_schema() -> None:
     )
 
 
-def test_rows_that_expect_what_is_made_of_it_to_fail(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+def test_rows_that_expect_what_is_made_of_it_to_fail(tree_copy: Path, cache: Path) -> None:
     rows = "UNIMPLEMENTED_XFAILLIST = {\n    'abs': None,\n    'softmax': None,\n}\n"
-    (root / "test/test_mps.py").write_text(rows)
-    entries = (root / YAML).read_text().splitlines(keepends=True)
-    (root / YAML).write_text("".join(one for one in entries if "softmax_mps_out" not in one))
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    (tree_copy / "test/test_mps.py").write_text(rows)
+    entries = (tree_copy / YAML).read_text().splitlines(keepends=True)
+    (tree_copy / YAML).write_text("".join(one for one in entries if "softmax_mps_out" not in one))
+    with opened(tree_copy, cache) as index:
         (step,) = [s for s in planned(Tree(index), "_softmax", "MPS").steps if "row of" in s.what]
     assert (step.action, step.location.line) == ("edit", 3)
     assert "-    'softmax': None," in step.code
 
 
-def test_an_overload_of_the_same_name_makes_operators_alike(tmp_path: Path) -> None:
+def test_an_overload_of_the_same_name_makes_operators_alike(tree_copy: Path, cache: Path) -> None:
     """What computes over dimensions stands with what does, wherever its kernel for the CPU is."""
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
     entry = (
         "\n- func: amount{}(Tensor self, int[1] dim) -> Tensor\n  dispatch:\n    CPU: amount_cpu\n"
     )
-    (root / NATIVE / "Amount.cpp").write_text(
+    (tree_copy / NATIVE / "Amount.cpp").write_text(
         "namespace at::native {\nTensor amount_cpu(const Tensor& self, IntArrayRef dim)"
         " { return self; }\n}\n"
     )
     nearest = []
     for overload in ("", ".dim_IntList"):
-        (root / YAML).write_text((TREE / YAML).read_text() + entry.format(overload))
-        with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        (tree_copy / YAML).write_text((TREE / YAML).read_text() + entry.format(overload))
+        with opened(tree_copy, cache) as index:
             nearest.append(Nearest(KernelFiles(Tree(index))).of("amount", "MPS")[0].near)
     assert [one.base == "sum" for one in nearest] == [False, True]
     assert "both have an overload dim_IntList" in nearest[1].why
 
 
-def test_a_backend_outside_of_the_tree_registers_in_its_own_library(tmp_path: Path) -> None:
-    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
+def test_a_backend_outside_of_the_tree_registers_in_its_own_library(
+    tree_copy: Path, cache: Path
+) -> None:
+    tree = tree_copy
     (tree / "torchgen").mkdir()
     (tree / "torchgen/model.py").write_text("dispatch_keys = [DispatchKey.CPU, DispatchKey.MPS]\n")
     example = tree / "test/cpp_extensions/own/csrc/Minimal.cpp"
     example.parent.mkdir(parents=True)
     example.write_text("\nTORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {\n}\n")
-    with opened(tree, tmp_path / "cache") as index:
+    with opened(tree, cache) as index:
         mine = Tree(index)
         parts, inside = planned(mine, "sin", "PrivateUse1"), planned(mine, "relu", "SparseMPS")
         below = planned(mine, "matmul", "PrivateUse1")

@@ -11,6 +11,7 @@ import pytest
 from indexes.queries.contribution.guides import Guides
 from indexes.readers.project.guide import read_commands, read_comments, read_paragraphs
 from indexes.source.source import Source
+from tests.indexing import write
 
 CONTRIBUTING = """\
 # Contributing
@@ -98,10 +99,7 @@ def guided(tree_copy: Path) -> Path:
         "build_variables.bzl": 'core_sources = [\n    "torch/csrc/autograd/engine.cpp",\n]\n'
         'libtorch_python_core_sources = [\n    "torch/csrc/Module.cpp",\n]\n',
     }
-    for path, text in files.items():
-        (tree_copy / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree_copy / path).write_text(text)
-    return tree_copy
+    return write(tree_copy, files)
 
 
 def _guides(root: Path) -> Guides:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ from indexes.queries.contribution.new_operator import Planner
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import new_operator_json
-from indexes.source.source import Source
-from tests.tree_marks import TREE
+from tests.indexing import opened
 
 
 @pytest.fixture(scope="module")
@@ -149,12 +146,13 @@ def test_a_full_tree(checkout_index: Index, checkout: Path) -> None:
         assert (checkout / one.location.path).is_file()
 
 
-def test_a_draft_has_no_row_for_a_device_of_another_repository(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    entries = root / "aten/src/ATen/native/native_functions.yaml"
+def test_a_draft_has_no_row_for_a_device_of_another_repository(
+    tree_copy: Path, cache: Path
+) -> None:
+    entries = tree_copy / "aten/src/ATen/native/native_functions.yaml"
     near, far = "  dispatch:\n    CPU, CUDA", "  dispatch:\n    MTIA: far_mtia\n    CPU, CUDA"
     entries.write_text(entries.read_text().replace(near, far))
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(tree_copy, cache) as index:
         assert "MTIA" in next(one.keys for one in index.operators() if one.full_name == "abs.out")
         drafts = Planner(index).plan("abs2(Tensor self) -> Tensor").drafts[0]
     assert any("dispatch" in line for one in drafts for line in one.lines)

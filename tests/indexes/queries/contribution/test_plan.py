@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -15,9 +13,8 @@ from indexes.queries.contribution.steps import first_of_files
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json
-from indexes.source.source import Source
 from navigator.text.contribution import sections
-from tests.tree_marks import TREE
+from tests.indexing import append, opened
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -94,13 +91,13 @@ Tensor shared_step_cpu(const Tensor& self) {
 """
 
 
-def test_a_private_operator_that_it_alone_calls_is_a_part_of_it(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    with (root / YAML).open("a") as file:
-        file.write(PRIVATE_YAML)
-    (root / "aten/src/ATen/native/Whole.cpp").write_text(PRIVATE)
-    (root / "aten/src/ATen/native/Inner.cpp").write_text(PRIVATE_KERNELS)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+def test_a_private_operator_that_it_alone_calls_is_a_part_of_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    append(tree_copy, {YAML: PRIVATE_YAML})
+    (tree_copy / "aten/src/ATen/native/Whole.cpp").write_text(PRIVATE)
+    (tree_copy / "aten/src/ATen/native/Inner.cpp").write_text(PRIVATE_KERNELS)
+    with opened(tree_copy, cache) as index:
         steps = Contributions(index).of("whole_of", histories=0).steps
     kernels = [step.symbol.rpartition("::")[2] for step in steps if step.role == "kernel"]
     assert kernels == ["whole_of", "inner_step_cpu"]
@@ -268,7 +265,7 @@ def test_broken_trees_still_answer(tree_copy: Path, cache: Path) -> None:
     (tree_copy / "CODEOWNERS").write_bytes(b"\xff\xfe\x00[")
     (tree_copy / "CONTRIBUTING.md").write_bytes(b"\xff```\n`")
     (tree_copy / ".git").write_text("gitdir: nowhere\n")
-    with contextlib.closing(Index.open(Source.find(str(tree_copy)), cache)) as index:
+    with opened(tree_copy, cache) as index:
         found = Contributions(index).of("add.Tensor")
     assert found.steps
     assert found.history_missing
@@ -306,16 +303,15 @@ def _said(found: Contribution, words: str) -> bool:
     return any(words in row.text for one in sections(found) for row in one.rows)
 
 
-def test_a_part_that_only_sparse_tensors_have_is_followed(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    with (root / YAML).open("a") as one:
-        one.write("\n- func: clump(Tensor self) -> Tensor\n  variants: method\n")
-        one.write("\n- func: _clump(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: of_clump\n")
+def test_a_part_that_only_sparse_tensors_have_is_followed(tree_copy: Path, cache: Path) -> None:
+    append(tree_copy, {YAML: "\n- func: clump(Tensor self) -> Tensor\n  variants: method\n"})
+    part = "\n- func: _clump(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: of_clump\n"
+    append(tree_copy, {YAML: part})
     text = "namespace at::native {{\nTensor {0}(const Tensor& self) {{\n  return {1};\n}}\n}}\n"
-    native = root / "aten/src/ATen/native"
+    native = tree_copy / "aten/src/ATen/native"
     (native / "Clump.cpp").write_text(text.format("clump", "at::_clump(self)"))
     (native / "sparse/ClumpSparse.cpp").write_text(text.format("of_clump", "at::cumsum(self, 0)"))
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(tree_copy, cache) as index:
         steps = Contributions(index).of("clump", histories=0).steps
     kernels = [PurePosixPath(s.location.path).name for s in steps if s.role == "kernel"]
     assert kernels == ["Clump.cpp", "ClumpSparse.cpp"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.python_siblings import called_privately
 from tests.indexing import opened
-from tests.tree_marks import TREE
 
 _REFS = """import torch._prims as prims
 import torch._refs as refs
@@ -19,11 +17,10 @@ def cross(a):
 """
 
 
-def test_the_module_of_a_function_is_none_that_it_calls(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    (root / "torch/_refs/__init__.py").write_text(_REFS)
-    (root / "torch/_prims/__init__.py").write_text("def cross(a, message):\n    return a\n")
-    with opened(root, tmp_path / "cache") as index:
+def test_the_module_of_a_function_is_none_that_it_calls(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "torch/_refs/__init__.py").write_text(_REFS)
+    (tree_copy / "torch/_prims/__init__.py").write_text("def cross(a, message):\n    return a\n")
+    with opened(tree_copy, cache) as index:
         where = Location("torch/_refs/__init__.py", 5, 6)
         found = [one.name for one in called_privately(index, where, "cross")]
     assert found == ["torch._prims.cross"]

@@ -9,6 +9,7 @@ import pytest
 from indexes.model.errors import NotFound
 from indexes.queries.explaining.fields import Fields
 from indexes.source.source import Source
+from tests.indexing import write
 
 README = """# ATen
 
@@ -79,10 +80,7 @@ FORMULAS = "tools/autograd/derivatives.yaml"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for path, text in FILES.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    return tmp_path
+    return write(tmp_path, FILES)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ as PyTorch ignores."""
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.kinds import ALL
 from indexes.queries.gaps.model import GapFilter, GapList
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from tests.indexes.queries.gaps.grown_files import (
     write_checks,
     write_docs,
@@ -24,6 +22,7 @@ from tests.indexes.queries.gaps.grown_files import (
     write_tests,
 )
 from tests.indexes.queries.gaps.grown_operators import write_operators, write_python
+from tests.indexing import opened
 from tests.tree_marks import TREE
 
 
@@ -38,7 +37,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     write_docs(root)
     write_expectations(root)
     cache = tmp_path_factory.mktemp("gaps-index")
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
+    with opened(root, cache) as index:
         yield index
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.indexing import append
+
 _ENTRY = """
 - func: {name}(Tensor self, int size) -> Tensor
   variants: function, method
@@ -107,21 +109,14 @@ static void {name}(const Tensor& self) {{
 """
 
 
-def append(root: Path, path: str, text: str) -> None:
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    before = file.read_text() if file.exists() else ""
-    file.write_text(before + text)
-
-
 def write_operators(root: Path) -> None:
     yaml = "aten/src/ATen/native/native_functions.yaml"
     for name in _NAMES:
         keys = "CPU, CUDA, MPS" if name == "whole" else "CPU, CUDA"
-        append(root, yaml, _ENTRY.format(name=name, keys=keys))
+        append(root, {yaml: _ENTRY.format(name=name, keys=keys)})
     for name in _STRUCTURED:
-        append(root, yaml, _CONVERTED.format(name=name))
-    append(root, yaml, _TWICE)
+        append(root, {yaml: _CONVERTED.format(name=name)})
+    append(root, {yaml: _TWICE})
     rows = (root / yaml).read_text()
     assert "    CUDA: empty_cuda\n" in rows
     (root / yaml).write_text(
@@ -129,93 +124,97 @@ def write_operators(root: Path) -> None:
     )
     made = "\n".join(f"TORCH_IMPL_FUNC({n}_out)(const Tensor& self) {{}}" for n in _STRUCTURED)
     kernels = "aten/src/ATen/native/"
-    append(root, f"{kernels}Lonely.cpp", _KERNELS % made)
     append(
         root,
-        f"{kernels}Lonely.h",
-        "namespace at::native {\n"
-        "DECLARE_DISPATCH(void (*)(DeviceType, const Tensor&, int64_t), lonely_stub);\n}\n",
+        {
+            f"{kernels}Lonely.cpp": _KERNELS % made,
+            f"{kernels}Lonely.h": (
+                "namespace at::native {\n"
+                "DECLARE_DISPATCH(void (*)(DeviceType, const Tensor&, int64_t), lonely_stub);\n}\n"
+            ),
+        },
     )
     register = (
         "namespace at::native {{ static void {0}_kernel(const Tensor& t, int64_t n) {{}}\n"
         "REGISTER_DISPATCH(lonely_stub, &{0}_kernel); }}\n"
     )
-    append(root, f"{kernels}cpu/LonelyKernel.cpp", register.format("cpu"))
-    append(root, f"{kernels}cuda/LonelyKernel.cu", register.format("cuda"))
+    append(
+        root,
+        {
+            f"{kernels}cpu/LonelyKernel.cpp": register.format("cpu"),
+            f"{kernels}cuda/LonelyKernel.cu": register.format("cuda"),
+        },
+    )
     for name, comment in (("count_here", "// one"), ("count_there", "// another")):
         text = "namespace at::native {\n" + _BODY.format(name=name, comment=comment) + "}\n"
-        append(root, f"{kernels}{name}.cpp", text)
+        append(root, {f"{kernels}{name}.cpp": text})
     append(
         root,
-        f"{kernels}README.md",
-        "kernels which call\n    DispatchStub should NOT be"
-        " registered as CompositeExplicitAutograd\n",
-    )
-    append(root, "aten/src/ATen/functorch/BatchRulesWhole.cpp", "RULES_OF_ITS_OWN(whole, 1)\n")
-    append(
-        root,
-        "tools/autograd/derivatives.yaml",
-        "\n".join(
-            [
-                "",
-                "- name: lonely(Tensor self, int size) -> Tensor",
-                "  self: grad * size",
-                "",
-                "- name: whole(Tensor self, int size) -> Tensor",
-                "  self: grad * size",
-                "  result: auto_linear",
-                "",
-                "- name: twice(Tensor self, Tensor other, float size) -> Tensor",
-                "  self: grad",
-                '  other: not_implemented("twice")',
-                "",
-            ]
-        ),
+        {
+            f"{kernels}README.md": (
+                "kernels which call\n    DispatchStub should NOT be"
+                " registered as CompositeExplicitAutograd\n"
+            ),
+            "aten/src/ATen/functorch/BatchRulesWhole.cpp": "RULES_OF_ITS_OWN(whole, 1)\n",
+            "tools/autograd/derivatives.yaml": "\n".join(
+                [
+                    "",
+                    "- name: lonely(Tensor self, int size) -> Tensor",
+                    "  self: grad * size",
+                    "",
+                    "- name: whole(Tensor self, int size) -> Tensor",
+                    "  self: grad * size",
+                    "  result: auto_linear",
+                    "",
+                    "- name: twice(Tensor self, Tensor other, float size) -> Tensor",
+                    "  self: grad",
+                    '  other: not_implemented("twice")',
+                    "",
+                ]
+            ),
+        },
     )
 
 
 def write_python(root: Path) -> None:
     append(
         root,
-        "torch/_torch_docs.py",
-        "\n".join(
-            [
-                "",
-                'add_docstr(torch.lonely, r"""',
-                "lonely(input, length) -> Tensor",
-                '""")',
-                "",
-                'add_docstr(torch.whole, r"""',
-                "whole(input, size) -> Tensor",
-                '""")',
-                "",
-                'add_docstr(torch.twice, r"""',
-                "thrice(input, other, size) -> Tensor",
-                '""")',
-                "",
-            ]
-        ),
-    )
-    append(
-        root,
-        "torch/_tensor_docs.py",
-        "\n".join(
-            [
-                "",
-                'add_docstr_all("whole", r"""',
-                "whole(size) -> Tensor",
-                '""")',
-                "",
-                'add_docstr_all("everywhere", r"""',
-                "everywhere(size=None, dim=0, scale=1.0)",
-                '""")',
-                "",
-                'add_docstr_all("relu_", r"""',
-                "relu_() -> Tensor",
-                '""")',
-                "",
-            ]
-        ),
+        {
+            "torch/_torch_docs.py": "\n".join(
+                [
+                    "",
+                    'add_docstr(torch.lonely, r"""',
+                    "lonely(input, length) -> Tensor",
+                    '""")',
+                    "",
+                    'add_docstr(torch.whole, r"""',
+                    "whole(input, size) -> Tensor",
+                    '""")',
+                    "",
+                    'add_docstr(torch.twice, r"""',
+                    "thrice(input, other, size) -> Tensor",
+                    '""")',
+                    "",
+                ]
+            ),
+            "torch/_tensor_docs.py": "\n".join(
+                [
+                    "",
+                    'add_docstr_all("whole", r"""',
+                    "whole(size) -> Tensor",
+                    '""")',
+                    "",
+                    'add_docstr_all("everywhere", r"""',
+                    "everywhere(size=None, dim=0, scale=1.0)",
+                    '""")',
+                    "",
+                    'add_docstr_all("relu_", r"""',
+                    "relu_() -> Tensor",
+                    '""")',
+                    "",
+                ]
+            ),
+        },
     )
     databases = root / "torch/testing/_internal/common_methods_invocations.py"
     info = """    OpInfo(
@@ -231,19 +230,20 @@ def write_python(root: Path) -> None:
     databases.write_text(text.replace(head, head + rows))
     append(
         root,
-        "torch/_decomp/decompositions.py",
-        "\n\n@register_decomposition(aten.whole)\ndef whole(self, size):\n    return self\n",
-    )
-    append(
-        root,
-        "torch/_inductor/lowering.py",
-        "\n\n# 1) Easy\n"
-        "make_fallback(aten.lonely)  # try it\n\n# 5) Impossible\nmake_fallback(aten.twice)\n",
-    )
-    append(
-        root,
-        "torch/overrides.py",
-        "\n\ndef get_ignored_functions():\n"
-        "    Tensor = torch.Tensor\n    return {torch.ignored, Tensor.ignored}\n\n\n@decorated\n"
-        "def more():\n    pass\n",
+        {
+            "torch/_decomp/decompositions.py": (
+                "\n\n@register_decomposition(aten.whole)\ndef whole(self, size):\n    return self\n"
+            ),
+            "torch/_inductor/lowering.py": (
+                "\n\n# 1) Easy\n"
+                "make_fallback(aten.lonely)  # try it\n\n"
+                "# 5) Impossible\nmake_fallback(aten.twice)\n"
+            ),
+            "torch/overrides.py": (
+                "\n\ndef get_ignored_functions():\n"
+                "    Tensor = torch.Tensor\n"
+                "    return {torch.ignored, Tensor.ignored}\n\n\n@decorated\n"
+                "def more():\n    pass\n"
+            ),
+        },
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
@@ -12,12 +11,11 @@ from indexes.model.errors import UsageError
 from indexes.queries.gaps.find import find_gaps, parse_filter
 from indexes.queries.gaps.kinds import ALL
 from indexes.queries.gaps.model import GapFilter, GapList
-from indexes.queries.index import Index
-from indexes.source.source import Source
+from tests.indexing import opened
 
 
 def gaps_of(root: Path, cache: Path) -> GapList:
-    with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
+    with opened(root, cache) as index:
         return find_gaps(index, GapFilter(ALL))
 
 

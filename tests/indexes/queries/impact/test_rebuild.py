@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from indexes.queries.impact.rebuild import NATIVE, Rebuild
 from indexes.queries.index import Index
 from indexes.readers.cxx.lexer import read_includes
-from indexes.source.source import Source
+from tests.indexing import opened, write
 
 FILES = {
     "c10/core/Impl.h": "#pragma once\n",
@@ -37,16 +36,12 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = tmp_path_factory.mktemp("includes")
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+    root = write(tmp_path_factory.mktemp("includes"), FILES)
     (root / "aten/src/ATen/native/Base.cpp").write_text(
         "namespace at::native { Tensor relu(const Tensor& self) {} Tensor neg(const Tensor& x) {} }"
     )
-    found = Index.open(Source.find(str(root)), tmp_path_factory.mktemp("cache"))
-    with contextlib.closing(found):
-        yield found
+    with opened(root, tmp_path_factory.mktemp("cache")) as index:
+        yield index
 
 
 @pytest.mark.parametrize(

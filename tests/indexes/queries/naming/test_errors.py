@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,7 @@ from indexes.queries.index import Index
 from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
 from indexes.queries.pasted import pasted
-from indexes.source.source import Source
-from tests.indexing import opened
-from tests.tree_marks import TREE
+from tests.indexing import opened, write
 
 FOR_RELU = "Boolean inputs not supported for relu"
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
@@ -170,11 +166,7 @@ def test_a_value_is_rather_a_hole_than_other_words(tmp_path: Path) -> None:
             'a total capacity of ", c, " of which some is free."); }'
         ),
     }
-    for name, text in files.items():
-        path = tmp_path / "pytorch" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    with opened(tmp_path / "pytorch", tmp_path / "cache") as index:
+    with opened(write(tmp_path / "pytorch", files), tmp_path / "cache") as index:
         found = index.resolve("RuntimeError: Out of halves. Tried to cut 2 GiB (GPU 0; 15 in use)")
         assert [hit.location.path for hit in found.hits] == list(reversed(files))[:2]
 
@@ -205,12 +197,13 @@ def call(one):
 _PAGE = "For more details, please visit: https://pytorch.org/graph-breaks/gb/gb0007.html"
 
 
-def test_the_number_of_a_graph_break_leads_to_the_lines_that_break(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    (root / "torch/_dynamo").mkdir(exist_ok=True)
-    (root / "torch/_dynamo/graph_break_registry.json").write_text(_REGISTRY)
-    (root / "torch/_dynamo/breaking.py").write_text(_BREAKING)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+def test_the_number_of_a_graph_break_leads_to_the_lines_that_break(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "torch/_dynamo").mkdir(exist_ok=True)
+    (tree_copy / "torch/_dynamo/graph_break_registry.json").write_text(_REGISTRY)
+    (tree_copy / "torch/_dynamo/breaking.py").write_text(_BREAKING)
+    with opened(tree_copy, cache) as index:
         for text in ("GB0007", "gb0007", _PAGE):
             found = index.resolve(text)
             places = [(hit.location.path, hit.location.line) for hit in found.hits]

@@ -3,16 +3,14 @@ definition has: each leads to a line, and none to a namesake."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import opened, write
 
 FILES = {
     "aten/src/ATen/native/native_functions.yaml": (
@@ -158,13 +156,9 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = tmp_path_factory.mktemp("held")
-    for name, text in FILES.items():
-        path: Path = root / "pytorch" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    with contextlib.ExitStack() as stack:
-        yield stack.enter_context(opened(root / "pytorch", root / "cache"))
+    root = write(tmp_path_factory.mktemp("held"), FILES)
+    with opened(root, tmp_path_factory.mktemp("cache")) as index:
+        yield index
 
 
 def place(index: Index, name: str) -> str:

@@ -3,14 +3,12 @@ with their values, what compilers miss. Each leads to the line behind it, or to 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import opened, write
 
 FILES = {
     "aten/src/ATen/native/native_functions.yaml": (
@@ -125,13 +123,9 @@ IR, CPU = "torch/_halver/ir.py", "aten/src/ATen/native/cpu/Half.cpp"
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    root = tmp_path_factory.mktemp("printed")
-    for name, text in FILES.items():
-        path: Path = root / "pytorch" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    with contextlib.ExitStack() as stack:
-        yield stack.enter_context(opened(root / "pytorch", root / "cache"))
+    root = write(tmp_path_factory.mktemp("printed"), FILES)
+    with opened(root, tmp_path_factory.mktemp("cache")) as index:
+        yield index
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from indexes.queries.index import Index
-from tests.indexing import opened
-from tests.tree_marks import TREE
+from tests.indexing import append, opened
 
 OPTIMIZER = "torch.optim.Optimizer"
 DDP = "torch.nn.parallel.DistributedDataParallel"
@@ -183,10 +181,8 @@ def test_a_member_is_that_of_the_class_that_defines_it(tree_index: Index) -> Non
     assert (found.text, found.note) == (f"{OPTIMIZER}.add_param_group", f"if adam is a {OPTIMIZER}")
 
 
-def test_what_a_package_has_from_another_is_imported_from_it(tmp_path: Path) -> None:
-    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
-    with (tree / "functorch/__init__.py").open("a") as package:
-        package.write("from torch.optim.optimizer import Optimizer\n")
-    with opened(tree, tmp_path / "cache") as index:
+def test_what_a_package_has_from_another_is_imported_from_it(tree_copy: Path, cache: Path) -> None:
+    append(tree_copy, {"functorch/__init__.py": "from torch.optim.optimizer import Optimizer\n"})
+    with opened(tree_copy, cache) as index:
         (hit,) = index.resolve("from functorch import Optimizer").hits
     assert hit.name == "torch.optim.optimizer.Optimizer"

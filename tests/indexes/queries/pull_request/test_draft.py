@@ -11,7 +11,7 @@ import pytest
 from indexes.model.errors import NotFound, SourceError
 from indexes.queries.pull_request.draft import draft
 from indexes.queries.pull_request.model import PullRequest
-from tests.indexing import opened
+from tests.indexing import opened, write
 from tests.repositories import commit, git, repository
 
 KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
@@ -45,10 +45,7 @@ Draft = Callable[..., PullRequest]
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """The small tree on a branch, with an upstream that is one commit behind it."""
-    tree = repository(tmp_path / "pytorch")
-    for path, text in FILES.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text)
+    tree = write(repository(tmp_path / "pytorch"), FILES)
     _edit(
         tree, KERNEL, "{", "{ // TODO(#4321)\n// see https://github.com/pytorch/pytorch/issues/77"
     )

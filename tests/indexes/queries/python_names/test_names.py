@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from pathlib import Path
 
 import pytest
 
 from indexes.queries.index import Index
 from indexes.queries.python_names import find
-from indexes.source.source import Source
-from tests.tree_marks import TREE, Mark, marks
+from tests.indexing import append, opened
+from tests.tree_marks import Mark, marks
 
 MARKS = [(name, mark) for mark in marks("python") for name in mark.words[0].split(",")]
 
@@ -113,13 +111,11 @@ def test_objects_that_cpp_adds_to_torch(name: str, line: int, tree_index: Index)
 
 
 def test_a_name_of_a_stub_file_and_the_class_that_a_list_of_public_names_leaves_out(
-    tmp_path: Path,
+    tree_copy: Path, cache: Path
 ) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
     for path in ("torch/_C/__init__.pyi.in", "torch/optim/modes.py", "torch/optim/_modes.py"):
-        with (root / path).open("a") as file:
-            file.write("\n__all__ = []\nclass HeldMode:\n    pass\n")
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+        append(tree_copy, {path: "\n__all__ = []\nclass HeldMode:\n    pass\n"})
+    with opened(tree_copy, cache) as index:
         answer = find("HeldMode", index)
     assert answer
     assert [one.location.path for one in answer.others] == ["torch/optim/modes.py"]

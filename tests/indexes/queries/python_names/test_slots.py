@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from indexes.queries.python_names import find
 from indexes.queries.python_names.slots import slot_function
-from tests.indexing import opened
-from tests.tree_marks import TREE
+from tests.indexing import append, opened
 
 TYPE = """
 static PyObject* Shape_item(PyObject* self, PyObject* key) { return nullptr; }
@@ -53,12 +51,10 @@ def test_the_slot_of_a_special_method(name: str, function: str) -> None:
     assert slot_function(TYPE.encode(), "OtherShape", name) == ""
 
 
-def test_a_special_method_leads_to_its_function(tmp_path: Path) -> None:
-    tree = Path(shutil.copytree(TREE, tmp_path / "tree"))
-    (tree / "torch/csrc/Shape.cpp").write_text(TYPE)
-    with (tree / "torch/_C/__init__.pyi.in").open("a") as stubs:
-        stubs.write("\nclass Shape: ...\n")
-    with opened(tree, tmp_path / "cache") as index:
+def test_a_special_method_leads_to_its_function(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "torch/csrc/Shape.cpp").write_text(TYPE)
+    append(tree_copy, {"torch/_C/__init__.pyi.in": "\nclass Shape: ...\n"})
+    with opened(tree_copy, cache) as index:
         found = find("torch._C.Shape.__getitem__", index)
     assert found
     assert found.location

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from indexes.queries.contribution.plan import Contributions
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import GapFilter
 from indexes.queries.index import Index
-from indexes.source.source import Source
+from tests.indexing import append, opened, write
 from tests.tree_marks import TREE
 
 
@@ -82,22 +80,19 @@ def test_a_ref_takes_no_opinfo_away(changes: Changes) -> None:
 
 
 @pytest.fixture
-def with_prims(tmp_path: Path) -> Iterator[Index]:
+def with_prims(tree_copy: Path, cache: Path) -> Iterator[Index]:
     """A tree whose refs call a prim each, and are tested by entries of their own."""
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    refs, prims = root / "torch/_refs/__init__.py", root / "torch/_prims/__init__.py"
+    refs = tree_copy / "torch/_refs/__init__.py"
     text = refs.read_text().replace("torch.ops.prims.", "prims.")
     text = text.replace("    return prims.", "    utils.checked(a)\n    return prims.")
     imports = "import torch\nimport torch._prims as prims\nimport torch._prims_common as utils\n"
     listed = '__all__ = [\n    "abs",\n    "sin",\n    "ceil",\n]\n'
     refs.write_text(text.replace("import torch\n", imports) + listed)
-    common = root / "torch/_prims_common/__init__.py"
-    common.parent.mkdir()
-    common.write_text("def checked(a):\n    pass\n")
-    infos = root / "torch/testing/_internal/common_methods_invocations.py"
+    write(tree_copy, {"torch/_prims_common/__init__.py": "def checked(a):\n    pass\n"})
+    infos = tree_copy / "torch/testing/_internal/common_methods_invocations.py"
     for name in ("abs", "sin", "ceil"):
-        with prims.open("a") as one:
-            one.write(f'{name} = _make_unary(\n    "{name}",\n    impl_aten=torch.{name},\n)\n\n')
+        made = f'{name} = _make_unary(\n    "{name}",\n    impl_aten=torch.{name},\n)\n\n'
+        append(tree_copy, {"torch/_prims/__init__.py": made})
     entry = (
         '    UnaryPythonRefInfo(\n        "_refs.{0}",\n        torch_opinfo_name="{0}",\n    ),\n'
     )
@@ -107,15 +102,13 @@ def with_prims(tmp_path: Path) -> Iterator[Index]:
         infos.read_text().replace("op_db: list[OpInfo] = [\n", f"op_db: list[OpInfo] = [\n{rows}")
         + f"python_ref_db = [\n{entries}]\n"
     )
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(tree_copy, cache) as index:
         yield index
 
 
-def test_a_ref_that_is_registered_and_not_listed_is_there(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    with (root / "torch/_refs/__init__.py").open("a") as refs:
-        refs.write('\n\n__all__ = ["sin", "ceil"]\n')
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+def test_a_ref_that_is_registered_and_not_listed_is_there(tree_copy: Path, cache: Path) -> None:
+    append(tree_copy, {"torch/_refs/__init__.py": '\n\n__all__ = ["sin", "ceil"]\n'})
+    with opened(tree_copy, cache) as index:
         there = Changes(index).of_op("abs", "ref").there
         gaps = find_gaps(index, GapFilter(("ref",))).gaps
     assert there is not None
@@ -163,16 +156,14 @@ def test_a_ref_may_replace_a_decomposition_and_be_made_in_a_statement_of_several
     with_prims: Index, tmp_path: Path
 ) -> None:
     root = tmp_path / "pytorch"
-    with (root / "torch/_decomp/decompositions.py").open("a") as decompositions:
-        decompositions.write(
-            "\n\n@register_decomposition(aten.sigmoid)\ndef sigmoid(x):\n    return x\n"
-        )
+    made = "\n\n@register_decomposition(aten.sigmoid)\ndef sigmoid(x):\n    return x\n"
+    append(root, {"torch/_decomp/decompositions.py": made})
     refs = root / "torch/_refs/__init__.py"
     text = re.sub(
         r"@_make_elementwise_unary[^@]*?\ndef (\w+)[^@]*?(?=@|\n\n\w)", _MADE, refs.read_text()
     )
     refs.write_text(text)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "again")) as index:
+    with opened(root, tmp_path / "again") as index:
         plan = Changes(index).of_op("sigmoid", "ref")
     written = next(s for s in _steps(plan, "torch/_refs/__init__.py") if "the ref of" in s.what)
     assert any(line.startswith("+sigmoid = _make_elementwise") for line in written.code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from indexes.queries.gaps.kernels.keys import DENSE, kernel_keys
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from tests.indexes.queries.gaps.grown_files import write_tests
-from tests.indexes.queries.gaps.grown_operators import append, write_operators, write_python
+from tests.indexes.queries.gaps.grown_operators import write_operators, write_python
+from tests.indexing import append, opened, write
 from tests.tree_marks import TREE, YAML
 
 _PART = """
@@ -56,14 +55,14 @@ def test_a_back_end_whose_kernels_stand_elsewhere_is_unknown_and_not_nothing(gro
         assert found.counts[0].lacks == unknown[key]
 
 
-def test_what_torchgen_takes_no_kernel_for_is_unknown_and_no_gap(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    write_operators(root)
-    model = root / "torchgen/model.py"
-    model.parent.mkdir(exist_ok=True)
+def test_what_torchgen_takes_no_kernel_for_is_unknown_and_no_gap(
+    tree_copy: Path, cache: Path
+) -> None:
+    write_operators(tree_copy)
     taken = ("CPU", "CUDA", "MPS", "SparseCPU", "CompositeImplicitAutograd")
-    model.write_text(f"dispatch_keys = [{', '.join(f'DispatchKey.{key}' for key in taken)}]\n")
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    model = f"dispatch_keys = [{', '.join(f'DispatchKey.{key}' for key in taken)}]\n"
+    write(tree_copy, {"torchgen/model.py": model})
+    with opened(tree_copy, cache) as index:
         keys = kernel_keys(Tree(index))
     sparse = {key.name for key in keys.families["Sparse"]}
     assert "SparseCPU" in sparse
@@ -72,19 +71,20 @@ def test_what_torchgen_takes_no_kernel_for_is_unknown_and_no_gap(tmp_path: Path)
     assert "torchgen" in keys.unknown["SparseMPS"]
 
 
-def test_what_nobody_calls_and_nothing_is_made_of_is_only_possible(tmp_path: Path) -> None:
-    root = Path(shutil.copytree(TREE, tmp_path / "pytorch"))
-    write_operators(root)
-    write_python(root)
-    write_tests(root)
-    append(root, YAML, _PART.format("inner", "CPU, CUDA"))
-    infos = root / "torch/testing/_internal/common_methods_invocations.py"
+def test_what_nobody_calls_and_nothing_is_made_of_is_only_possible(
+    tree_copy: Path, cache: Path
+) -> None:
+    write_operators(tree_copy)
+    write_python(tree_copy)
+    write_tests(tree_copy)
+    append(tree_copy, {YAML: _PART.format("inner", "CPU, CUDA")})
+    infos = tree_copy / "torch/testing/_internal/common_methods_invocations.py"
     head = "op_db: list[OpInfo] = [\n"
     infos.write_text(infos.read_text().replace(head, f'{head}    OpInfo("_inner_part"),\n'))
-    table = root / "test/test_mps.py"
+    table = tree_copy / "test/test_mps.py"
     text = table.read_text().replace("'lonely': None", "'lonely': None, '_inner_part': None")
     table.write_text(text)
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(tree_copy, cache) as index:
         found = kernels(find_gaps(index, GapFilter(("kernel",), key="MPS")))
     assert found["MPS/lonely"].confidence == "likely"
     assert (found["MPS/_inner_part"].stated, found["MPS/_inner_part"].confidence) == (
@@ -123,20 +123,20 @@ def _of_parts(tmp_path: Path, key: str = "MPS") -> dict[str, Gap]:
     parts = {"vendor": "CUDA", "plain": "CPU, CUDA", "gradient": "CPU, CUDA"}
     parts |= {"one_fast_dot": "CUDA, SparseCUDA", "one_slow_dot": "CUDA", "one_cpu_dot": "CPU"}
     for one, keys in parts.items():
-        append(root, YAML, _PART.format(one, keys))
-    append(root, YAML, _PARTED)
+        append(root, {YAML: _PART.format(one, keys)})
+    append(root, {YAML: _PARTED})
     formula = "\n- name: _plain_part(Tensor self) -> Tensor\n  self: _gradient_part(grad)\n"
-    append(root, "tools/autograd/derivatives.yaml", formula)
+    append(root, {"tools/autograd/derivatives.yaml": formula})
     body = "at::_vendor_part(self); return at::_plain_part(self);"
     heads = [f"Tensor {one}_part(const Tensor& self) {{ return self; }}" for one in parts]
     text = "\n".join([*heads, f"Tensor parted(const Tensor& self) {{ {body} }}"])
-    append(root, "aten/src/ATen/native/Parted.cpp", f"namespace at::native {{\n{text}\n}}\n")
+    append(root, {"aten/src/ATen/native/Parted.cpp": f"namespace at::native {{\n{text}\n}}\n"})
     infos = root / "torch/testing/_internal/common_methods_invocations.py"
     head = "op_db: list[OpInfo] = [\n"
     infos.write_text(infos.read_text().replace(head, f'{head}    OpInfo("parted"),\n'))
     table = root / "test/test_mps.py"
     table.write_text(table.read_text().replace("'lonely': None", "'lonely': None, 'parted': None"))
-    with contextlib.closing(Index.open(Source.find(str(root)), tmp_path / "cache")) as index:
+    with opened(root, tmp_path / "cache") as index:
         return kernels(find_gaps(index, GapFilter(("kernel",), key=key)))
 
 
