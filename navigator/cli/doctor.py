@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
@@ -59,10 +59,7 @@ class Check:
 
 
 def examine(
-    tree: str | None = None,
-    cache: Path | None = None,
-    environ: Mapping[str, str] = os.environ,
-    extensions: Iterable[tuple[str, str]] = (),
+    tree: str | None = None, cache: Path | None = None, extensions: Iterable[tuple[str, str]] = ()
 ) -> tuple[Check, ...]:
     """Every check, in display order. Builds no index and imports no torch."""
     folder = cache or cache_folder()
@@ -76,9 +73,9 @@ def examine(
         _log(folder),
         _git(),
         *_packages(),
-        _terminal(environ),
-        _editor(environ),
-        _clipboard(environ),
+        _terminal(),
+        _editor(),
+        _clipboard(),
     )
 
 
@@ -185,12 +182,12 @@ def _packages() -> Iterator[Check]:
             yield Check(name, "missing", "not installed", f"pip install {name}")
 
 
-def _terminal(environ: Mapping[str, str]) -> Check:
+def _terminal() -> Check:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Check("terminal", "note", "none here: commands work, the screen does not")
     size = shutil.get_terminal_size()
-    term = environ.get("TERM", "")
-    colours = _colours(term, environ.get("COLORTERM", ""))
+    term = os.environ.get("TERM", "")
+    colours = _colours(term, os.environ.get("COLORTERM", ""))
     what = f"{size.columns}x{size.lines}, {colours}, TERM={term or 'not set'}"
     if size.columns < 80 or size.lines < 24:
         return Check("terminal", "note", f"{what}: small", "make it 80x24 or larger")
@@ -205,9 +202,9 @@ def _colours(term: str, colorterm: str) -> str:
     return "256 colours" if "256" in term else "16 colours"
 
 
-def _editor(environ: Mapping[str, str]) -> Check:
+def _editor() -> Check:
     for variable in ("VISUAL", "EDITOR"):
-        if named := environ.get(variable):
+        if named := os.environ.get(variable):
             program = named.split()[0]
             if shutil.which(program):
                 return Check("editor", "ok", f"{named} (${variable})")
@@ -218,10 +215,10 @@ def _editor(environ: Mapping[str, str]) -> Check:
     return Check("editor", "missing", "none found", "export EDITOR=...")
 
 
-def _clipboard(environ: Mapping[str, str]) -> Check:
+def _clipboard() -> Check:
     if found := next((one for one in _CLIPBOARDS if shutil.which(one)), None):
         return Check("clipboard", "ok", f"{found}, and OSC 52")
-    inside = " through tmux (needs `set -g set-clipboard on`)" if environ.get("TMUX") else ""
+    inside = " through tmux (needs `set -g set-clipboard on`)" if os.environ.get("TMUX") else ""
     return Check("clipboard", "note", f"OSC 52{inside}, if the terminal supports it")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -22,21 +21,21 @@ from navigator.tui.background import say
 from navigator.tui.context import Context
 
 
-def is_deaf(environ: Mapping[str, str] = os.environ) -> bool:
+def is_deaf() -> bool:
     """Whether the terminal is known to ignore OSC 52."""
-    if "TMUX" in environ:
+    if "TMUX" in os.environ:
         return False
-    if environ.get("TERM_PROGRAM") == "Apple_Terminal" or environ.get("TERM") == "linux":
+    if os.environ.get("TERM_PROGRAM") == "Apple_Terminal" or os.environ.get("TERM") == "linux":
         return True
-    return "VTE_VERSION" in environ
+    return "VTE_VERSION" in os.environ
 
 
-def copy_to_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
+def copy_to_tmux(text: str) -> bool:
     """Pass ``text`` to tmux, which by default ignores OSC 52 from programs inside it.
 
     True if tmux accepted it, for its paste buffer and the outer terminal.
     """
-    if "TMUX" not in environ:
+    if "TMUX" not in os.environ:
         return False
     command = ["tmux", "load-buffer", "-w", "-"]
     try:

@@ -30,6 +30,7 @@ _TEST = regex(r"(?:^|/)tests?/")
 _NO_LINE_END = regex(r"[^\n]")
 _HEAD = 10
 """Lines at the start of a file that may say it is generated."""
+_BELOW = "aten/"
 _CUDA = (".cu", ".cuh", ".h", ".hpp")
 
 
@@ -46,12 +47,12 @@ class LedBack:
     """In generated files, which are not checked."""
 
 
-def led_back(index: Index, below: str = "aten/") -> LedBack:
-    """Looks up the operators of every ``__global__`` function below a folder, by its text."""
-    done, unreached = LedBack(), Unreached(index, below)
+def led_back(index: Index) -> LedBack:
+    """Looks up the operators of every ``__global__`` function of ATen, by its text."""
+    done, unreached = LedBack(), Unreached(index)
     sql = "SELECT path FROM files WHERE kind='cpp' ORDER BY path"
     for path in index.facts.store.column(sql):
-        if path.startswith(below) and path.endswith(_CUDA):
+        if path.startswith(_BELOW) and path.endswith(_CUDA):
             _ask(index, path, unreached, done)
     return done
 
@@ -83,9 +84,8 @@ def _places(index: Index, path: str, line: int) -> tuple[Place, ...]:
 class Unreached:
     """Explains why no operator leads to a function."""
 
-    def __init__(self, index: Index, below: str) -> None:
+    def __init__(self, index: Index) -> None:
         self._index = index
-        self._below = below
         self._facts = index.facts
         self._graph = Graph(index.facts)
 
@@ -157,8 +157,7 @@ class Unreached:
     @cached_property
     def _texts(self) -> list[tuple[str, str]]:
         sql = "SELECT path FROM files WHERE kind='cpp'"
-        folder = self._below
-        paths = (path for path in self._facts.store.column(sql) if path.startswith(folder))
+        paths = (path for path in self._facts.store.column(sql) if path.startswith(_BELOW))
         return [(path, self._index.read(path)) for path in paths]
 
 

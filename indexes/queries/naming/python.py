@@ -31,8 +31,8 @@ _MOST = 12
 """Most functions listed with a parameter."""
 
 
-def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...]:
-    """The most similar public names of a dotted one, at most ``limit``."""
+def near_python(path: str, index: IndexedTree) -> tuple[str, ...]:
+    """The three most similar public names of a dotted one."""
     spelled: dict[str, list[str]] = defaultdict(list)
     finder = finding.finder_of(index)
     for name in finder.exported:
@@ -46,7 +46,7 @@ def near_python(path: str, index: IndexedTree, limit: int = 3) -> tuple[str, ...
     like = [
         one for one, ratio in found.items() if ratio >= _LIKE and ("._" in path or "._" not in one)
     ]
-    return tuple(sorted(like, key=lambda one: (-found[one], one))[:limit])
+    return tuple(sorted(like, key=lambda one: (-found[one], one))[:3])
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -36,9 +36,7 @@ class Ledger:
     moments: list[int]
     """Indexes into the trace's allocations."""
     totals: list[int]
-    """Bytes held by the allocator after each moment."""
-    are_recorded: bool
-    """Whether the totals come from the allocator; else they are sums of recorded events."""
+    """Bytes held after each moment: as the allocator says, else sums of recorded events."""
     blocks: list[Block] = field(default_factory=list)
     earlier: list[int] = field(default_factory=list)
     """Moments at which memory was freed that was allocated before the recording."""
@@ -85,10 +83,9 @@ def _apart(trace: Trace, moments: list[int]) -> tuple[list[int], list[int]]:
 def _ledger(trace: Trace, device: str, moments: list[int]) -> Ledger:
     table = trace.table.allocations
     totals = [table.total[number] for number in moments]
-    recorded = any(totals)
-    if not recorded:
+    if not any(totals):
         totals = list(accumulate(table.size[number] for number in moments))
-    ledger = Ledger(device, moments, totals, recorded)
+    ledger = Ledger(device, moments, totals)
     _pair(trace, ledger)
     return ledger
 
