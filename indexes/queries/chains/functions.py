@@ -11,19 +11,11 @@ from indexes.linking.visible import APPLE, is_header, path_device
 from indexes.model.vocabulary import Choice, Confidence, Definition, Role, Work
 from indexes.queries.chains.steps import MAIN_KEYS, ON_THE_WAY, Place, Use, at, other_lines
 from indexes.queries.chains.stubs import lines_of
-from indexes.queries.chains.walk import ChainWalk
+from indexes.queries.chains.walk import Lister
 
 
-class Functions:
+class Functions(Lister):
     """Lists what functions lead to, for a walk."""
-
-    def __init__(self, walk: ChainWalk) -> None:
-        self.walk = walk
-        self.facts = walk.facts
-        self.hops = walk.hops
-        self.extent = walk.extent
-        self.graph = walk.graph
-        self.works = walk.works
 
     def of(self, place: Place, known: Known) -> None:
         """Lists the steps of a function that lead to computing, and folds the others."""

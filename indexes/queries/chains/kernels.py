@@ -10,21 +10,16 @@ from indexes.linking.facts import Details
 from indexes.linking.graph import Node, device_of_key
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.queries.chains.steps import MAIN_KEYS, SPECIAL, UNUSUAL, Place, Row, nodes_of
-from indexes.queries.chains.walk import ChainWalk
+from indexes.queries.chains.walk import ChainWalk, Lister
 
 _UFUNC_TEMPLATES = {"CPU": "UfuncCPU.cpp", "CUDA": "UfuncCUDA.cu"}
 
 
-class Kernels:
+class Kernels(Lister):
     """Lists the kernels of operators for a walk."""
 
     def __init__(self, walk: ChainWalk) -> None:
-        self.walk = walk
-        self.facts = walk.facts
-        self.hops = walk.hops
-        self.extent = walk.extent
-        self.graph = walk.graph
-        self.works = walk.works
+        super().__init__(walk)
         self.source = walk.index.source
         self._computes_itself = cache(self._by_itself)
 

@@ -10,21 +10,16 @@ from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.vocabulary import KernelRow
 from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.steps import Place, Row
-from indexes.queries.chains.walk import ChainWalk
+from indexes.queries.chains.walk import ChainWalk, Lister
 from indexes.store.lookup import Lookup
 
 
-class Stubs:
+class Stubs(Lister):
     """Lists what is registered on stubs, for a walk."""
 
     def __init__(self, walk: ChainWalk, kernels: Kernels) -> None:
-        self.walk = walk
+        super().__init__(walk)
         self.kernels = kernels
-        self.facts = walk.facts
-        self.hops = walk.hops
-        self.extent = walk.extent
-        self.graph = walk.graph
-        self.works = walk.works
 
     def of(self, place: Place, stub: str) -> None:
         """Lists where a stub is declared and defined, and what is registered on it."""

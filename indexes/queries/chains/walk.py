@@ -150,3 +150,15 @@ class ChainWalk:
         names = [call.name for call in self.facts.calls(known)]
         dispatches = any(map(self.index.dtypes.dispatches, names))
         return self.index.dtypes.of(definition) if dispatches else ()
+
+
+class Lister:
+    """Lists what some kind of node leads to, for a walk."""
+
+    def __init__(self, walk: ChainWalk) -> None:
+        self.walk = walk
+        self.facts = walk.facts
+        self.hops = walk.hops
+        self.extent = walk.extent
+        self.graph = walk.graph
+        self.works = walk.works
