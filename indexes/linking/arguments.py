@@ -190,17 +190,13 @@ def mark_of_result(facts: Facts, name: str) -> str:
     overloads = facts.overloads(operator_base(Call(simple, "at", 0, "call", "")))
     if not overloads:
         return UNKNOWN if owner else _declared_mark(facts, name)
-    returned = {
-        tuple(one.type for one in parse_schema(overload.schema).returns) for overload in overloads
-    }
-    parts = (
-        {types[int(place)] for types in returned if len(types) > int(place)}
-        if place
-        else {types[0] for types in returned if len(types) == 1}
-    )
-    if len(parts) != 1:
-        return UNKNOWN
-    return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), UNKNOWN)
+    returned = [[one.type for one in parse_schema(found.schema).returns] for found in overloads]
+    if place:
+        types = {listed[int(place)] for listed in returned if len(listed) > int(place)}
+    else:
+        types = {listed[0] for listed in returned if len(listed) == 1}
+    only = types.pop() if len(types) == 1 else ""
+    return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(only, UNKNOWN)
 
 
 def _declared_mark(facts: Facts, name: str, owner: str = "") -> str:

@@ -45,14 +45,9 @@ def node_source(index: Index, name: str, edges: int) -> NodeSource:
 def _of_edges(entry: DerivativeEntry, node: str, edges: int) -> list[tuple[str, Formula | None]]:
     """The formulas by edge, as torchgen orders them: one edge for each tensor with a formula, in
     schema order, and one per element of a list."""
-    formulas = {
-        name: formula
-        for one in entry.sets
-        if one.makes(node)
-        for formula in one.formulas
-        if formula.kind == "gradient"
-        for name in formula.inputs
-    }
+    made = (formula for one in entry.sets if one.makes(node) for formula in one.formulas)
+    gradients = [one for one in made if one.kind == "gradient"]
+    formulas = {name: formula for formula in gradients for name in formula.inputs}
     arguments = [one for one in parse_schema(entry.schema).arguments if one.name in formulas]
     lists = [one for one in arguments if "[" in one.type]
     if len(lists) > 1 or (not lists and len(arguments) != edges):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
@@ -67,32 +67,24 @@ def read_torchgen_lists(
         line = getattr(error, "lineno", None) or 1
         return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
     names = dict(known.names)
-    functions: dict[str, ast.FunctionDef] = {}
-    core, kept_tags, fields = known.core, known.kept_tags, known.fields
     for statement in module.body:
         if isinstance(statement, ast.ClassDef):
             names[statement.name] = _members(statement)
-            fields = _popped(statement) or fields
-        elif isinstance(statement, ast.FunctionDef):
-            functions[statement.name] = statement
-            if statement.name == _GENERATES:
-                core = "core" in texts(statement)
-            elif statement.name == _GENERATED:
-                kept_tags = _kept_tags(statement)
-        else:
+        elif not isinstance(statement, ast.FunctionDef):
             _assign(statement, names)
-    foreach = _foreach(functions) or known.foreach
-    functionalized, by_hand = known.functionalized, known.functionalized_by_hand
-    if registers := functions.get(_FUNCTIONALIZES):
-        functionalized, by_hand = _functionalized(registers), _excepted(registers)
-    read = TorchgenLists(
+    pops = (_popped(one) for one in reversed(module.body) if isinstance(one, ast.ClassDef))
+    functions = {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
+    generates, generated = functions.get(_GENERATES), functions.get(_GENERATED)
+    registers = functions.get(_FUNCTIONALIZES)
+    read = replace(
+        known,
         names=names,
-        fields=fields,
-        core=core,
-        kept_tags=kept_tags,
-        foreach=foreach,
-        functionalized=functionalized,
-        functionalized_by_hand=by_hand,
+        fields=next(filter(None, pops), known.fields),
+        core="core" in texts(generates) if generates else known.core,
+        kept_tags=_kept_tags(generated) if generated else known.kept_tags,
+        foreach=_foreach(functions) or known.foreach,
+        functionalized=_functionalized(registers) if registers else known.functionalized,
+        functionalized_by_hand=_excepted(registers) if registers else known.functionalized_by_hand,
     )
     return read, ()
 

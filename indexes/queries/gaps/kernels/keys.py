@@ -117,11 +117,10 @@ def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
         return {}
     reason = "this source has no {} kernel of {}: its kernels are in another repository"
     reason += " (index that too, by --with DIR)"
-    keys = sorted({*used, *_runtime(tree)})
-    return {
-        key: reason.format(one, _MAKES)
-        for one in backends
-        if one not in made
-        for key in [one, *(k for k in keys if k.endswith(one) and k != one)]
-        if not _APART.fullmatch(key.removesuffix(one)) and not key.endswith(tuple(made))
-    }
+    found: dict[str, str] = {}
+    for backend in (one for one in backends if one not in made):
+        for key in (backend, *sorted({*used, *_runtime(tree)})):
+            is_of_it = key.endswith(backend) and not key.endswith(tuple(made))
+            if is_of_it and not _APART.fullmatch(key.removesuffix(backend)):
+                found[key] = reason.format(backend, _MAKES)
+    return found
