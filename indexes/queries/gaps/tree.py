@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 
 from indexes.build.torchgen_rules import KERNEL_RULES, read_lists
-from indexes.linking.python.links import names_of
+from indexes.linking.python.links import names_of, opinfo_entries
 from indexes.linking.python.paths import FactTable, Found, bindings, operator_targets
 from indexes.model.errors import SourceError
 from indexes.model.files import SKIPPED, PythonFact, RemarkKind, module_name, unpack
@@ -61,6 +61,8 @@ class Tree:
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(lambda op: names_of(self.natives[op], self.python))
         """The Python names of an overload, bindings first."""
+        self.opinfos = cache(self._opinfos)
+        """The OpInfos of an overload, by ``aten_name`` or dotted name."""
         self.paths = cache(self._paths)
         """The indexed files that fit a pattern of SQL's LIKE."""
         self.keys = cache(self._keys)
@@ -284,15 +286,10 @@ class Tree:
         """``torch.overrides.get_ignored_functions``, as ``torch.``-paths."""
         return frozenset(_ignored(self.text(OVERRIDES)))
 
-    def opinfos(self, op: str) -> list[Found]:
-        """The OpInfos of an overload, by ``aten_name`` or dotted name."""
-        native = self.natives[op]
-        aten = [f"aten::{native.name}", f"aten::{native.name.removesuffix('_')}"]
+    def _opinfos(self, op: str) -> list[Found]:
         found: dict[tuple[str, int], Found] = {}
-        for target in (*aten, *self.names(op)):
-            for path, fact in self.python.by_target(target):
-                if fact.kind == "opinfo":
-                    found.setdefault((path, fact.line), (path, fact))
+        for (path, fact), _ in opinfo_entries(self.natives[op], self.python):
+            found.setdefault((path, fact.line), (path, fact))
         return list(found.values())
 
     @cached_property
