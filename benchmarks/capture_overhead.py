@@ -25,7 +25,7 @@ from torch import nn
 from benchmarks.harness import Bench, Comparison, Cost, Figure
 from navigator.capture.build import BuildError, Torch, build
 from navigator.capture.compiled import CompiledRecorder, load
-from navigator.capture.recorder import Options, Recorder
+from navigator.capture.recorder import Recorder
 from navigator.capture.writer import TraceFile
 
 NEEDS = ()
@@ -89,7 +89,7 @@ def recorded(step: Callable[[], None], count: int, native: object = None) -> tup
         recorder = (
             CompiledRecorder(file, native)
             if native is not None
-            else Recorder(file, Options(window_s=1e6, window_calls=0))
+            else Recorder(file, window_s=1e6, window_calls=0)
         )
         recorder.start()
         taken = seconds(step, count)

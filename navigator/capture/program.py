@@ -136,11 +136,11 @@ def _start(options: argparse.Namespace, file: TraceFile) -> Session:
 def recorder_for(options: argparse.Namespace, file: TraceFile, limits: Limits) -> Session:
     """The compiled recorder if it is requested or built, else the one that needs no compiler. Uses
     the options ``native``, ``native_folder``, ``memory`` and ``window``."""
-    from .recorder import Options, Recorder
+    from .recorder import Recorder
 
     library = options.native or _built(options)
     recorder = _compiled(library, file, limits, options.memory) if library else None
-    return recorder or Recorder(file, Options(options.window, memory=options.memory), limits)
+    return recorder or Recorder(file, limits, window_s=options.window, memory=options.memory)
 
 
 def _built(options: argparse.Namespace) -> str | None:

@@ -11,9 +11,9 @@ import itertools
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 import torch
 
@@ -33,9 +33,6 @@ from .session import Session, end_without_destructors
 from .thread_modes import ThreadModes
 from .writer import TraceFile, metadata
 
-if TYPE_CHECKING:
-    from types import FrameType
-
 _NEVER = sys.maxsize
 _RETRY_NS = 2_000_000
 """Seconds to wait after a boundary at which the window could not close."""
@@ -47,29 +44,29 @@ _CALLS_AT_MOST = 400_000
 """Calls after which a window that never could close is closed for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What to record, and how often to write it."""
-
-    window_s: float = 1.0
-    """Seconds after which a window closes at the next boundary."""
-    window_calls: int = _CALLS_IN_WINDOW
-    """Calls after which the window closes at the next boundary; 0 for no limit."""
-    memory: bool = False
-    """Record allocations."""
-
-
 class Recorder(Session):
     """Records with ``torch.profiler`` and a function mode."""
 
-    def __init__(self, file: TraceFile, options: Options, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        file: TraceFile,
+        limits: Limits | None = None,
+        *,
+        window_s: float = 1.0,
+        window_calls: int = _CALLS_IN_WINDOW,
+        memory: bool = False,
+    ) -> None:
+        """A window closes at the next boundary after so many seconds and, unless that is 0, so many
+        calls; ``memory`` records allocations."""
         super().__init__(file, limits)
-        self._options = options
+        self._window_ns = int(window_s * 1e9)
+        self._window_calls = window_calls
+        self._memory = memory
         self._log = CallLog(self._pid)
         self._windows = Windows(file, self._log, self._defined)
         self.running = RunningCalls(self._pid)
-        self._profiler = Profiler(options.memory)
-        self._all_threads = threading.active_count() > 1 and not options.memory
+        self._profiler = Profiler(memory)
+        self._all_threads = threading.active_count() > 1 and not memory
         """Whether windows record every thread; a single thread needs no option."""
         self._last_window = False
         self._paused = self._stopped = False
@@ -87,9 +84,9 @@ class Recorder(Session):
         """Whether the main thread's mode should change as soon as possible."""
         self._between_calls = BetweenCalls(self._put_or_take)
         self._base_ns = 0
-        self.elsewhere = options.memory
+        self.elsewhere = memory
         """Whether tensors may be off the CPU or not strided, which only a tree shows."""
-        self.notes_wrapped = options.memory
+        self.notes_wrapped = memory
         self._tree = True
         """Whether the open window has a tree."""
         self._cut_ns = _NEVER
@@ -126,7 +123,7 @@ class Recorder(Session):
         self.hooks.on()
         self._undo = [self.hooks.end, *self.modes.follow()]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
-        if self._options.memory:
+        if self._memory:
             self._remove_step_hooks += self._storages.follow()
         self._announcer.start()
         if self.active:
@@ -219,7 +216,7 @@ class Recorder(Session):
 
     def before_thread(self, frame: FrameType | None) -> None:
         """The program is about to start a thread: record every thread from now on."""
-        if self._all_threads or self._last_window or self._options.memory:
+        if self._all_threads or self._last_window or self._memory:
             return
         self._all_threads = True
         if not self.marking:
@@ -329,8 +326,8 @@ class Recorder(Session):
         self._tree = self._needs_tree()
         self._profiler.start(self._all_threads, self._tree, device)
         self._opened_ns = time_ns()
-        self.due = self._opened_ns + int(self._options.window_s * 1e9)
-        if self._options.window_calls:
+        self.due = self._opened_ns + self._window_ns
+        if self._window_calls:
             self.full_at = self.next_number() + self._calls_in_window()
         self.marking = True
 
@@ -379,7 +376,13 @@ class Recorder(Session):
         self._windows.write_waiting()
         self.elsewhere = self.elsewhere or bool(window.places)
         if window.unfinished:
-            self._after_unfinished(window.unfinished)
+            self.note(
+                f"{window.unfinished} operators were running when a window closed; their later "
+                "calls are not below them"
+            )
+            # Windows now change kind: a third one might touch these operators.
+            self._all_threads = not self._all_threads
+            self._last_window = True
         part = self._part()
         self._windows.write_tree(window, self._opened_ns, closed_ns, part)
         self._left_out = part is not None and part.left_out
@@ -391,7 +394,7 @@ class Recorder(Session):
 
     def _calls_in_window(self) -> int:
         """Calls to wait for: at most the operators left, since each call runs at least one."""
-        calls = self._options.window_calls
+        calls = self._window_calls
         if not self._windows.count:
             calls = min(calls, _CALLS_IN_FIRST)
         left = self.limits.operators - self._file.rows
@@ -405,15 +408,6 @@ class Recorder(Session):
         until = (self._cut_ns - self._base_ns) / 1000
         left = limits.operators - self._file.rows if limits.operators else _NEVER
         return Part(until, left, limits)
-
-    def _after_unfinished(self, count: int) -> None:
-        """Windows change kind after unfinished operators, which a third one might touch."""
-        self.note(
-            f"{count} operators were running when a window closed; their later calls are not "
-            "below them"
-        )
-        self._all_threads = not self._all_threads
-        self._last_window = True
 
 
 def _in_main_thread() -> bool:

@@ -12,13 +12,11 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from .names import any_process, expand, rank_of, with_suffix
 from .writer import TraceFile, metadata
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 VARIABLE = "TORCHNAV_CHILDREN"
 """Environment variable that tells child Pythons how to record themselves."""
