@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from indexes.model.files import module_name
+from indexes.model.python import PythonAnswer
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
@@ -22,6 +23,7 @@ _DECORATED = regex(
 )
 _TEXT = regex(r"[fr]?\"([^\"\n]*)\"|[fr]?'([^'\n]*)'")
 _SIGN = "deprecated("
+_FindName = Callable[[str], PythonAnswer | None]
 _PACKAGES = ("torch/", "functorch/", "test/", "benchmarks/")
 
 
@@ -61,11 +63,11 @@ def find(tree: Tree) -> Iterator[Gap]:
         known.setdefault(one.name, []).append(one)
     if not known:
         return
-    exports, mentions = _Exports(tree), _Mentions("|".join(known))
+    find_name, mentions = cache(finder_of(tree.index).find), _Mentions("|".join(known))
     for path in (*tree.index.facts.paths("python"), *tree.index.facts.paths("test")):
         text = tree.text(path)
         if path.startswith(_PACKAGES) and any(name in text for name in known):
-            yield from _uses(text, path, known, mentions, exports)
+            yield from _uses(text, path, known, mentions, find_name)
 
 
 class _Mentions:
@@ -85,23 +87,16 @@ def _before(text: str, found: re.Match[str]) -> str:
     return text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
 
 
-class _Exports:
-    """Which names of packages are deprecated ones of their modules."""
-
-    def __init__(self, tree: Tree) -> None:
-        finder = finder_of(tree.index)
-        self._found = cache(finder.find)
-
-    def has(self, owner: str, one: Deprecated) -> bool:
-        """Whether a module deprecates a name, or a package exports it from there; ``torch.vmap`` is
-        not ``torch._vmap_internals``'s."""
-        if owner == one.module:
-            return True
-        if not one.module.startswith(f"{owner}."):
-            return False
-        found = self._found(f"{owner}.{one.name}")
-        place = found.location if found else None
-        return place is not None and place.path == one.place.path
+def _deprecates(owner: str, one: Deprecated, find_name: _FindName) -> bool:
+    """Whether a module deprecates a name, or a package exports it from there; ``torch.vmap`` is not
+    ``torch._vmap_internals``'s."""
+    if owner == one.module:
+        return True
+    if not one.module.startswith(f"{owner}."):
+        return False
+    found = find_name(f"{owner}.{one.name}")
+    place = found.location if found else None
+    return place is not None and place.path == one.place.path
 
 
 def _uses(
@@ -109,7 +104,7 @@ def _uses(
     path: str,
     known: Mapping[str, list[Deprecated]],
     mentions: _Mentions,
-    exports: _Exports,
+    find_name: _FindName,
 ) -> Iterator[Gap]:
     seen: dict[Deprecated, list[Location]] = {}
     for found in mentions.find(text):
@@ -119,7 +114,7 @@ def _uses(
             is_words = "#" in before or ">>>" in before
             exported = found[0].startswith("from") and path.endswith("__init__.py")
             own = exported or one.place.path == path or f"_{name}(self" in text
-            if not own and not is_words and exports.has(owner, one):
+            if not own and not is_words and _deprecates(owner, one, find_name):
                 line = text.count("\n", 0, found.end()) + 1
                 seen.setdefault(one, []).append(Location(path, line))
     for one, places in seen.items():
