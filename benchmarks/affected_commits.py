@@ -15,7 +15,6 @@ import argparse
 import random
 import re
 import statistics
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.commits import git, go_to_parent
 from indexes.model.impact import Affected
 from indexes.model.vocabulary import Definition
 from indexes.queries.impact.affected import affected
@@ -42,7 +42,6 @@ _ENGLISH = frozenset(
 """Names of operators that titles use as ordinary words."""
 _OTHER = ("/jit/", "quantiz", "distributed", "/onnx/", "/_internal/", "/fx/", "caffe2")
 """Parts of paths of files without operators, pages or classes of the library."""
-_LOGGED = "--format=%x00%H%x01%s"
 _FIRST = 5
 _MOST_FILES = 15
 """Commits with more files are no single change."""
@@ -57,14 +56,9 @@ class Commit(NamedTuple):
     tests: tuple[str, ...]
 
 
-def _git(root: Path, *arguments: str) -> str:
-    command = ["git", "-c", "advice.detachedHead=false", *arguments]
-    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
-
-
 def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
     """Sampled commits that change sources and tests, oldest first."""
-    log = _git(
+    log = git(
         root,
         "log",
         "--no-merges",
@@ -107,12 +101,11 @@ def history(root: Path, drawn: Sequence[Commit]) -> Iterator[str]:
     """A line for each commit, and the sums."""
     named = first = tests = tests_named = 0
     for one in drawn:
-        _git(root, "checkout", "-q", "-f", f"{one.name}~1")
-        _git(root, "clean", "-qfd")
+        go_to_parent(root, one.name)
         kept = [p for p in one.sources if _has(root, one.name, p)]
         gone = [p for p in one.sources if p not in kept and (root / p).exists()]
         if kept:
-            _git(root, "checkout", one.name, "--", *kept)
+            git(root, "checkout", one.name, "--", *kept)
         for path in gone:
             (root / path).unlink()
         index = Index.open(Source.find(str(root)))
@@ -138,7 +131,7 @@ def history(root: Path, drawn: Sequence[Commit]) -> Iterator[str]:
 
 
 def _has(root: Path, commit: str, path: str) -> bool:
-    return bool(_git(root, "ls-tree", "--name-only", commit, "--", path).strip())
+    return bool(git(root, "ls-tree", "--name-only", commit, "--", path).strip())
 
 
 # --------------------------------------------------------------------------------- edits

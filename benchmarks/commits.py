@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,9 +123,9 @@ def _file_diff(part: str) -> FileDiff:
     )
 
 
-def go_to_parent(scratch: Path, commit: Commit) -> None:
+def go_to_parent(scratch: Path, commit: str) -> None:
     """Checks out the parent of a commit. ``scratch`` is a clone for this purpose."""
-    git(scratch, "checkout", "-q", "-f", f"{commit.name}~1")
+    git(scratch, "checkout", "-q", "-f", f"{commit}~1")
     git(scratch, "clean", "-qfd")
 
 
@@ -140,7 +140,7 @@ class Parents:
     @contextmanager
     def of(self, commit: Commit) -> Iterator[Index]:
         """The index of a parent, which is checked out."""
-        go_to_parent(self._scratch, commit)
+        go_to_parent(self._scratch, commit.name)
         cache = self._keep / commit.name
         if self._last and not cache.exists():
             shutil.copytree(self._last, cache)
@@ -170,3 +170,10 @@ def compared(planned: Iterable[str], touched: Iterable[str]) -> Hits:
         tuple(path for path in wanted if path not in names),
         len(names),
     )
+
+
+def recall(hits: Sequence[Hits]) -> str:
+    """How many of the changed files were planned."""
+    named = sum(len(one.named) for one in hits)
+    total = named + sum(len(one.missed) for one in hits)
+    return f"{named}/{total} {named / total:.0%}" if total else "none"

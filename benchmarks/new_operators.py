@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.commits import TESTS, Commit, Hits, Parents, commits, compared, diff, git
+from benchmarks.commits import TESTS, Commit, Hits, Parents, commits, compared, diff, git, recall
 from indexes.queries.contribution.neighbours import base_of
 from indexes.queries.contribution.new_operator import NewOperator
 from navigator.live.schema_check import plan_operator
@@ -140,19 +140,13 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
     """What there is to hold against the bars."""
     surely = [one.surely for one in found]
     yield f"{len(found)} commits that added an operator"
-    yield f"sources named surely: {_recall(surely)}; at all: {_recall([o.named for o in found])}"
+    yield f"sources named surely: {recall(surely)}; at all: {recall([o.named for o in found])}"
     right, planned = sum(len(one.named) for one in surely), sum(one.planned for one in surely)
     yield f"of what is named surely touched: {right}/{planned} {right / max(1, planned):.0%}"
-    yield f"test files: {_recall([one.tests for one in found])}"
+    yield f"test files: {recall([one.tests for one in found])}"
     asked = [one.taken for one in found if one.taken is not None]
     yield f"drafts that torchgen takes: {sum(asked)} of {len(asked)} asked"
     yield f"files that the commits made: {sum(one.made for one in found)}"
-
-
-def _recall(hits: Sequence[Hits]) -> str:
-    named = sum(len(one.named) for one in hits)
-    total = named + sum(len(one.missed) for one in hits)
-    return f"{named}/{total} {named / total:.0%}" if total else "none"
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.commits import Hits, Parents, commits, compared
+from benchmarks.commits import Hits, Parents, commits, compared, recall
 from benchmarks.questions import CLASSES, Case, questions
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.model import Plan
@@ -160,8 +160,8 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
         shown_files = [one.shown.planned for one in some]
         named = sum(len(one.shown.named) for one in some)
         share = named / max(1, sum(shown_files))
-        sources, tests = _sum([one.sources for one in some]), _sum([one.tests for one in some])
-        shown, middle = _sum([one.shown for one in some]), statistics.median(shown_files)
+        sources, tests = recall([one.sources for one in some]), recall([one.tests for one in some])
+        shown, middle = recall([one.shown for one in some]), statistics.median(shown_files)
         likely = _precision([one.likely for one in some])
         counts = f"{sources:>12} {tests:>12} {shown:>12} {middle:6.0f} {share:6.0%} {likely:>18}"
         yield f"{kind:12} {len(some):4} {counts}"
@@ -170,12 +170,6 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
 def _precision(hits: Sequence[Hits]) -> str:
     right, said = sum(len(one.named) for one in hits), sum(one.planned for one in hits)
     return f"{right}/{said} {right / said:.0%}" if said else "none"
-
-
-def _sum(hits: Sequence[Hits]) -> str:
-    named = sum(len(one.named) for one in hits)
-    total = named + sum(len(one.missed) for one in hits)
-    return f"{named}/{total} {named / total:.0%}" if total else "none"
 
 
 def told(one: Outcome) -> Iterator[str]:
