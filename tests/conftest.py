@@ -54,12 +54,18 @@ def tree_index(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """An index of the installed torch, shared by the test processes."""
+def torch_root() -> Path:
+    """The folder that the installed torch is in."""
     torch = installed_torch()
     if torch is None:
         pytest.skip("torch is not installed")
-    with opened(torch.root, shared_cache(torch.root, tmp_path_factory)) as index:
+    return torch.root
+
+
+@pytest.fixture(scope="session")
+def wheel(torch_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index of the installed torch, shared by the test processes."""
+    with opened(torch_root, shared_cache(torch_root, tmp_path_factory)) as index:
         yield index
 
 
@@ -82,7 +88,7 @@ def checkout_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def checkout_index(checkout: Path, checkout_cache: Path) -> Iterator[Index]:
     """An index of the full tree."""
-    with contextlib.closing(Index.open(Source.find(str(checkout)), checkout_cache)) as index:
+    with opened(checkout, checkout_cache) as index:
         yield index
 
 

@@ -30,6 +30,11 @@ def opened(tree: Path, cache: Path, **options: Any) -> Iterator[Index]:
         yield index
 
 
+def build(tree: Path, cache: Path, **options: Any) -> None:
+    """Brings the index of a tree up to date."""
+    Index.open(Source.find(str(tree)), cache, **options).close()
+
+
 def write(folder: Path, files: Mapping[str, str]) -> Path:
     """Writes files below a folder."""
     for path, text in files.items():
@@ -44,12 +49,24 @@ def append(folder: Path, files: Mapping[str, str]) -> Path:
     return write(folder, {path: old.get(path, "") + text for path, text in files.items()})
 
 
+def edit(folder: Path, path: str, old: str, new: str) -> None:
+    """Replaces a text in a file where it first stands."""
+    text = (folder / path).read_text()
+    assert old in text
+    (folder / path).write_text(text.replace(old, new, 1))
+
+
 @contextlib.contextmanager
 def grown(factory: pytest.TempPathFactory, files: Mapping[str, str]) -> Iterator[Index]:
     """The index of the small tree with texts at the end of its files."""
     root = Path(shutil.copytree(TREE, factory.mktemp("grown") / "pytorch"))
     with opened(append(root, files), factory.mktemp("cache")) as index:
         yield index
+
+
+def line_of(index: Index, path: str, text: str) -> int:
+    """The first line of a file of the tree with a text."""
+    return index.read(path).split(text)[0].count("\n") + 1
 
 
 def usual(index: Index, operator: str, device: str = "CPU") -> Route:

@@ -12,18 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from indexes.source.torch_install import installed_torch
 from tests.indexing import shared_cache
 from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
 
 
 @pytest.fixture(scope="session")
-def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> str:
+def wheel_cache(torch_root: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A cache folder that holds an index of the wheel."""
-    torch = installed_torch()
-    assert torch
-    return str(shared_cache(torch.root, tmp_path_factory))
+    return str(shared_cache(torch_root, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

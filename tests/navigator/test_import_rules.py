@@ -82,8 +82,8 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
     [["op", "softmax", "--json"], ["op", "relu"], ["find", "softmax"], ["export", "kernels"]],
     ids=" ".join,
 )
-def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_index: str) -> None:
-    loaded = loaded_by(_ANSWER.format(arguments=[*arguments, "--cache", wheel_index]))
+def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_cache: str) -> None:
+    loaded = loaded_by(_ANSWER.format(arguments=[*arguments, "--cache", wheel_cache]))
     heavy = {"textual", "rich", "git", "torch", "tree_sitter", "yaml", "numpy", "asyncio"}
     assert not loaded & heavy
 

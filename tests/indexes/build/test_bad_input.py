@@ -19,7 +19,7 @@ from indexes.model.errors import Cancelled, DamagedIndex, Progress, SourceError,
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.conftest import Run
-from tests.indexing import answers, opened
+from tests.indexing import answers, build, opened
 from tests.tree_marks import NATIVE, TREE, YAML
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
@@ -292,8 +292,7 @@ def test_cancelling_leaves_what_was_there(tree_copy: Path, cache: Path) -> None:
 
 def test_progress_counts_up_to_all_files(tree_copy: Path, cache: Path) -> None:
     seen: list[Progress] = []
-    with opened(tree_copy, cache, progress=seen.append):
-        pass
+    build(tree_copy, cache, progress=seen.append)
     reading = [(p.done, p.total) for p in seen if p.stage == "reading"]
     assert reading == sorted(reading)
     assert reading[-1][0] == reading[-1][1] > 150

@@ -14,7 +14,7 @@ from indexes.build.cached_indexes import list_cached, prune
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.versions import open_version
-from tests.indexing import opened
+from tests.indexing import build, opened
 from tests.repositories import commit, git, repository
 
 
@@ -24,8 +24,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def test_what_the_cache_holds(repo: Path, cache: Path) -> None:
-    with opened(repo, cache):
-        pass
+    build(repo, cache)
     v1 = open_version("v1", Source.find(str(repo)))
     Index.open(v1, cache).close()
     (cache / "indexes/broken.db").write_bytes(b"not an index")
@@ -37,12 +36,10 @@ def test_what_the_cache_holds(repo: Path, cache: Path) -> None:
 
 
 def test_prune_removes_what_is_of_no_use(repo: Path, cache: Path) -> None:
-    with opened(repo, cache):
-        pass
+    build(repo, cache)
     other = repo.with_name("other")
     shutil.copytree(repo, other)
-    with opened(other, cache):
-        pass
+    build(other, cache)
     shutil.rmtree(other)
     cut_off = cache / "indexes/x.db1.building"
     being_built = cache / "indexes/x.db2.building"

@@ -20,7 +20,7 @@ from indexes.build.builder import Builder, index_path
 from indexes.model.errors import SourceError
 from indexes.source.source import Source
 from indexes.store.index_file import Store
-from tests.indexing import contents, opened
+from tests.indexing import build, contents, opened
 from tests.tree_marks import NATIVE
 
 _KILLED = """
@@ -43,8 +43,7 @@ def _cut_off(index: Path) -> Path:
 
 def test_the_journal_of_a_killed_refresh_spoils_no_new_index(tree_copy: Path, cache: Path) -> None:
     source = Source.find(str(tree_copy))
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     journal = _cut_off(index_path(source, cache))
     edited = tree_copy / (NATIVE + "BinaryOps.cpp")
     edited.write_text(edited.read_text() + "static void made(int a) { other(a); }\n" * 500)

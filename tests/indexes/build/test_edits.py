@@ -15,7 +15,7 @@ import pytest
 from indexes.build.builder import index_path
 from indexes.queries.index import Index
 from indexes.source.walk import folders
-from tests.indexing import contents, opened
+from tests.indexing import build, contents, opened
 from tests.tree_marks import NATIVE, YAML
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -329,8 +329,7 @@ def _changed_at_random(
     chance = random.Random(seed)
     for at in range(times):
         for change in chance.choices(CHANGES, k=each):
-            with opened(tree, cache):
-                pass
+            build(tree, cache)
             change(chance, tree)
         try:
             _is_as_built_anew(tree, cache, cold)
@@ -363,8 +362,7 @@ def test_changes_of_a_full_tree(checkout: Path, cache: Path, tmp_path: Path, see
 @pytest.mark.parametrize("seed", range(3))
 def test_edits_of_entries(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     for _ in range(5):
         _edited(aged / YAML, chance.choice(ENTRY_EDITS), chance)
         _is_as_built_anew(aged, cache, tmp_path / "cold")
@@ -373,8 +371,7 @@ def test_edits_of_entries(aged: Path, cache: Path, tmp_path: Path, seed: int) ->
 @pytest.mark.parametrize("edit", ENTRY_EDITS, ids=lambda edit: edit.__name__)
 def test_one_edit_of_an_entry(aged: Path, cache: Path, tmp_path: Path, edit: Edit) -> None:
     chance = random.Random(edit.__name__)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     _edited(aged / YAML, edit, chance)
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
@@ -383,8 +380,7 @@ def test_an_entry_that_stood_twice_leaves_no_line_behind(
     aged: Path, cache: Path, tmp_path: Path
 ) -> None:
     chance = random.Random(1)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     once = (aged / YAML).read_text()
     _edited(aged / YAML, _repeat, chance)
     _is_as_built_anew(aged, cache, tmp_path / "cold")
@@ -396,8 +392,7 @@ def test_a_body_that_names_an_overload_follows_its_entry(
     aged: Path, cache: Path, tmp_path: Path
 ) -> None:
     """``at::_ops::mul_Tensor::redispatch`` uses no name of the operator."""
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     entry = "func: mul.Tensor("
     _edited(aged / YAML, lambda _, text: text.replace(entry, "func: mul.Other("), random.Random(1))
     _is_as_built_anew(aged, cache, tmp_path / "cold")
@@ -446,8 +441,7 @@ def test_a_method_is_a_tensors_where_its_type_is_another_name_of_tensors(
 
 def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     for edit in (_edit_formula, _add_line_on_top, _remove, _rename):
         _edited(aged / DERIVATIVES, edit, chance)
         _is_as_built_anew(aged, cache, tmp_path / "cold")
@@ -458,8 +452,7 @@ def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(100 + seed)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     for _ in range(5):
         for _ in range(2):
             kind = chance.randrange(4)
@@ -478,8 +471,7 @@ def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int)
 def test_edits_of_sources(aged: Path, cache: Path, tmp_path: Path, edit: Edit) -> None:
     """The same edit of some files at once, again and again."""
     chance = random.Random(edit.__name__)
-    with opened(aged, cache):
-        pass
+    build(aged, cache)
     for _ in range(2):
         for file in chance.sample(_sources(aged), 6):
             _edited(file, edit, chance)

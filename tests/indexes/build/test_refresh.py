@@ -18,7 +18,7 @@ from indexes.linking.edges import EdgeResolver
 from indexes.linking.facts import Call, Edge, Known
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
-from tests.indexing import answers, append, contents, opened
+from tests.indexing import answers, append, build, contents, opened
 from tests.tree_marks import NATIVE, YAML
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
@@ -54,8 +54,7 @@ def test_an_edited_file_costs_that_file(tree_copy: Path, cache: Path) -> None:
 
 
 def test_an_edited_page_of_the_docs_is_read_again(tree_copy: Path, cache: Path) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     _insert_line(tree_copy / "docs/source/torch.rst")
     with opened(tree_copy, cache) as index:
         assert index.report.read == 1
@@ -78,8 +77,7 @@ def test_an_edited_table_reaches_what_another_file_registers_from_it(
 
 
 def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: Path) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     for path in (BINARY_OPS, NATIVE + "cpu/BinaryOpsKernel.cpp"):
         file = tree_copy / path
         file.write_bytes(file.read_bytes() + b"\nA_USE(1)\n")  # its uses are the youngest now
@@ -96,8 +94,7 @@ def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: P
 
 def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: Path) -> None:
     """The list of scalar types is in c10, its use in TensorFactories.cpp."""
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     header = tree_copy / "c10/core/ScalarType.h"
     text = header.read_text()
     header.write_text(text.replace("  _(double, Double)                               \\\n", ""))
@@ -111,8 +108,7 @@ def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: P
 
 
 def test_a_refreshed_index_answers_as_one_built_anew(tree_copy: Path, cache: Path) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     (tree_copy / NATIVE / "cpu/SumKernel.cpp").unlink()
     _insert_line(tree_copy / YAML.replace("native_functions.yaml", "DispatchStub.h"))
     append(tree_copy, {YAML: "\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n"})
@@ -143,8 +139,7 @@ def test_macros_that_moved_are_seen_where_they_are_used(
     tree_copy: Path, cache: Path, patterns: tuple[str, ...]
 ) -> None:
     """With their users or without them: every row is that of a new build."""
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     for file in (found for pattern in patterns for found in tree_copy.rglob(pattern)):
         file.write_bytes(b"#define A_NEW_FIRST_LINE 1\n" + file.read_bytes())
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
@@ -172,8 +167,7 @@ def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
     (tree_copy / NATIVE / "Passing.cpp").write_text(
         "namespace at::native {\nvoid passing() {\n  run_with(a_new_stub, 1);\n}\n}\n"
     )
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
     with opened(tree_copy, cache) as index:
@@ -194,8 +188,7 @@ def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_b
         "#define PASSING(name) void name() { run_with(a_new_stub, 1); }\n"
         "namespace at::native {\nPASSING(passing)\n}\n"
     )
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     user.write_text(user.read_text() + "void behind() {}\n")
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
@@ -229,8 +222,7 @@ def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
     header.write_text("#define MAKE_ONE(name) void name() {}\n")
     (tree_copy / NATIVE / "Other.h").write_text("#define MAKE_ONE(name) void other_##name() {}\n")
     (tree_copy / NATIVE / "Making.cpp").write_text("namespace at::native {\nMAKE_ONE(one)\n}\n")
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     header.write_text(header.read_text() + "#undef MAKE_ONE\n")
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
@@ -259,8 +251,7 @@ def _led_to(index: Index, name: str) -> set[str]:
 def test_where_operators_stand_decides_nothing_in_bodies(
     tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     linked: list[str] = []
     resolve = EdgeResolver.edges
 
@@ -298,8 +289,7 @@ def test_stages_of_other_code_make_the_rows_of_an_index_that_is_built_anew(
 
 
 def test_a_deleted_file_takes_its_answers_along(tree_copy: Path, cache: Path) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     (tree_copy / BINARY_OPS).unlink()
     with opened(tree_copy, cache) as index:
         assert (index.report.removed, index.report.read) == (1, 0)
@@ -316,8 +306,7 @@ def test_times_may_lie_and_verify_finds_out(tree_copy: Path, cache: Path) -> Non
     file = tree_copy / BINARY_OPS
     was = file.stat()
     text = file.read_text()
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     file.write_text(text.replace("TORCH_IMPL_FUNC(mul_out)", "TORCH_IMPL_FUNC(lum_out)"))
     os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
     assert file.stat().st_size == was.st_size
@@ -327,8 +316,7 @@ def test_times_may_lie_and_verify_finds_out(tree_copy: Path, cache: Path) -> Non
 
 
 def test_a_touched_file_is_not_read_again(tree_copy: Path, cache: Path) -> None:
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     os.utime(tree_copy / BINARY_OPS)
     with opened(tree_copy, cache) as index:
         assert index.report.read == 0

@@ -77,9 +77,9 @@ def test_a_folder_of_many_gives_the_one_of_these_contents(
     assert fetch(TREE, tmp_path / "other", shelf) == (0, 0)
 
 
-def test_another_tree_is_told(wheel_index: Index, cache: Path, shared: Path) -> None:
+def test_another_tree_is_told(wheel: Index, cache: Path, shared: Path) -> None:
     with pytest.raises(SourceError, match="index of another tree"):
-        import_index(Builder(wheel_index.source, cache), shared)
+        import_index(Builder(wheel.source, cache), shared)
 
 
 # ------------------------------------------------------------------- what is refused

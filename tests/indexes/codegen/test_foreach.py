@@ -86,7 +86,7 @@ def test_the_chain_shows_them(tree_index: Index) -> None:
 _TWICE = re.compile(r"\[i\]\[i\]")
 
 
-def test_gradient_formulas_are_those_of_the_installed_torchgen(wheel_index: Index) -> None:
+def test_gradient_formulas_are_those_of_the_installed_torchgen(wheel: Index) -> None:
     autograd = pytest.importorskip("torchgen.packaged.autograd.load_derivatives")
     matching = pytest.importorskip("torchgen.api.autograd")
     packaged = Path(autograd.__file__).parents[1]
@@ -97,7 +97,7 @@ def test_gradient_formulas_are_those_of_the_installed_torchgen(wheel_index: Inde
     for one in matching.match_differentiability_info(parsed, infos):
         name = str(one.func.func.name)
         if name.startswith("_foreach_") and one.info and not one.func.func.name.name.inplace:
-            entry = wheel_index.derivative(name)
+            entry = wheel.derivative(name)
             assert entry
             ours = {f.inputs: _plain(f.text) for part in entry.sets for f in part.formulas}
             for theirs in one.info["Default"].derivatives:

@@ -30,14 +30,14 @@ from tests.tree_marks import NATIVE, YAML
     ],
 )
 def test_what_people_paste_means_an_operator(
-    wheel_index: Index, text: str, kind: str, meant: str
+    wheel: Index, text: str, kind: str, meant: str
 ) -> None:
-    match = wheel_index.resolve(text)
+    match = wheel.resolve(text)
     assert (match.kind, match.overloads[0]) == (kind, meant)
 
 
-def test_a_name_that_is_not_there_gives_near_ones(wheel_index: Index) -> None:
-    match = wheel_index.resolve("sofmax")
+def test_a_name_that_is_not_there_gives_near_ones(wheel: Index) -> None:
+    match = wheel.resolve("sofmax")
     assert match.kind == "none"
     assert "softmax" in match.suggestions
 

@@ -37,5 +37,5 @@ def test_a_name_that_is_no_node_has_no_steps_of_its_own(tree_index: Index) -> No
     assert max(step.depth for step in way_of_node(tree_index, "NoSuchBackward0")) == 1
 
 
-def test_an_installed_torch_has_no_engine_to_go_through(wheel_index: Index) -> None:
-    assert way_of_node(wheel_index, "MulBackward0") == ()
+def test_an_installed_torch_has_no_engine_to_go_through(wheel: Index) -> None:
+    assert way_of_node(wheel, "MulBackward0") == ()

@@ -9,7 +9,7 @@ import pytest
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import line_of, opened
 
 ITSELF = """
 import torch
@@ -76,10 +76,6 @@ BATCHING = "aten/src/ATen/functorch/BatchRulesDecompositions.cpp"
 
 def slots(index: Index, op: str) -> dict[str, DispatchSlot]:
     return {slot.key: slot for slot in index.table(op).slots}
-
-
-def line_of(index: Index, path: str, text: str) -> int:
-    return index.read(path).split(text)[0].count("\n") + 1
 
 
 def test_own_registration_alias_and_fallback(tree_index: Index) -> None:
@@ -151,11 +147,9 @@ def test_nothing_is_registered_for_an_unknown_name(tree_index: Index) -> None:
         tree_index.table("no_such_operator")
 
 
-def test_a_wheel_says_which_registrations_it_does_not_hold(
-    tree_index: Index, wheel_index: Index
-) -> None:
-    assert "torchnav clone" in wheel_index.table("add.Tensor").unseen
-    reasons = {one.role: one.reason for one in wheel_index.chain("add.Tensor").unresolved}
+def test_a_wheel_says_which_registrations_it_does_not_hold(tree_index: Index, wheel: Index) -> None:
+    assert "torchnav clone" in wheel.table("add.Tensor").unseen
+    reasons = {one.role: one.reason for one in wheel.chain("add.Tensor").unresolved}
     assert "batch rules" in reasons["batch_rule"]
     assert tree_index.table("add.Tensor").unseen == ""
     assert not any(u.role == "batch_rule" for u in tree_index.chain("add.Tensor").unresolved)

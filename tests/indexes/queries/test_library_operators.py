@@ -10,13 +10,10 @@ import pytest
 from indexes.linking.library_operators import INFERRED
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
+from tests.indexing import line_of
 from tests.tree_marks import Spot, marks
 
 OPS = "torch/csrc/distributed/c10d/Ops.cpp"
-
-
-def _line(index: Index, path: str, text: str) -> int:
-    return index.read(path).split(text)[0].count("\n") + 1
 
 
 def _expected_kernels() -> dict[tuple[str, str], set[Spot]]:
@@ -47,7 +44,7 @@ def test_kernels_say_which_line_registers_them(tree_index: Index) -> None:
     rows = {(row.op, row.key): row for row in tree_index.library_kernel_rows()}
     row = rows["c10d::send", "CUDA"]
     assert row.registered is not None
-    assert row.registered.line == _line(tree_index, OPS, "\nREGISTER_C10D_OP(send)") + 1
+    assert row.registered.line == line_of(tree_index, OPS, "\nREGISTER_C10D_OP(send)") + 1
     assert row.confidence == "by rule"  # macros make it
     assert rows["quantized::add", "QuantizedCPU"].confidence == "exact"
     assert rows["quantized::layer_norm", "QuantizedCPU"].confidence == "by rule"  # in a lambda
@@ -133,7 +130,7 @@ def test_a_higher_order_operator_is_a_kind_of_its_own(tree_index: Index) -> None
 
 def test_a_line_of_python_leads_to_the_operator(tree_index: Index) -> None:
     path = "torch/distributed/_operators.py"
-    places = tree_index.at(path, _line(tree_index, path, "def _scale("))
+    places = tree_index.at(path, line_of(tree_index, path, "def _scale("))
     assert any(place.operators == ("mylib::scale",) for place in places)
 
 
@@ -158,7 +155,7 @@ def test_an_operator_that_the_dispatcher_is_asked_for(tree_index: Index) -> None
         if hop.role == "call" and hop.symbol == "c10d::send"
     ]
     assert [hop.location.line for hop in calls if hop.location] == [
-        _line(tree_index, OPS, ".findSchemaOrThrow(")
+        line_of(tree_index, OPS, ".findSchemaOrThrow(")
     ]
     assert any(hit.name.endswith("all_reduce") for hit in tree_index.uses("c10d::send"))
 
@@ -190,10 +187,10 @@ def _names(found: Iterable[object]) -> list[str]:
 
 
 def test_the_line_that_defines_it_and_the_kernel_lead_to_it(tree_index: Index) -> None:
-    line = _line(tree_index, OPS, '"send(Tensor[] tensors, "')
+    line = line_of(tree_index, OPS, '"send(Tensor[] tensors, "')
     (place, *_) = tree_index.at(OPS, line)
     assert (place.kind, place.operators) == ("operator", ("c10d::send",))
-    inside = tree_index.at(OPS, _line(tree_index, OPS, "return input.abs();"))
+    inside = tree_index.at(OPS, line_of(tree_index, OPS, "return input.abs();"))
     assert any("_c10d_functional::wait_tensor" in one.operators for one in inside)
 
 

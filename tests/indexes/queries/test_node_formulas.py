@@ -18,23 +18,23 @@ from indexes.queries.index import Index
     ],
 )
 def test_edges_are_the_tensors_with_formulas_in_the_order_of_the_schema(
-    wheel_index: Index, node: str, edges: int, inputs: list[str]
+    wheel: Index, node: str, edges: int, inputs: list[str]
 ) -> None:
-    source = node_source(wheel_index, node, edges)
+    source = node_source(wheel, node, edges)
 
     assert source.entry is not None
     assert [name for name, _ in source.formulas] == inputs
 
 
-def test_a_node_that_is_written_by_hand_has_its_class(wheel_index: Index) -> None:
-    source = node_source(wheel_index, "AccumulateGrad", 0)
+def test_a_node_that_is_written_by_hand_has_its_class(wheel: Index) -> None:
+    source = node_source(wheel, "AccumulateGrad", 0)
 
     assert source.entry is None
     assert source.definition is not None
     assert source.definition.location.path.endswith("accumulate_grad.h")
 
 
-def test_a_function_of_the_program_is_unknown(wheel_index: Index) -> None:
-    source = node_source(wheel_index, "MyOwnBackward", 1)
+def test_a_function_of_the_program_is_unknown(wheel: Index) -> None:
+    source = node_source(wheel, "MyOwnBackward", 1)
 
     assert (source.entry, source.definition, source.formulas) == (None, None, ())

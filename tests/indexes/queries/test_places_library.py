@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from indexes.queries.index import Index
+from tests.indexing import line_of
 
 AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
-
-
-def line_of(index: Index, path: str, text: str) -> int:
-    return index.read(path).split(text)[0].count("\n") + 1
 
 
 def test_a_macro_use_in_a_block(tree_index: Index) -> None:

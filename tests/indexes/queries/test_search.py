@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from indexes.model.vocabulary import Location, OperatorSummary
 from indexes.queries.index import Index
 from indexes.queries.search import BEGINS, MADE, PRIVATE, OperatorFilter, Wanted, standing
 from indexes.source.source import Source
+from tests.indexing import opened, write
+from tests.tree_marks import NATIVE
 
 _WORDS = ("a", "m", "mul", "mul_", "_mul", "mul.out", "out", "ad", "dd", "tns", "m.o", "_", "zz")
 
@@ -29,22 +31,20 @@ def _ranks(word: str, operators: Sequence[OperatorSummary]) -> list[tuple[int, i
 
 
 @pytest.mark.parametrize("word", _WORDS)
-def test_operators_stand_in_the_order_of_their_ranks(wheel_index: Index, word: str) -> None:
-    found = wheel_index.filter(word)
+def test_operators_stand_in_the_order_of_their_ranks(wheel: Index, word: str) -> None:
+    found = wheel.filter(word)
     ranks = _ranks(word, found)
     assert ranks == sorted(ranks)
     rank = Wanted(word).rank_holding
-    every = {op.full_name for op in wheel_index.operators() if rank(op.full_name.lower())}
+    every = {op.full_name for op in wheel.operators() if rank(op.full_name.lower())}
     assert {op.full_name for op in found} == every
 
 
 @pytest.mark.parametrize(("first", "second"), [("out", "a"), ("add", "_"), ("o", "m")])
-def test_a_second_word_keeps_what_fits_the_first(
-    wheel_index: Index, first: str, second: str
-) -> None:
-    found = wheel_index.filter(f"{first} {second}")
+def test_a_second_word_keeps_what_fits_the_first(wheel: Index, first: str, second: str) -> None:
+    found = wheel.filter(f"{first} {second}")
     assert found
-    assert set(found) == set(wheel_index.filter(first)) & set(wheel_index.filter(second))
+    assert set(found) == set(wheel.filter(first)) & set(wheel.filter(second))
     ranks = _ranks(second, found)
     assert ranks == sorted(ranks)
 
@@ -120,17 +120,18 @@ def test_what_was_asked_before_changes_no_answer(tree: Path, tree_index: Index) 
             assert tree_index.find(text) == alone.find(text), text
 
 
+def _tree(root: Path, files: Mapping[str, str]) -> Path:
+    """A tree of one operator and some files of kernels."""
+    entries = {"native_functions.yaml": "- func: other(Tensor self) -> Tensor\n"}
+    return write(root, {f"{NATIVE}{name}": text for name, text in {**entries, **files}.items()})
+
+
 @pytest.fixture
 def crowded(tmp_path: Path) -> Iterator[Index]:
     """An index of three files that hold 250 methods each with the same name."""
-    folder = tmp_path / "tree/aten/src/ATen/native"
-    folder.mkdir(parents=True)
-    for name in "zxy":
-        lines = (f"struct S{at} {{ int same() {{ return {at}; }} }};\n" for at in range(250))
-        (folder / f"{name}.cpp").write_text("".join(lines))
-    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
-    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
-    with contextlib.closing(index):
+    lines = (f"struct S{at} {{ int same() {{ return {at}; }} }};\n" for at in range(250))
+    files = dict.fromkeys(("z.cpp", "x.cpp", "y.cpp"), "".join(lines))
+    with opened(_tree(tmp_path / "tree", files), tmp_path / "cache") as index:
         yield index
 
 
@@ -148,33 +149,25 @@ def test_the_first_of_many_definitions_are_the_same_when_asked_for_again(crowded
 
 
 def test_a_function_of_a_long_name_comes_before_many_classes_of_short_ones(tmp_path: Path) -> None:
-    folder = tmp_path / "tree/aten/src/ATen/native"
-    folder.mkdir(parents=True)
     classes = [f"same{at}" for at in range(10, 50)]
     lines = [f"struct {name} {{}};\n" for name in reversed(classes)]
     lines += [f"int same_{at}() {{ return {at}; }}\n" for at in range(10, 15)]
-    (folder / "a.cpp").write_text("".join(lines))
-    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
-    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
-    with contextlib.closing(index):
+    tree = _tree(tmp_path / "tree", {"a.cpp": "".join(lines)})
+    with opened(tree, tmp_path / "cache") as index:
         hits = [hit.name for hit in index.find("same", limit=30)]
     assert hits == [*(f"same_{at}" for at in range(10, 15)), *classes[:-26:-1]]
 
 
 @pytest.mark.parametrize("word", _WORDS)
-def test_names_are_found_in_the_order_of_their_ranks(wheel_index: Index, word: str) -> None:
-    hits = [hit for hit in wheel_index.find(word, limit=2000) if hit.kind == "operator"]
+def test_names_are_found_in_the_order_of_their_ranks(wheel: Index, word: str) -> None:
+    hits = [hit for hit in wheel.find(word, limit=2000) if hit.kind == "operator"]
     ranks = [Wanted(word).rank(hit.name) for hit in hits]
     assert ranks == sorted(rank for rank in ranks if rank is not None)
 
 
 def test_definitions_in_a_name_that_is_no_ascii_are_found(tmp_path: Path) -> None:
-    folder = tmp_path / "tree/aten/src/ATen/native"
-    folder.mkdir(parents=True)
-    (folder / "Ünder.cpp").write_text("int under() { return 1; }\nint _under() { return 2; }\n")
-    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
-    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
-    with contextlib.closing(index):
+    files = {"Ünder.cpp": "int under() { return 1; }\nint _under() { return 2; }\n"}
+    with opened(_tree(tmp_path / "tree", files), tmp_path / "cache") as index:
         for _ in range(2):
             assert [hit.name for hit in index.find("under")] == ["under", "_under"]
             assert [hit.name[-9:] for hit in index.find("ünd")] == ["Ünder.cpp"]
@@ -182,15 +175,10 @@ def test_definitions_in_a_name_that_is_no_ascii_are_found(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("word", ["codeowners", "CODEOWNERS"])
 def test_the_file_of_that_name_comes_before_many_that_begin_so(tmp_path: Path, word: str) -> None:
-    tree = tmp_path / "tree"
-    folder = tree / "aten/src/ATen/native"
-    folder.mkdir(parents=True)
     lines = [f"int {word}{at}() {{ return {at}; }}\n" for at in range(9)]
-    (folder / "codeowners.cpp").write_text("".join(lines))
-    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
+    tree = _tree(tmp_path / "tree", {"codeowners.cpp": "".join(lines)})
     (tree / "CODEOWNERS").write_text("/aten/ @someone\n")
-    index = Index.open(Source.find(str(tree)), tmp_path / "cache")
-    with contextlib.closing(index):
+    with opened(tree, tmp_path / "cache") as index:
         for _ in range(2):
             found = [hit.name for hit in index.find(word, limit=4)]
             assert "CODEOWNERS" in found

@@ -10,15 +10,11 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.dispatch import UNREAD
 from indexes.queries.index import Index
 from indexes.queries.written_operators import LIMIT
-from tests.indexing import opened, write
+from tests.indexing import line_of, opened, write
 
 OPS = "torch/csrc/distributed/c10d/Ops.cpp"
 TESTS = "test/test_library.py"
 KERNELS = "aten/src/ATen/native/quantized/cpu/qops.cpp"
-
-
-def _line(index: Index, path: str, text: str) -> int:
-    return index.read(path).split(text)[0].count("\n") + 1
 
 
 def test_what_asks_the_dispatcher_is_a_caller(tree_index: Index) -> None:
@@ -37,7 +33,7 @@ def test_what_reads_it_from_torch_ops_is_a_caller(tree_index: Index, name: str) 
     assert (use.kind, use.rule, use.confidence) == ("test", "calls it", "exact")
     assert use.symbol == "test.test_library.TestLibrary.test_norms"
     assert use.evidence.path == TESTS
-    assert use.evidence.line == _line(tree_index, TESTS, "toq.layer_norm")
+    assert use.evidence.line == line_of(tree_index, TESTS, "toq.layer_norm")
 
 
 def test_what_is_not_looked_for_is_said(tree_index: Index) -> None:
@@ -48,7 +44,7 @@ def test_what_is_not_looked_for_is_said(tree_index: Index) -> None:
 def test_registrations_are_uses(tree_index: Index) -> None:
     hits = [hit for hit in tree_index.uses("quantized::add") if hit.kind == "registration"]
     lines = [(hit.location.path, hit.location.line) for hit in hits]
-    assert (KERNELS, _line(tree_index, KERNELS, '"quantized::add")')) in lines
+    assert (KERNELS, line_of(tree_index, KERNELS, '"quantized::add")')) in lines
     assert any(hit.kind == "caller" for hit in tree_index.uses("quantized::add"))
 
 
@@ -61,14 +57,14 @@ def test_operators_of_aten_are_read_from_torch_ops_too(tree_index: Index) -> Non
     found = Impacts(tree_index).callers("add.Tensor")
     uses = {str(step.evidence): step for step in found.steps if step.parent == 0}
     refs = "torch/_refs/__init__.py"
-    use = uses[f"{refs}:{_line(tree_index, refs, '@register_decomposition(aten.add)')}"]
+    use = uses[f"{refs}:{line_of(tree_index, refs, '@register_decomposition(aten.add)')}"]
     assert use.confidence == "by rule"  # it does not say which overload
     assert f"add: {LIMIT}" in found.unresolved
 
 
 def test_an_overload_is_no_use_of_another(tree_index: Index) -> None:
     table = "torch/export/decomp_utils.py"
-    at = f"{table}:{_line(tree_index, table, 'torch.ops.aten.layer_norm.default')}"
+    at = f"{table}:{line_of(tree_index, table, 'torch.ops.aten.layer_norm.default')}"
     found = Impacts(tree_index).callers("layer_norm")
     assert at in {str(step.evidence) for step in found.steps if step.parent == 0}
     found = Impacts(tree_index).callers("native_layer_norm")

@@ -15,7 +15,7 @@ from indexes.queries.index import Index
 from indexes.queries.indexed_tree import unchanged
 from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
-from tests.indexing import opened
+from tests.indexing import build, opened
 from tests.tree_marks import NATIVE
 
 LONG_AGO = 1_600_000_000
@@ -35,8 +35,7 @@ def _age(tree: Path) -> None:
 def tree(tree_copy: Path, cache: Path) -> Path:
     """A tree whose index is up to date, and which was last edited long ago."""
     _age(tree_copy)
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     return tree_copy
 
 
@@ -123,8 +122,7 @@ def test_what_was_written_just_now_is_looked_at_again(tree: Path, cache: Path) -
 
 def test_a_folder_that_was_written_in_just_now_is_listed_again(tree: Path, cache: Path) -> None:
     os.utime(tree / NATIVE)
-    with opened(tree, cache):
-        pass
+    build(tree, cache)
     assert not _unchanged(tree, cache)
 
 
@@ -209,8 +207,7 @@ def test_an_index_as_it_was_left_asks_git_nothing_and_is_corrected(
     _git(tree_copy, "init", "-q")
     _git(tree_copy, "add", ".")
     _git(tree_copy, "commit", "-qm", "first")
-    with opened(tree_copy, cache):
-        pass
+    build(tree_copy, cache)
     _edit(tree_copy)
     source = Source.find(str(tree_copy))
     with monkeypatch.context() as patch:

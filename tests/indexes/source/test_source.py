@@ -18,6 +18,7 @@ from indexes.source.permalinks import permalink
 from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import TorchInstall, installed_torch
 from indexes.source.walk import kind_of, walk
+from tests.repositories import commit, git
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -49,18 +50,10 @@ def make_tree(root: Path) -> Path:
     return root
 
 
-def git(root: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-    command = ["git", "-C", str(root), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def make_repository(root: Path) -> str:
     make_tree(root)
     git(root, "init", "-q", "-b", "main")
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "first")
-    return git(root, "rev-parse", "HEAD")
+    return commit(root, "first")
 
 
 def make_clone(cache: Path, name: str, commit: str, finished: float) -> Path:

@@ -126,41 +126,41 @@ class TestOperator:
         ],
     )
     def test_any_spelling(
-        self, spelling: str, operator: str, wheel_index: str, nowhere: Path
+        self, spelling: str, operator: str, wheel_cache: str, nowhere: Path
     ) -> None:
-        found = answer("op", spelling, "--cache", wheel_index)
+        found = answer("op", spelling, "--cache", wheel_cache)
         assert found["op"]["name"] == operator
         assert found["source"]["kind"] == "wheel"
         assert any(hop["role"] == "schema" for hop in found["hops"])
 
-    def test_one_of_several_overloads(self, wheel_index: str, nowhere: Path) -> None:
-        found = answer("op", "add", "--cache", wheel_index)
+    def test_one_of_several_overloads(self, wheel_cache: str, nowhere: Path) -> None:
+        found = answer("op", "add", "--cache", wheel_cache)
         assert {"add.Tensor", "add.out", "add.Scalar"} <= set(found["overloads"])
-        out = answer("op", "add", "--overload", "out", "--cache", wheel_index)
+        out = answer("op", "add", "--overload", "out", "--cache", wheel_cache)
         assert out["op"]["name"] == "add.out"
-        done = run("op", "add", "--overload", "nope", "--cache", wheel_index)
+        done = run("op", "add", "--overload", "nope", "--cache", wheel_cache)
         assert (done.returncode, done.stdout) == (1, "")
         assert "add.Tensor" in done.stderr
 
-    def test_all_overloads_one_a_line(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("op", "add", "--all", "--json", "--cache", wheel_index)
+    def test_all_overloads_one_a_line(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("op", "add", "--all", "--json", "--cache", wheel_cache)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         assert len(rows) > 2
         assert [row["op"]["name"] for row in rows] == rows[0]["overloads"]
 
-    def test_default_overload(self, wheel_index: str, nowhere: Path) -> None:
-        found = answer("op", "max", "--overload", "default", "--cache", wheel_index)
+    def test_default_overload(self, wheel_cache: str, nowhere: Path) -> None:
+        found = answer("op", "max", "--overload", "default", "--cache", wheel_cache)
         assert found["op"]["name"] == "max"
 
-    def test_not_found_suggests(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("op", "sofmax", "--cache", wheel_index)
+    def test_not_found_suggests(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("op", "sofmax", "--cache", wheel_cache)
         assert (done.returncode, done.stdout) == (1, "")
         assert "softmax" in done.stderr
-        error = json.loads(run("op", "sofmax", "--json", "--cache", wheel_index).stdout)["error"]
+        error = json.loads(run("op", "sofmax", "--json", "--cache", wheel_cache).stdout)["error"]
         assert "softmax" in error["suggestions"]
 
-    def test_text_names_place_rule_and_source(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("op", "relu", "--chain", "--cache", wheel_index)
+    def test_text_names_place_rule_and_source(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("op", "relu", "--chain", "--cache", wheel_cache)
         assert done.returncode == 0
         assert "torchgen/packaged/ATen/native/native_functions.yaml:" in done.stdout
         assert "source: PyTorch" in done.stdout
@@ -168,12 +168,12 @@ class TestOperator:
         for line in done.stdout.splitlines():  # only names and paths are longer
             assert len(line) <= 80 or max(map(len, line.split())) > 40
 
-    def test_same_bytes_on_a_terminal_and_in_a_pipe(self, wheel_index: str, nowhere: Path) -> None:
-        command = ["op", "relu", "--cache", wheel_index, "--color", "never", "--no-pager"]
+    def test_same_bytes_on_a_terminal_and_in_a_pipe(self, wheel_cache: str, nowhere: Path) -> None:
+        command = ["op", "relu", "--cache", wheel_cache, "--color", "never", "--no-pager"]
         assert on_terminal(command).replace("\r\n", "\n") == run(*command).stdout
 
-    def test_name_full_of_escapes(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("op", "\x1b[31mx\x1b]0;y\x07", "--cache", wheel_index)
+    def test_name_full_of_escapes(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("op", "\x1b[31mx\x1b]0;y\x07", "--cache", wheel_cache)
         assert done.returncode == 1
         assert "\x1b" not in done.stdout + done.stderr
 
@@ -197,69 +197,69 @@ def on_terminal(arguments: list[str]) -> str:
 
 
 class TestLookUps:
-    def test_find(self, wheel_index: str, nowhere: Path) -> None:
-        found = answer("find", "softmax", "--limit", "500", "--cache", wheel_index)
+    def test_find(self, wheel_cache: str, nowhere: Path) -> None:
+        found = answer("find", "softmax", "--limit", "500", "--cache", wheel_cache)
         assert any("softmax" in hit["name"] for hit in found["hits"])
 
-    def test_find_says_when_there_may_be_more(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("find", "softmax", "--limit", "3", "--json", "--cache", wheel_index)
+    def test_find_says_when_there_may_be_more(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("find", "softmax", "--limit", "3", "--json", "--cache", wheel_cache)
         assert len(json.loads(done.stdout)["hits"]) == 3
         assert "first 3" in done.stderr
 
     def test_find_tells_of_a_kernel_that_no_tree_holds(
-        self, wheel_index: str, nowhere: Path
+        self, wheel_cache: str, nowhere: Path
     ) -> None:
-        found = run("find", "ampere_sgemm_128x64_tn", "--cache", wheel_index)
+        found = run("find", "ampere_sgemm_128x64_tn", "--cache", wheel_cache)
         assert found.returncode == 1
         assert "no place in this tree: a device kernel of cuBLAS" in found.stderr
 
-    def test_find_nothing(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("find", "qqzzxx", "--cache", wheel_index)
+    def test_find_nothing(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("find", "qqzzxx", "--cache", wheel_cache)
         assert (done.returncode, done.stdout) == (1, "")
 
-    def test_schema_line_leads_back_to_its_operator(self, wheel_index: str, nowhere: Path) -> None:
-        op = answer("op", "relu", "--cache", wheel_index)["op"]
-        found = answer("at", f"{op['path']}:{op['line']}", "--cache", wheel_index)
+    def test_schema_line_leads_back_to_its_operator(self, wheel_cache: str, nowhere: Path) -> None:
+        op = answer("op", "relu", "--cache", wheel_cache)["op"]
+        found = answer("at", f"{op['path']}:{op['line']}", "--cache", wheel_cache)
         assert any("relu" in (place["name"], *place["operators"]) for place in found["places"])
 
     def test_absolute_path_and_path_from_here(
-        self, wheel_index: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+        self, wheel_cache: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        op = answer("op", "relu", "--cache", wheel_index)["op"]
+        op = answer("op", "relu", "--cache", wheel_cache)["op"]
         root = Path(json.loads(run("doctor", "--json").stdout)["checks"][2]["found"])
-        assert answer("at", f"{root / op['path']}:{op['line']}", "--cache", wheel_index)
+        assert answer("at", f"{root / op['path']}:{op['line']}", "--cache", wheel_cache)
         monkeypatch.chdir((root / op["path"]).parent)
         name = Path(op["path"]).name
-        assert answer("at", f"{name}:{op['line']}", "--cache", wheel_index)
+        assert answer("at", f"{name}:{op['line']}", "--cache", wheel_cache)
 
-    def test_path_outside_the_tree(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("at", "/etc/passwd:1", "--cache", wheel_index)
+    def test_path_outside_the_tree(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("at", "/etc/passwd:1", "--cache", wheel_cache)
         assert done.returncode == 2
         assert "not in the source tree" in done.stderr
 
-    def test_line_past_the_end(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("at", "torch/include/c10/core/TensorImpl.h:9999999", "--cache", wheel_index)
+    def test_line_past_the_end(self, wheel_cache: str, nowhere: Path) -> None:
+        done = run("at", "torch/include/c10/core/TensorImpl.h:9999999", "--cache", wheel_cache)
         assert (done.returncode, done.stdout) == (1, "")
 
-    def test_members_of_tensorimpl(self, wheel_index: str, nowhere: Path) -> None:
-        members = answer("tensorimpl", "--cache", wheel_index)["members"]
+    def test_members_of_tensorimpl(self, wheel_cache: str, nowhere: Path) -> None:
+        members = answer("tensorimpl", "--cache", wheel_cache)["members"]
         assert "version_counter_" in {member["name"] for member in members}
 
-    def test_engine_of_the_wheel_is_its_headers(self, wheel_index: str, nowhere: Path) -> None:
-        found = answer("engine", "--cache", wheel_index)
+    def test_engine_of_the_wheel_is_its_headers(self, wheel_cache: str, nowhere: Path) -> None:
+        found = answer("engine", "--cache", wheel_cache)
         paths = {one["path"] for one in found["functions"]}
         assert "torch/include/torch/csrc/autograd/engine.h" in paths
         assert all(path.endswith(".h") for path in paths)
         assert any("torchnav clone" in lack for lack in found["source"]["missing"])
 
-    def test_kernel_names_on_stdin_in_order(self, wheel_index: str, nowhere: Path) -> None:
+    def test_kernel_names_on_stdin_in_order(self, wheel_cache: str, nowhere: Path) -> None:
         names = [
             "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)",
             "",
             "nosuch<1>",
             "volta_sgemm_128x64_nn",
         ]
-        done = run("kernel", "-", "--cache", wheel_index, stdin="\n".join(names) + "\n")
+        done = run("kernel", "-", "--cache", wheel_cache, stdin="\n".join(names) + "\n")
         assert done.returncode == 0
         assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == names
 
@@ -317,14 +317,14 @@ class TestCheckout:
 
 
 class TestExports:
-    def test_kernels_and_derivatives_are_json_lines(self, wheel_index: str, nowhere: Path) -> None:
+    def test_kernels_and_derivatives_are_json_lines(self, wheel_cache: str, nowhere: Path) -> None:
         for table, least in (("kernels", 3000), ("derivatives", 500)):
-            lines = run("export", table, "--cache", wheel_index).stdout.splitlines()
+            lines = run("export", table, "--cache", wheel_cache).stdout.splitlines()
             assert len(lines) > least
             assert len({tuple(json.loads(line)) for line in lines}) == 1
 
-    def test_a_reader_that_stops_early_is_no_error(self, wheel_index: str, nowhere: Path) -> None:
-        command = [*TORCHNAV, "export", "kernels", "--cache", wheel_index]
+    def test_a_reader_that_stops_early_is_no_error(self, wheel_cache: str, nowhere: Path) -> None:
+        command = [*TORCHNAV, "export", "kernels", "--cache", wheel_cache]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout
             assert process.stderr
@@ -335,8 +335,8 @@ class TestExports:
 
 
 class TestIndex:
-    def test_built_then_up_to_date(self, wheel_index: str, nowhere: Path) -> None:
-        found = answer("index", "--cache", wheel_index)
+    def test_built_then_up_to_date(self, wheel_cache: str, nowhere: Path) -> None:
+        found = answer("index", "--cache", wheel_cache)
         assert (found["cold"], found["read"]) == (False, 0)
         assert found["files"] > 1000
 

@@ -50,8 +50,8 @@ def test_links_in_text_and_on_a_page(tmp_path: Path, tree_index: Index) -> None:
 
 
 @pytest.mark.parametrize("one", all_labs(), ids=lambda one: one.name)
-def test_each_link_of_a_lab_is_in_the_wheel_or_needs_its_cpp(one: Lab, torch_index: Index) -> None:
-    for link in links(one, torch_index).values():
+def test_each_link_of_a_lab_is_in_the_wheel_or_needs_its_cpp(one: Lab, wheel: Index) -> None:
+    for link in links(one, wheel).values():
         if link.location is None:
             is_cpp = "::" in link.name or link.name.endswith((".cpp", ": CPU")) or link.name in BARE
             assert is_cpp, link

@@ -48,13 +48,13 @@ def as_run(cell: Cell) -> CellRun:
 
 
 @pytest.mark.parametrize("one", all_labs(), ids=lambda one: one.name)
-def test_a_page_is_in_step_with_its_lab(one: Lab, torch_index: Index) -> None:
+def test_a_page_is_in_step_with_its_lab(one: Lab, wheel: Index) -> None:
     torch = installed_torch()
     if torch is None or not torch.version.startswith(VERSION):
         pytest.skip(f"the pages are of torch {VERSION}")
     code = {at: as_run(cell) for at, cell in enumerate(one.cells) if not cell.is_markdown}
     run = LabRun(torch.version, code)
-    report = LabReport(one, links(one, torch_index), torch_index.info, run)
+    report = LabReport(one, links(one, wheel), wheel.info, run)
     written = (PAGES / f"{one.name}.md").read_text(encoding="utf-8").splitlines()
 
     assert static(written) == static("\n".join(lab_page(report)).splitlines())

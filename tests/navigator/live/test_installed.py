@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,23 +10,13 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.queries.dispatch_path.live import PROBE, Difference, Installed, compare
 from indexes.queries.index import Index
-from indexes.source.source import Source
-from indexes.source.torch_install import installed_torch
 from navigator.live import installed as live
 from navigator.live.installed import LiveTorch, live_torch, same_version
 
 
 @pytest.fixture(scope="module")
-def index(wheel_index: str) -> Iterator[Index]:
-    torch = installed_torch()
-    assert torch
-    with contextlib.closing(Index.open(Source.find(str(torch.root)), Path(wheel_index))) as index:
-        yield index
-
-
-@pytest.fixture(scope="module")
-def operators(index: Index) -> tuple[str, ...]:
-    return tuple(op for op in index.dispatch.operators() if "::" not in op)
+def operators(wheel: Index) -> tuple[str, ...]:
+    return tuple(op for op in wheel.dispatch.operators() if "::" not in op)
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +25,15 @@ def torch(operators: tuple[str, ...]) -> LiveTorch:
 
 
 @pytest.fixture(scope="module")
-def differences(index: Index, operators: tuple[str, ...], torch: LiveTorch) -> list[Difference]:
-    keys = index.dispatch.keys
-    installed = Installed.of(torch.tables[PROBE], keys, same_version(torch, index.info))
+def differences(wheel: Index, operators: tuple[str, ...], torch: LiveTorch) -> list[Difference]:
+    keys = wheel.dispatch.keys
+    installed = Installed.of(torch.tables[PROBE], keys, same_version(torch, wheel.info))
     assert installed.same_version
     assert "CPU" in installed.backends
     return [
         difference
         for op in operators
-        for difference in compare(index.table(op), torch.tables[op], keys, installed)
+        for difference in compare(wheel.table(op), torch.tables[op], keys, installed)
     ]
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from indexes.queries.index import Index
-from indexes.source.source import Source
-from indexes.source.torch_install import installed_torch
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
 from navigator.tui.session import Opener
@@ -33,16 +28,6 @@ def step_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def step(step_folder: Path) -> Trace:
     return read_trace(step_folder / "trace.json")
-
-
-@pytest.fixture(scope="session")
-def wheel(wheel_index: str) -> Iterator[Index]:
-    """An index of the installed torch."""
-    torch = installed_torch()
-    assert torch
-    index = Index.open(Source.find(str(torch.root)), Path(wheel_index), refresh=False)
-    with contextlib.closing(index):
-        yield index
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +53,6 @@ def profile_file(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def opener(small_tree: tuple[str, ...], wheel_index: str) -> Opener:
-    assert wheel_index == small_tree[3]
+def opener(small_tree: tuple[str, ...], wheel_cache: str) -> Opener:
+    assert wheel_cache == small_tree[3]
     return Opener(small_tree[1], Path(small_tree[3]))

@@ -66,7 +66,7 @@ def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
 def test_rows_follow_the_contract(
     capsys: pytest.CaptureFixture[str],
     small_tree: tuple[str, ...],
-    wheel_index: str,
+    wheel_cache: str,
     step_folder: Path,
 ) -> None:
     rows = exported(capsys, *small_tree, str(step_folder / "trace.json"))
@@ -99,7 +99,7 @@ def test_rows_follow_the_contract(
 def test_a_report_and_markdown(
     capsys: pytest.CaptureFixture[str],
     small_tree: tuple[str, ...],
-    wheel_index: str,
+    wheel_cache: str,
     tmp_path: Path,
 ) -> None:
     report = tmp_path / "report.html"

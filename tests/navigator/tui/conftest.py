@@ -95,8 +95,11 @@ class Person:
         with suppress(WaitForScreenTimeout):
             await self.pilot.pause(delay)
 
-    async def types(self, text: str) -> None:
-        """Type as fast as a paste, which is how a slow line delivers keys."""
+    async def types(self, text: str, into: str = "") -> None:
+        """Type as fast as a paste, which is how a slow line delivers keys; ``into`` the box that a
+        key opens."""
+        if into:
+            await self.presses(into)
         for letter in text:
             self.app.post_message(events.Key(_KEYS.get(letter, letter), letter))
         await self.pauses()
@@ -143,10 +146,14 @@ class Person:
         rows = self.browser.operators.list.row_count
         return session is not None and rows == len(session.index.operators()) > 0
 
-    async def asks_for(self, name: str) -> None:
-        """Filter for a name and go to the card of the first operator, of a whole index."""
+    async def filters(self, text: str) -> None:
+        """Type into the box above the operators of a whole index."""
         await self.until(self.has_index, "the index")
-        await self.types(name)
+        await self.types(text)
+
+    async def asks_for(self, name: str) -> None:
+        """Filter for a name and go to the card of the first operator."""
+        await self.filters(name)
         await self.presses("enter")
         await self.until(lambda: self.chain.is_ready, f"the chain of {name}")
 

@@ -6,24 +6,18 @@ from pathlib import Path
 
 from navigator.tui.lists.impact import AffectedPane
 from navigator.tui.widgets.filter_input import FilterInput
-from tests.indexing import opened
+from tests.indexing import edit, opened
 from tests.navigator.tui.conftest import Sit
 from tests.repositories import commit, repository
 
 KERNEL = "aten/src/ATen/native/Activation.cpp"
 
 
-def _edit(tree: Path, old: str, new: str) -> None:
-    text = (tree / KERNEL).read_text()
-    assert old in text
-    (tree / KERNEL).write_text(text.replace(old, new, 1))
-
-
 async def test_uncommitted_work_its_operators_and_its_tests(
     sit: Sit, tmp_path: Path, cache: Path
 ) -> None:
     tree = repository(tmp_path / "tree")
-    _edit(tree, "self.scalar_type() != at::kBool", "self.scalar_type() != at::kHalf")
+    edit(tree, KERNEL, "self.scalar_type() != at::kBool", "self.scalar_type() != at::kHalf")
     with opened(tree, cache):
         pass  # there is an index from now on
     async with sit(80, 24, tree=tree, cache=cache) as person:
@@ -39,7 +33,7 @@ async def test_uncommitted_work_its_operators_and_its_tests(
 
 async def test_a_range_is_typed(sit: Sit, tmp_path: Path, cache: Path) -> None:
     tree = repository(tmp_path / "tree")
-    _edit(tree, "self.scalar_type() != at::kBool", "self.scalar_type() != at::kHalf")
+    edit(tree, KERNEL, "self.scalar_type() != at::kBool", "self.scalar_type() != at::kHalf")
     commit(tree, "edit")
     with opened(tree, cache):
         pass  # there is an index from now on
@@ -47,12 +41,10 @@ async def test_a_range_is_typed(sit: Sit, tmp_path: Path, cache: Path) -> None:
         await person.asks_for("sin")
         await person.presses("A")
         await person.sees("HEAD: 0 changes")
-        await person.presses("slash")
-        await person.types("HEAD~1..HEAD")
+        await person.types("HEAD~1..HEAD", into="slash")
         await person.presses("enter")
         await person.sees("HEAD against HEAD~1: 1 changes")
-        await person.presses("slash")
-        await person.types("nonsense")
+        await person.types("nonsense", into="slash")
         await person.presses("enter")
         await person.sees("HEAD~1..HEADnonsense")
         await person.presses("escape", "escape")

@@ -35,8 +35,7 @@ async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
         await person.asks_for("mul")
         session = person.session
         assert session is not None
-        await person.presses("colon")
-        await person.types("FunctionsManual.cpp:3")
+        await person.types("FunctionsManual.cpp:3", into="colon")
         path = "torch/csrc/autograd/FunctionsManual.cpp"
         await person.until(lambda: session.documents.cached(path), path)
         assert person.place() != f"{path}:3"

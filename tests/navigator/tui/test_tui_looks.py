@@ -48,8 +48,7 @@ async def route(person: Person) -> None:
 async def source(person: Person) -> None:
     await chain(person)
     await person.presses("enter")
-    await person.presses("slash")
-    await person.types("self")
+    await person.types("self", into="slash")
     await person.sees("1/3")
 
 
@@ -62,15 +61,13 @@ async def unresolved(person: Person) -> None:
 
 async def goto(person: Person) -> None:
     await chain(person)
-    await person.presses("colon")
-    await person.types("relu")
+    await person.types("relu", into="colon")
     await person.sees("operator relu6")
 
 
 async def find(person: Person) -> None:
     await chain(person)
-    await person.presses("s")
-    await person.types("relu")
+    await person.types("relu", into="s")
     await person.sees("function")
 
 

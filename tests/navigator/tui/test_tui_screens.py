@@ -24,8 +24,7 @@ from tests.navigator.tui.conftest import Sit
 async def test_a_pasted_name_opens_its_chain(sit: Sit, pasted: str, op: str) -> None:
     async with sit(80, 24) as person:
         await person.asks_for("relu")
-        await person.presses("colon")
-        await person.types(pasted)
+        await person.types(pasted, into="colon")
         await person.presses("enter")
         await person.until(lambda: person.chain.op == op, op)
 
@@ -46,8 +45,7 @@ async def test_a_pasted_traceback_leads_to_the_check(sit: Sit) -> None:
 async def test_a_pasted_node_or_stub_or_file(sit: Sit) -> None:
     async with sit(80, 24) as person:
         await person.asks_for("relu")
-        await person.presses("colon")
-        await person.types("MulBackward0")
+        await person.types("MulBackward0", into="colon")
         await person.sees("mul.Tensor")
         await person.presses("escape", "colon")
         await person.types("SoftMax.cu:20")
@@ -59,16 +57,14 @@ async def test_a_pasted_node_or_stub_or_file(sit: Sit) -> None:
 async def test_a_name_that_is_near(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("relu")
-        await person.presses("colon")
-        await person.types("sofmax.int")
+        await person.types("sofmax.int", into="colon")
         await person.sees("nothing is named sofmax.int", "softmax.int")
 
 
 async def test_finding_a_symbol_and_opening_it(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("relu")
-        await person.presses("s")
-        await person.types("mul_kernel")
+        await person.types("mul_kernel", into="s")
         await person.sees("mul_kernel_cuda", "BinaryMulKernel.cu")
         while "mul_kernel_cuda" not in person.pane(PlacesWorkspace).name_here():
             await person.presses("down")
@@ -81,8 +77,7 @@ async def test_finding_a_symbol_and_opening_it(sit: Sit) -> None:
 async def test_finding_nothing(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("relu")
-        await person.presses("s")
-        await person.types("zzzzqqqq")
+        await person.types("zzzzqqqq", into="s")
         await person.sees("nothing is named zzzzqqqq")
         await person.presses("enter", "escape")
         await person.sees("Schema")
@@ -120,8 +115,7 @@ async def test_help_lists_the_keys_as_they_are(sit: Sit) -> None:
 async def test_the_palette_knows_operators_and_actions(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("relu")
-        await person.presses("ctrl+p")
-        await person.types("softmax.int")
+        await person.types("softmax.int", into="ctrl+p")
         await person.sees("softmax.int(Tensor self")
         await person.presses("enter", "enter")
         await person.until(lambda: person.chain.op == "softmax.int", "softmax.int")
@@ -159,8 +153,7 @@ async def test_the_operator_that_a_call_means(sit: Sit) -> None:
 async def test_back_and_forward_through_operators(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("relu")
-        await person.presses("colon")
-        await person.types("mul.Tensor")
+        await person.types("mul.Tensor", into="colon")
         await person.presses("enter")
         await person.until(lambda: person.chain.op == "mul.Tensor", "mul")
         await person.presses("alt+left")

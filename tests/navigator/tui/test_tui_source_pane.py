@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.index import Index
-from indexes.source.source import Source
 from navigator.tui.config import Config
 from navigator.tui.source.source_moves import next_word, previous_word
+from tests.indexing import build
 from tests.navigator.tui.conftest import Person, Sit
 
 BINARY_OPS = "aten/src/ATen/native/BinaryOps.cpp"
@@ -67,8 +66,7 @@ async def test_search_goes_round_and_says_how_many(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
         start = person.source.view.line
-        await person.presses("slash")
-        await person.types("mul_stub")
+        await person.types("mul_stub", into="slash")
         await person.sees("3/3")
         await person.presses("enter")
         view = person.source.view
@@ -80,8 +78,7 @@ async def test_search_goes_round_and_says_how_many(sit: Sit) -> None:
         assert places[3] == places[0]
         await person.presses("N")
         assert (view.row, view.column) == places[2]
-        await person.presses("slash")
-        await person.types("no such text")
+        await person.types("no such text", into="slash")
         await person.sees("no match")
         await person.presses("escape")
         assert view.row == places[2][0] != start
@@ -90,8 +87,7 @@ async def test_search_goes_round_and_says_how_many(sit: Sit) -> None:
 async def test_a_line_by_its_number(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        await person.presses("colon")
-        await person.types("7")
+        await person.types("7", into="colon")
         await person.sees("line 7")
         await person.presses("enter")
         await person.is_at(f"{BINARY_OPS}:7")
@@ -100,8 +96,7 @@ async def test_a_line_by_its_number(sit: Sit) -> None:
 async def test_the_definition_of_the_name_under_the_cursor(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        await person.presses("slash")
-        await person.types("mul_stub")
+        await person.types("mul_stub", into="slash")
         await person.presses("enter", "g", "d")
         await person.sees("definitions of mul_stub", "DEFINE_DISPATCH", "REGISTER_DISPATCH")
         await person.presses("enter")
@@ -125,8 +120,7 @@ async def test_several_definitions_are_offered(sit: Sit) -> None:
 async def test_the_uses_of_a_name(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        await person.presses("slash")
-        await person.types("mul_stub")
+        await person.types("mul_stub", into="slash")
         await person.presses("enter", "g", "r")
         await person.sees("uses of mul_stub", "REGISTER_DI", "mul.Tensor")
         await person.presses("escape")
@@ -188,7 +182,7 @@ async def test_an_edited_file_is_read_again_where_one_was(
     script.write_text('#!/bin/sh\nsed -i "1s/^/\\/\\/ edited just now\\n/" "${2%:*}"\n')
     script.chmod(0o755)
     monkeypatch.setenv("VISUAL", str(script))
-    Index.open(Source.find(str(tree_copy)), tmp_path / "cache").close()
+    build(tree_copy, tmp_path / "cache")
     async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
         await in_kernel(person)
         line = person.source.view.line

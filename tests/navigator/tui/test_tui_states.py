@@ -134,9 +134,9 @@ def _is_indexed(session: object) -> bool:
 
 
 async def test_the_wheel_says_what_it_lacks_and_what_adds_it(
-    sit: Sit, wheel_index: str, nowhere: Path
+    sit: Sit, wheel_cache: str, nowhere: Path
 ) -> None:
-    async with sit(80, 24, tree=None, cache=Path(wheel_index)) as person:
+    async with sit(80, 24, tree=None, cache=Path(wheel_cache)) as person:
         await person.sees("kernels, stubs and the autograd engine", "torchnav clone", "wheel")
         await person.asks_for("softmax.int")
         await person.sees("the installed wheel holds no")
@@ -244,8 +244,7 @@ async def test_a_newer_index_leaves_a_reader_who_moved_on_where_they_are(
 async def test_a_place_chosen_right_after_a_chain_came_is_what_is_shown(sit: Sit) -> None:
     """Not the place of the first hop, which the chain leads to where nothing was chosen."""
     async with sit(120, 40) as person:
-        await person.until(person.has_index, "the index")
-        await person.types("relu")
+        await person.filters("relu")
         await person.until(lambda: person.chain.is_ready and person.chain.op == "relu", "relu")
         answer, chosen = person.chain.answer, Visit("relu", "torch/nn/functional.py", 1)
         assert answer is not None

@@ -20,7 +20,6 @@ from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.python.docs import is_page, read_page
 from indexes.readers.python.module import read_python
 from indexes.readers.yaml.native_functions import read_native_functions
-from indexes.source.torch_install import installed_torch
 
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"
 WHEEL_FILES = (
@@ -82,11 +81,8 @@ class Tree:
 
 
 @pytest.fixture(scope="module")
-def wheel() -> Tree:
-    torch = installed_torch()
-    if torch is None:
-        pytest.skip("torch is not installed")
-    return Tree(Path(torch.root), WHEEL_FILES, YAML)
+def wheel(torch_root: Path) -> Tree:
+    return Tree(torch_root, WHEEL_FILES, YAML)
 
 
 def _find(links: tuple[Link, ...], role: str, symbol: str) -> Link:

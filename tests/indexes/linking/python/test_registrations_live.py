@@ -16,7 +16,6 @@ from indexes.model.files import PythonFact, unpack
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
 from indexes.readers.python.registrations import read_registrations, touches_api
-from indexes.source.torch_install import installed_torch
 
 PROGRAM = r"""
 import inspect, json, sys, types, unittest
@@ -77,15 +76,7 @@ json.dump({
 
 
 @pytest.fixture(scope="module")
-def root() -> Path:
-    torch = installed_torch()
-    if torch is None:
-        pytest.skip("torch is not installed")
-    return Path(torch.root)
-
-
-@pytest.fixture(scope="module")
-def live(root: Path) -> dict[str, list[Any]]:
+def live(torch_root: Path) -> dict[str, list[Any]]:
     """What the tables of the imported torch hold."""
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False
@@ -101,18 +92,18 @@ Rows = dict[str, list[tuple[str, PythonFact]]]
 
 
 @pytest.fixture(scope="module")
-def read(root: Path) -> Rows:
+def read(torch_root: Path) -> Rows:
     """The registrations read from the same wheel, by target."""
     files: dict[str, tuple[PythonFact, ...]] = {}
-    for path in sorted((root / "torch").rglob("*.py")):
-        name, data = str(path.relative_to(root)), path.read_bytes()
+    for path in sorted((torch_root / "torch").rglob("*.py")):
+        name, data = str(path.relative_to(torch_root)), path.read_bytes()
         if "/testing/" not in name and touches_api(data):
             facts, problems = read_registrations(Text(data), name)
             assert problems == []
             files[name] = tuple(facts)
 
     def source(name: str) -> bytes | None:
-        return (root / name).read_bytes() if (root / name).is_file() else None
+        return (torch_root / name).read_bytes() if (torch_root / name).is_file() else None
 
     for name, fact in list(resolve(files, source)):
         files[name] = (*files[name], fact)
@@ -134,21 +125,21 @@ def _is_default(fact: PythonFact) -> bool:
     return not {"registry", "type"} & unpack(fact.detail).keys()
 
 
-def _definition(root: Path, file: str, line: int) -> int:
+def _definition(torch_root: Path, file: str, line: int) -> int:
     """The line of ``def`` below a function's first decorator."""
-    lines = (root / file).read_text().splitlines()
+    lines = (torch_root / file).read_text().splitlines()
     return next(
         n for n in range(line, len(lines)) if lines[n - 1].lstrip().startswith(("def ", "async "))
     )
 
 
-def _leads_to(root: Path, found: tuple[str, PythonFact], file: str, line: int) -> bool:
+def _leads_to(torch_root: Path, found: tuple[str, PythonFact], file: str, line: int) -> bool:
     """Whether a row is for the function at a line, or for one made from it by a helper."""
     name, fact = found
     detail = unpack(fact.detail)
     if not file or (name == file and "by" in detail):
         return True
-    definition = _definition(root, file, line)
+    definition = _definition(torch_root, file, line)
     return (name == file and fact.line == definition) or detail.get("of", "").endswith(
         f"@{definition}"
     )
@@ -163,12 +154,12 @@ def _leads_to(root: Path, found: tuple[str, PythonFact], file: str, line: int) -
     ],
 )
 def test_every_row_of_a_table_is_found_at_its_function(
-    root: Path, live: dict[str, list[Any]], read: Rows, table: str, kind: str, least: int
+    torch_root: Path, live: dict[str, list[Any]], read: Rows, table: str, kind: str, least: int
 ) -> None:
     wrong = [
         (op, file, line)
         for op, file, line in live[table]
-        if not any(_leads_to(root, one, file, line) for one in _found(read, op, kind))
+        if not any(_leads_to(torch_root, one, file, line) for one in _found(read, op, kind))
     ]
     assert wrong == []
     assert len(live[table]) > least
@@ -217,11 +208,11 @@ def test_every_reference_is_found(live: dict[str, list[Any]], read: Rows) -> Non
     assert set(live["refs"]) - found == set()
 
 
-def test_every_opinfo_with_its_aten_name(root: Path, live: dict[str, list[Any]]) -> None:
+def test_every_opinfo_with_its_aten_name(torch_root: Path, live: dict[str, list[Any]]) -> None:
     read: dict[str, set[tuple[str, str]]] = {}
     lines: set[tuple[str, int]] = set()
-    for path in sorted((root / "torch/testing/_internal").rglob("*.py")):
-        name, data = str(path.relative_to(root)), path.read_bytes()
+    for path in sorted((torch_root / "torch/testing/_internal").rglob("*.py")):
+        name, data = str(path.relative_to(torch_root)), path.read_bytes()
         if is_opinfo_file(name, data):
             for fact in read_opinfo(Text(data), name)[0]:
                 variant = unpack(fact.detail).get("variant", "")

@@ -57,11 +57,11 @@ def test_what_differs_is_told(tree_index: Index, said: LiveCompilers) -> None:
     ]
 
 
-def test_the_installed_torch_says_the_same(wheel_index: Index) -> None:
+def test_the_installed_torch_says_the_same(wheel: Index) -> None:
     try:
         live = live_compilers()
     except SourceError as error:
         pytest.skip(str(error))
-    done = measured(wheel_index, live)
+    done = measured(wheel, live)
     assert {name: one.short for name, one in done.items() if one.met is False} == {}
     assert done["Inductor's lowerings and fallbacks"].total > 800

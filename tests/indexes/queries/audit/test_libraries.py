@@ -65,12 +65,12 @@ def test_what_torch_library_registers_for_all_is_left_out(
     assert _measured(tree_index, live)[1].met is True
 
 
-def test_the_installed_torch(wheel_index: Index) -> None:
+def test_the_installed_torch(wheel: Index) -> None:
     try:
         live = live_libraries()
     except SourceError:
         pytest.skip("torch is not installed here")
-    operators, kernels = _measured(wheel_index, live)
+    operators, kernels = _measured(wheel, live)
     assert operators.met, operators.short
     assert operators.counts["found"] > 150
     assert kernels.met, kernels.short

@@ -26,11 +26,11 @@ MODULES = [
 """Among them are packages with and without ``__all__``, and each way by which a name is given."""
 
 
-def test_names_lead_where_python_says(wheel_index: Index) -> None:
+def test_names_lead_where_python_says(wheel: Index) -> None:
     live = live_names(modules=MODULES)
     assert len(live.names) > 600
     assert len(live.methods) > 5000
-    names, methods = python_measures(wheel_index, live)
+    names, methods = python_measures(wheel, live)
     assert names.met, names.short[:20]
     assert methods.met, methods.short[:20]
 
@@ -46,8 +46,8 @@ def test_names_lead_where_python_says(wheel_index: Index) -> None:
         ("torch.Tensor.backward", "torch/_tensor.py"),
     ],
 )
-def test_a_name_that_people_write(name: str, path: str, wheel_index: Index) -> None:
-    card = wheel_index.python(name)
+def test_a_name_that_people_write(name: str, path: str, wheel: Index) -> None:
+    card = wheel.python(name)
     assert card
     assert card.answer.location
     assert card.answer.location.path == path

@@ -132,8 +132,8 @@ def test_json(planner: Planner, tree: Path) -> None:
     assert {"test/test_ops.py"} <= {one["path"] for one in answer["tests"]}
 
 
-def test_the_wheel_has_models_too(wheel_index: Index) -> None:
-    plan = Planner(wheel_index).plan("mish2(Tensor self) -> Tensor")
+def test_the_wheel_has_models_too(wheel: Index) -> None:
+    plan = Planner(wheel).plan("mish2(Tensor self) -> Tensor")
     assert {"native_functions.yaml", "OpInfo"} <= {one.title for one in plan.additions}
 
 

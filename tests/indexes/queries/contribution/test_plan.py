@@ -239,8 +239,8 @@ def test_json_has_every_key_and_no_absolute_path(contributions: Contributions, t
     assert answer["tests"][0]["files"][0]["command"].startswith("pytest test/test_ops.py -k ")
 
 
-def test_a_wheel_gives_what_it_has(wheel_index: Index) -> None:
-    found = Contributions(wheel_index).of("mul.Tensor")
+def test_a_wheel_gives_what_it_has(wheel: Index) -> None:
+    found = Contributions(wheel).of("mul.Tensor")
     assert {"schema", "derivative", "opinfo"} <= {step.role for step in found.steps}
     assert (found.reviews, found.commands) == ((), ())
     assert {cost.kind for cost in found.costs} == {"none", "unknown"}

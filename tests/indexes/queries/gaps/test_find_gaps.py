@@ -253,8 +253,8 @@ def test_without_history_no_age_is_made_up(answer: GapList, grown: Index) -> Non
     assert note
 
 
-def test_a_wheel_says_what_it_cannot_tell(wheel_index: Index) -> None:
-    found = find_gaps(wheel_index, GapFilter(kinds=("todo", "batch-rule", "docs")))
+def test_a_wheel_says_what_it_cannot_tell(wheel: Index) -> None:
+    found = find_gaps(wheel, GapFilter(kinds=("todo", "batch-rule", "docs")))
     lacks = {one.kind: one.lacks for one in found.counts}
     assert "torchnav clone" in lacks["todo"]
     assert lacks["batch-rule"]

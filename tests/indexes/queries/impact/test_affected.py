@@ -12,7 +12,7 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Affected
 from indexes.queries.impact.affected import affected
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import edit, opened
 
 NATIVE = "aten/src/ATen/native"
 
@@ -49,12 +49,6 @@ def answer(repository: Path, cache: Path) -> Answer:
     return ask
 
 
-def _edit(root: Path, path: str, old: str, new: str) -> None:
-    text = (root / path).read_text()
-    assert old in text
-    (root / path).write_text(text.replace(old, new, 1))
-
-
 def _operators(found: Affected, dispatches: int = 0) -> dict[str, tuple[str, ...]]:
     return {o.name: o.aspects for o in found.impact.operators if o.dispatches <= dispatches}
 
@@ -68,14 +62,14 @@ def test_comments_and_white_space_affect_nothing(repository: Path, answer: Answe
     path = f"{NATIVE}/cpu/SoftMaxKernel.cpp"
     old = "static void softmax_kernel_impl(const Tensor& result, const"
     new = "// said\nstatic void\nsoftmax_kernel_impl(const Tensor&   result, /* here */ const"
-    _edit(repository, path, old, new)
-    _edit(
+    edit(repository, path, old, new)
+    edit(
         repository,
         "torch/_decomp/decompositions.py",
         "    return softmax_backward_helper(",
         "    # said\n\n    return softmax_backward_helper(",
     )
-    _edit(repository, f"{NATIVE}/native_functions.yaml", "- func: abs(", "# said\n\n- func: abs(")
+    edit(repository, f"{NATIVE}/native_functions.yaml", "- func: abs(", "# said\n\n- func: abs(")
     found = answer()
     assert found.changes == ()
     assert set(found.quiet) == {
@@ -89,19 +83,19 @@ def test_comments_and_white_space_affect_nothing(repository: Path, answer: Answe
 def test_a_kernel_a_formula_function_an_entry_and_a_decomposition(
     repository: Path, answer: Answer
 ) -> None:
-    _edit(
+    edit(
         repository,
         f"{NATIVE}/cpu/SoftMaxKernel.cpp",
         "vec_softmax<scalar_t, false>::apply",
         "vec_softmax<scalar_t, true>::apply",
     )
-    _edit(
+    edit(
         repository,
         "torch/csrc/autograd/FunctionsManual.cpp",
         "  bool is_one = false;",
         "  bool is_one = true;",
     )
-    _edit(
+    edit(
         repository,
         "torch/_decomp/decompositions.py",
         "    return grad_output * output",
@@ -121,7 +115,7 @@ def test_a_kernel_a_formula_function_an_entry_and_a_decomposition(
 
 def test_a_meta_function_is_called_by_its_words(repository: Path, answer: Answer) -> None:
     head = "TORCH_META_FUNC(mm)(const Tensor & self, const Tensor & mat2) {"
-    _edit(repository, f"{NATIVE}/LinearAlgebra.cpp", head, f"{head} int added;")
+    edit(repository, f"{NATIVE}/LinearAlgebra.cpp", head, f"{head} int added;")
     assert [change.kind for change in answer().changes] == ["meta function"]
 
 
@@ -153,7 +147,7 @@ def test_a_removed_function_counts_by_its_old_text(repository: Path, answer: Ans
 def test_a_removed_registration_reaches_the_operators_of_its_stub(
     repository: Path, answer: Answer
 ) -> None:
-    _edit(
+    edit(
         repository,
         f"{NATIVE}/cpu/SoftMaxKernel.cpp",
         "ALSO_REGISTER_AVX512_DISPATCH(softmax_kernel, &softmax_kernel_impl)",
@@ -173,7 +167,7 @@ def test_untracked_files_and_staged_changes(repository: Path, answer: Answer) ->
 
 
 def test_commit_ranges_and_unknown_revisions(repository: Path, answer: Answer) -> None:
-    _edit(repository, "torch/_decomp/decompositions.py", "grad_output * output", "output")
+    edit(repository, "torch/_decomp/decompositions.py", "grad_output * output", "output")
     _git(repository, "commit", "-qam", "edit")
     assert answer().changes == ()
     for since in ("HEAD~1", "HEAD~1..HEAD"):
@@ -185,7 +179,7 @@ def test_commit_ranges_and_unknown_revisions(repository: Path, answer: Answer) -
 
 
 def test_a_header_and_a_generator_say_whom_they_concern(repository: Path, answer: Answer) -> None:
-    _edit(repository, f"{NATIVE}/cpu/SoftmaxKernel.h", "#pragma once", "#pragma once\n#include <x>")
+    edit(repository, f"{NATIVE}/cpu/SoftmaxKernel.h", "#pragma once", "#pragma once\n#include <x>")
     (repository / "aten/src/ATen/templates/Functions.h").write_text("int changed;\n")
     found = answer()
     assert {c.kind for c in found.changes} == {"header", "template"}
@@ -197,13 +191,13 @@ def test_a_tree_without_history_says_what_is_missing(tree_copy: Path, cache: Pat
         affected(index)
 
 
-def test_a_wheel_has_no_history(wheel_index: Index) -> None:
+def test_a_wheel_has_no_history(wheel: Index) -> None:
     with pytest.raises(SourceError, match="torchnav clone"):
-        affected(wheel_index)
+        affected(wheel)
 
 
 def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None:
-    _edit(
+    edit(
         repository,
         "test/test_ops.py",
         "    def test_masked_sin(self, device):\n        pass",
@@ -275,7 +269,7 @@ def test_code_that_changes_with_its_docstring_is_both(repository: Path, answer: 
 def test_what_changes_in_an_opinfo_or_its_inputs_is_tested_by_what_is_made_from_it(
     repository: Path, answer: Answer, old: str, new: str, name: str
 ) -> None:
-    _edit(repository, "torch/testing/_internal/common_methods_invocations.py", old, new)
+    edit(repository, "torch/testing/_internal/common_methods_invocations.py", old, new)
     impact = answer().impact
     first = impact.tests[0]
     assert (first.path, first.tier) == ("test/test_ops.py", "now")

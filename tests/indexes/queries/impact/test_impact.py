@@ -230,7 +230,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         assert users("helped") == {"by_using": "exact"}
 
 
-def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(wheel_index: Index) -> None:
-    found = Impacts(wheel_index).impact("mul_tensor_backward", tests=False)
+def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(wheel: Index) -> None:
+    found = Impacts(wheel).impact("mul_tensor_backward", tests=False)
     assert _reached(found)["mul.Tensor"] == ("backward",)
     assert any("torchnav clone" in line for line in found.unresolved)

@@ -11,7 +11,7 @@ import pytest
 from indexes.model.errors import NotFound, SourceError
 from indexes.queries.pull_request.draft import draft
 from indexes.queries.pull_request.model import PullRequest
-from tests.indexing import opened, write
+from tests.indexing import edit, opened, write
 from tests.repositories import commit, git, repository
 
 KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
@@ -46,12 +46,10 @@ Draft = Callable[..., PullRequest]
 def root(tmp_path: Path) -> Path:
     """The small tree on a branch, with an upstream that is one commit behind it."""
     tree = write(repository(tmp_path / "pytorch"), FILES)
-    _edit(
-        tree, KERNEL, "{", "{ // TODO(#4321)\n// see https://github.com/pytorch/pytorch/issues/77"
-    )
+    edit(tree, KERNEL, "{", "{ // TODO(#4321)\n// see https://github.com/pytorch/pytorch/issues/77")
     commit(tree, "[CPU] One (#1)")
     for number in range(3):
-        _edit(tree, KERNEL, "{", "{ // more\n")
+        edit(tree, KERNEL, "{", "{ // more\n")
         commit(tree, f"[CPU] Change {number} (#{number})")
     git(tree, "update-ref", "refs/remotes/upstream/main", "HEAD")
     git(tree, "checkout", "-q", "-b", "mine")
@@ -67,12 +65,6 @@ def ask(root: Path, cache: Path) -> Draft:
     return answer
 
 
-def _edit(root: Path, path: str, old: str, new: str) -> None:
-    text = (root / path).read_text()
-    assert old in text
-    (root / path).write_text(text.replace(old, new, 1))
-
-
 def test_nothing_changed_is_said(ask: Draft) -> None:
     with pytest.raises(NotFound, match="no changes against HEAD"):
         ask()
@@ -81,7 +73,7 @@ def test_nothing_changed_is_said(ask: Draft) -> None:
 
 
 def test_what_is_not_committed_has_no_title_of_its_own(root: Path, ask: Draft) -> None:
-    _edit(root, KERNEL, " // TODO(#4321)", "\nif (true) {}")
+    edit(root, KERNEL, " // TODO(#4321)", "\nif (true) {}")
     found = ask()
     assert (found.title.prefix, found.title.text, found.commits) == ("[CPU]", "", ())
     assert found.title.why == (
@@ -98,7 +90,7 @@ def test_what_is_not_committed_has_no_title_of_its_own(root: Path, ask: Draft) -
 
 
 def test_commits_say_title_and_issue(root: Path, ask: Draft) -> None:
-    _edit(root, KERNEL, "{", "{ if (true) {}\n")
+    edit(root, KERNEL, "{", "{ if (true) {}\n")
     commit(root, "Fix a crash (#9)\n\nIt crashed.\n\nFixes #55.\nDifferential Revision: D1")
     (root / "new.txt").write_text("see issue #66\n")
     found = ask()
@@ -118,7 +110,7 @@ def test_commits_say_title_and_issue(root: Path, ask: Draft) -> None:
 
 
 def test_labels_by_the_rules_of_the_tree(root: Path, ask: Draft) -> None:
-    _edit(root, KERNEL, "{", "{ if (true) {}\n")
+    edit(root, KERNEL, "{", "{ if (true) {}\n")
     commit(root, "Fix a crash")
     assert [(one.name, str(one.location), one.by_itself) for one in ask().labels] == [
         ("module: cpu", ".github/labeler.yml:2", True),
@@ -135,7 +127,7 @@ def test_what_ci_runs(root: Path, ask: Draft) -> None:
     def runs() -> list[tuple[str, int, str]]:
         return [(one.name, one.jobs, one.label) for one in ask().workflows]
 
-    _edit(root, KERNEL, "{", "{ if (true) {}\n")
+    edit(root, KERNEL, "{", "{ if (true) {}\n")
     assert runs() == [("pull", 2, "")]
     (root / "docs/mps").mkdir(parents=True)
     (root / "docs/mps/new.md").write_text("new\n")
@@ -143,7 +135,7 @@ def test_what_ci_runs(root: Path, ask: Draft) -> None:
 
 
 def test_steps_with_the_lines_of_the_tree(root: Path, ask: Draft) -> None:
-    _edit(root, KERNEL, "{", "{ if (true) {}\n")
+    edit(root, KERNEL, "{", "{ if (true) {}\n")
     assert [(str(one.location), one.command) for one in ask().steps] == [
         ("CONTRIBUTING.md:1", ""),
         ("CONTRIBUTING.md:4", "git clone git@github.com:<YOU>/p.git"),
@@ -161,12 +153,12 @@ def test_a_test_that_is_edited_is_run_first(root: Path, ask: Draft) -> None:
 
 
 def test_a_history_that_is_cut_off_is_said(root: Path, ask: Draft) -> None:
-    _edit(root, KERNEL, "{", "{ if (true) {}\n")
+    edit(root, KERNEL, "{", "{ if (true) {}\n")
     tip = git(root, "rev-parse", "HEAD")
     git(root, "checkout", "-q", "--orphan", "other")
     commit(root, "Other")
     (root / ".git/shallow").write_text(f"{tip}\n")
-    _edit(root, KERNEL, "{", "{ if (false) {}\n")
+    edit(root, KERNEL, "{", "{ if (false) {}\n")
     found = ask()
     assert found.base == "HEAD"
     assert "is unknown, since the history is cut off" in found.missing[0]

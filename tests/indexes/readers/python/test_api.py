@@ -11,15 +11,6 @@ import pytest
 from indexes.model.files import SKIPPED, PythonFact, unpack
 from indexes.readers.python.docs import is_page, read_page
 from indexes.readers.python.module import read_python
-from indexes.source.torch_install import installed_torch
-
-
-@pytest.fixture(scope="module")
-def wheel() -> Path:
-    torch = installed_torch()
-    if torch is None:
-        pytest.skip("torch is not installed")
-    return Path(torch.root)
 
 
 def _facts(source: str | bytes, path: str) -> tuple[PythonFact, ...]:
@@ -139,9 +130,9 @@ class NoForward(Module):
     assert unpack(modules[0].detail)["forward"] == "4"
 
 
-def test_the_wheels_functional(wheel: Path) -> None:
+def test_the_wheels_functional(torch_root: Path) -> None:
     path = "torch/nn/functional.py"
-    data = (wheel / path).read_bytes()
+    data = (torch_root / path).read_bytes()
     lines = data.decode().splitlines()
     facts = [f for f in _facts(data, path) if f.kind == "functional" and f.target != f.symbol]
     by_symbol = {(fact.symbol.rpartition(".")[2], fact.target): fact for fact in facts}
@@ -189,8 +180,8 @@ class Tensor:
 
 
 @pytest.mark.parametrize("name", ["_torch_docs.py", "_tensor_docs.py"])
-def test_every_docstring_of_the_wheel(wheel: Path, name: str) -> None:
-    data = (wheel / "torch" / name).read_bytes()
+def test_every_docstring_of_the_wheel(torch_root: Path, name: str) -> None:
+    data = (torch_root / "torch" / name).read_bytes()
     written = {
         (node.lineno, node.end_lineno)
         for node in ast.parse(data).body
@@ -203,8 +194,8 @@ def test_every_docstring_of_the_wheel(wheel: Path, name: str) -> None:
     assert len(found) > 350
 
 
-def test_overrides_of_the_wheel(wheel: Path) -> None:
-    data = (wheel / "torch/overrides.py").read_bytes()
+def test_overrides_of_the_wheel(torch_root: Path) -> None:
+    data = (torch_root / "torch/overrides.py").read_bytes()
     lines = data.decode().splitlines()
     facts = [fact for fact in _facts(data, "torch/overrides.py") if fact.kind == "override"]
     assert len(facts) > 800

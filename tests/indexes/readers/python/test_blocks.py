@@ -17,13 +17,9 @@ from indexes.readers.python.blocks import (
     without_bodies,
     without_strings,
 )
-from indexes.source.torch_install import installed_torch
 
 
-def _wheel_files() -> Iterator[Path]:
-    torch = installed_torch()
-    if torch is None:
-        pytest.skip("torch is not installed")
+def _wheel_files(root: Path) -> Iterator[Path]:
     for folder in (
         "_refs",
         "_decomp",
@@ -33,7 +29,7 @@ def _wheel_files() -> Iterator[Path]:
         "utils",
         "testing/_internal/jit_utils.py",
     ):
-        at = Path(torch.root) / "torch" / folder
+        at = root / "torch" / folder
         yield from sorted(at.rglob("*.py")) if at.is_dir() else [at]
 
 
@@ -57,9 +53,9 @@ def _scanned(data: bytes) -> dict[tuple[int, str], int]:
     return {(block.head.line, block.head.qualified): block.end_line for block in blocks(data)}
 
 
-def test_every_block_of_the_wheel_is_exact() -> None:
+def test_every_block_of_the_wheel_is_exact(torch_root: Path) -> None:
     count = 0
-    for path in _wheel_files():
+    for path in _wheel_files(torch_root):
         data = path.read_bytes()
         parsed = _parsed(data)
         assert parsed == _scanned(data), path
@@ -163,11 +159,8 @@ def test_heads_can_be_narrowed() -> None:
     ]
 
 
-def test_emptied_source_keeps_its_lines_and_parses() -> None:
-    torch = installed_torch()
-    if torch is None:
-        pytest.skip("torch is not installed")
-    data = (Path(torch.root) / "torch/_refs/__init__.py").read_bytes()
+def test_emptied_source_keeps_its_lines_and_parses(torch_root: Path) -> None:
+    data = (torch_root / "torch/_refs/__init__.py").read_bytes()
     spans = triple_quoted(data)
     outer = [block for block in blocks(data) if block.head.parent < 0]
     for emptied in (without_bodies(data, outer), without_strings(data, spans)):
