@@ -114,16 +114,22 @@ class Classes:
 
     def _classes_named(self, name: str, caller: Known) -> Sequence[str]:
         """The classes that a type's name can mean: those of the nearest scope around the caller;
-        else all, unless it also names a vector, as ``Stack`` does. The class of a pointer's name
-        is near the pointer, wherever that is used."""
+        else all, unless it also names a vector, as ``Stack`` does."""
         classes = self.facts.classes_named(name)
         if not classes:
-            return self.facts.classes_named(name.removesuffix(_PTR))
+            return self._pointed_to(name)
         scope = plain_scope(caller.definition.scope)
         if self.facts.is_standard(name):
             around = set(enclosing(scope))
             classes = tuple(one for one in classes if one.rpartition("::")[0] in around)
         return nearest(classes, scope)
+
+    def _pointed_to(self, name: str) -> Sequence[str]:
+        """The classes that a pointer's name can mean: those beside the pointer, else all, wherever
+        it is used."""
+        classes = self.facts.classes_named(name.removesuffix(_PTR))
+        scopes = self.facts.scopes_of_alias(name) if len(classes) > 1 else ()
+        return [one for one in classes if one.rpartition("::")[0] in scopes] or classes
 
     def _derives(self, scope: str, classes: Collection[str]) -> bool:
         return not set(classes).isdisjoint(self.facts.all_bases(scope))

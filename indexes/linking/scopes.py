@@ -39,6 +39,9 @@ class ResolverFacts(Facts, Protocol):
     def alias_of(self, name: str, path: str) -> str:
         """The target of ``using NAME = ...`` in a file; empty if there is none."""
 
+    def scopes_of_alias(self, name: str) -> Collection[str]:
+        """The scopes in which ``using NAME = ...`` stands."""
+
     def classes_named(self, name: str) -> Sequence[str]:
         """The classes of a simple name, with scopes."""
 

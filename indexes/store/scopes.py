@@ -216,6 +216,10 @@ class ScopeFacts(Lookup):
             return ""
         return f"{meant}{parted}{rest}" if meant else ""
 
+    def scopes_of_alias(self, name: str) -> Collection[str]:
+        rows = self.store.column("SELECT DISTINCT scope FROM aliases WHERE name=?", (name,))
+        return set(map(plain_scope, rows))
+
     # ------------------------------------------------------------------------- classes
 
     @cached_property
