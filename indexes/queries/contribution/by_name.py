@@ -4,7 +4,7 @@ TorchScript or quantization, and expected outputs of tests."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from indexes.model.regex import MULTILINE, regex
@@ -107,3 +107,23 @@ def private(corpus: Corpus, name: str) -> Location | None:
         places = (text.count(b"\n", 0, one.start()) + 1 for one in defined.finditer(text))
         found += [Location(path, line) for line in places]
     return found[0] if len(found) == 1 else None
+
+
+_PAGES = ("docs/source", "docs/source/notes")
+_PAGE_ENDS = (".rst", ".md")
+_MOST_PAGES = 6
+
+
+def pages_naming(source: Source, names: Iterable[str]) -> Iterator[tuple[Location, str]]:
+    """The first line of each page with one of some names as code, and the name; none if too many
+    pages have it."""
+    either = "|".join(re.escape(name) for name in sorted({*names}))
+    marked = re.compile(rf"`[~!]?({either})(?:\(\))?`")
+    found = []
+    for folder in _PAGES if either else ():
+        for name in source.listed(folder):
+            text = source.text(f"{folder}/{name}") if name.endswith(_PAGE_ENDS) else ""
+            if match := marked.search(text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append((Location(f"{folder}/{name}", line), match[1]))
+    yield from found if len(found) <= _MOST_PAGES else ()

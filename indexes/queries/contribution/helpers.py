@@ -34,7 +34,7 @@ class Helper(NamedTuple):
 
 def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
     """The helpers of functions at some places in the same folders, one per file, nearest first."""
-    starts = [one for place in kernels for one in _at(facts, place)]
+    starts = [one for place in kernels for one in definitions_at(facts, place)]
     own = {one.definition.location.path for one in starts}
     folders = {PurePosixPath(path).parent for path in own}
     first: dict[str, Helper] = {}
@@ -50,7 +50,7 @@ def callers(
 ) -> Iterator[Step]:
     """The functions in other files that call those at some places, or some operators by name, where
     at most so many files do: they rely on the names, arguments and results of these."""
-    known = {one.id: one.definition for place in places for one in _at(facts, place)}
+    known = {one.id: one.definition for place in places for one in definitions_at(facts, place)}
     seen = {one.location.path for one in known.values()}
     named = {target: one.name for target, one in known.items()} | {op: op for op in ops}
     for target, name in named.items():
@@ -70,7 +70,8 @@ def header_of(facts: Lookup, path: str) -> str:
     return next((one for one in names if one in there and one != path), "")
 
 
-def _at(facts: Lookup, place: Location) -> list[Known]:
+def definitions_at(facts: Lookup, place: Location) -> list[Known]:
+    """The definitions that begin at a place."""
     found = facts.definitions_at(place.path, place.line)
     return [one for one in found if one.definition.location.line == place.line]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
 
+from indexes.linking.facts import TO_OPERATORS, Known
 from indexes.linking.graph import Graph, Node
 from indexes.linking.python.links import names_of
 from indexes.model.answers import Chain, Hop
@@ -18,10 +18,11 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.by_name import (
     expected_outputs,
     functions_of,
+    pages_naming,
     private_modules,
     tables_of,
 )
-from indexes.queries.contribution.helpers import callers, header_of, helpers
+from indexes.queries.contribution.helpers import callers, definitions_at, header_of, helpers
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math, shaders
 from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
@@ -31,7 +32,6 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from indexes.store.registrations import StoredPython
 
 _ROLES = (
@@ -99,6 +99,7 @@ class OperatorPlaces:
         names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [self._walk(op) for op in names]
         walks += [self._walk(op) for op in _unwalked(walks, names)]
+        walks += [self._walk(op) for op in self._folded(walks, names)]
         walks += [self._walk(op) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
@@ -138,6 +139,17 @@ class OperatorPlaces:
         callers = {edge.caller for edge in facts.edges_to(called)} if called[:1] == "_" else set()
         kernels = [{row.op.partition(".")[0] for row in facts.kernel_rows_of(c)} for c in callers]
         return _is_part(called, name) or (bool(kernels) and all(one == {name} for one in kernels))
+
+    def _folded(self, walks: Sequence[tuple[list[Hop], list[Hop]]], names: list[str]) -> list[str]:
+        """The parts of an operator that chains fold, as they only move memory: ``_cat``."""
+        own = [hop for hops, _ in walks for hop in hops]
+        there = {*names, *(hop.symbol for hop in own if hop.role == "schema")}
+        places = (hop.location for hop in own if hop.role == "kernel" and hop.location)
+        known = (one for at in places for one in definitions_at(self._index.facts, at))
+        edges = (edge for one in known for edge in self._index.facts.edges(one.id))
+        called = dict.fromkeys(str(e.target) for e in edges if e.kind in TO_OPERATORS)
+        mine = (op for op in called if op not in there and self._belongs(op, names[0]))
+        return list(islice(mine, _MAX_PARTS))
 
     def _gradients(self, overload: str) -> Iterator[str]:
         """The operators of its name in its formulas: ``tanh_backward``."""
@@ -206,13 +218,7 @@ class OperatorPlaces:
                 if path not in there:
                     there.add(path)
                     known = self._index.facts.by_id(target) if target is not None else None
-                    own = known.definition if known else None
-                    rule = f"registers its kernel for {key}"
-                    if own and own.location.path == path:
-                        rule = f"its kernel for {key}, registered on line {line}"
-                        yield Step("kernel", own.qualified, own.location, rule)
-                    else:
-                        yield Step("kernel", PurePosixPath(path).name, Location(path, line), rule)
+                    yield _registered(known, key, Location(path, line))
 
     def around(self, operators: Sequence[str], own: Sequence[Step]) -> Iterator[Step]:
         """Other code that computes the operators reaching a place, which may have the same fault,
@@ -330,6 +336,14 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
             yield Step("calls", hop.symbol, hop.location, rule)
 
 
+def _registered(known: Known | None, key: str, row: Location) -> Step:
+    """A kernel at its definition, or at the row that registers it if that is elsewhere."""
+    if known and (own := known.definition).location.path == row.path:
+        rule = f"its kernel for {key}, registered on line {row.line}"
+        return Step("kernel", own.qualified, own.location, rule)
+    return Step("kernel", PurePosixPath(row.path).name, row, f"registers its kernel for {key}")
+
+
 def _last(name: str) -> str:
     return name.rpartition("::")[2]
 
@@ -376,23 +390,3 @@ def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:
 def _is_part(called: str, name: str) -> bool:
     words, others = called.partition(".")[0].strip("_"), name.strip("_")
     return f"_{others}_" in f"_{words}_"
-
-
-_FOLDERS = ("docs/source", "docs/source/notes")
-_ENDS = (".rst", ".md")
-_MOST = 6
-
-
-def pages_naming(source: Source, names: Iterable[str]) -> Iterator[tuple[Location, str]]:
-    """The first line of each page with one of some names as code, and the name; none if too many
-    pages have it."""
-    either = "|".join(re.escape(name) for name in sorted({*names}))
-    marked = re.compile(rf"`[~!]?({either})(?:\(\))?`")
-    found = []
-    for folder in _FOLDERS if either else ():
-        for name in source.listed(folder):
-            text = source.text(f"{folder}/{name}") if name.endswith(_ENDS) else ""
-            if match := marked.search(text):
-                line = text.count("\n", 0, match.start()) + 1
-                found.append((Location(f"{folder}/{name}", line), match[1]))
-    yield from found if len(found) <= _MOST else ()

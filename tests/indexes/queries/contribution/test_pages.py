@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from indexes.queries.contribution.operator_places import pages_naming
+from indexes.queries.contribution.by_name import pages_naming
 from indexes.source.source import Source
 
 

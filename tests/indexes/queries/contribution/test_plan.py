@@ -63,6 +63,12 @@ PRIVATE_YAML = """
 
 - func: another_of(Tensor self) -> Tensor
 
+- func: joined_of(Tensor[] tensors) -> Tensor
+
+- func: _joined_of(Tensor[] tensors) -> Tensor
+  dispatch:
+    CPU: joined_of_cpu
+
 - func: _inner_step(Tensor self) -> Tensor
   dispatch:
     CPU: inner_step_cpu
@@ -75,6 +81,7 @@ PRIVATE = """
 namespace at::native {
 Tensor whole_of(const Tensor& self) { return at::_inner_step(at::_shared_step(self)); }
 Tensor another_of(const Tensor& self) { return at::_shared_step(self); }
+Tensor joined_of(TensorList tensors) { return at::_joined_of(tensors); }
 }
 """
 PRIVATE_KERNELS = """
@@ -83,9 +90,23 @@ Tensor inner_step_cpu(const Tensor& self) {
   cpu_kernel(iter, [](float x) { return x; });
   return self;
 }
+Tensor joined_of_cpu(TensorList tensors) { return tensors[0]; }
 Tensor shared_step_cpu(const Tensor& self) {
   cpu_kernel(iter, [](float x) { return x; });
   return self;
+}
+}
+"""
+
+
+INNER_ON_VULKAN = """
+namespace at::native::vulkan::ops {
+Tensor inner_step(const Tensor& self) {
+  context->submit_compute_job(VK_KERNEL(inner));
+  return self;
+}
+TORCH_LIBRARY_IMPL(aten, Vulkan, m) {
+  m.impl("_inner_step", TORCH_FN(inner_step));
 }
 }
 """
@@ -95,12 +116,19 @@ def test_a_private_operator_that_it_alone_calls_is_a_part_of_it(
     tree_copy: Path, cache: Path
 ) -> None:
     append(tree_copy, {YAML: PRIVATE_YAML})
-    (tree_copy / "aten/src/ATen/native/Whole.cpp").write_text(PRIVATE)
-    (tree_copy / "aten/src/ATen/native/Inner.cpp").write_text(PRIVATE_KERNELS)
+    native = tree_copy / "aten/src/ATen/native"
+    (native / "Whole.cpp").write_text(PRIVATE)
+    (native / "Inner.cpp").write_text(PRIVATE_KERNELS)
+    (native / "vulkan/ops/Inner.cpp").write_text(INNER_ON_VULKAN)
+    (native / "vulkan/glsl").mkdir()
+    (native / "vulkan/glsl/inner.glsl").write_text("void main() {}\n")
     with opened(tree_copy, cache) as index:
         steps = Contributions(index).of("whole_of", histories=0).steps
+        moving = Contributions(index).of("joined_of", histories=0).steps
+    assert "joined_of_cpu" in "".join(step.symbol for step in moving if step.role == "kernel")
     kernels = [step.symbol.rpartition("::")[2] for step in steps if step.role == "kernel"]
-    assert kernels == ["whole_of", "inner_step_cpu"]
+    assert kernels == ["whole_of", "inner_step_cpu", "inner_step"]
+    assert "inner.glsl" in [step.symbol for step in steps if step.role == "helper"]
     assert [step.symbol for step in steps if step.role == "calls"] == ["_shared_step"]
 
 
