@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step, Tier
 from indexes.model.vocabulary import Confidence
@@ -19,11 +20,16 @@ _NAMES = 60
 
 
 def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
-    """Each symbol, with its callers."""
+    """Each symbol, with its callers; once where all its places have the same, as a stub's."""
+    groups: dict[tuple[object, ...], tuple[list[Step], list[Step]]] = {}
     for root in (step for step in impact.steps if step.parent is None):
         users = [step for step in impact.steps if step.parent == root.id]
-        yield clean(f"{root.kind} {root.symbol}")
-        yield f"    {root.location or 'not defined in this tree'}"
+        same = (root.kind, root.symbol, *(replace(step, id=0, parent=None) for step in users))
+        groups.setdefault(same, ([], users))[0].append(root)
+    for roots, users in groups.values():
+        yield clean(f"{roots[0].kind} {roots[0].symbol}")
+        for root in roots:
+            yield f"    {root.location or 'not defined in this tree'}"
         for step in users if everything else users[:MAX_LISTED]:
             yield from _step_lines(step, "  ")
         yield from _more(len(users), everything)
@@ -147,12 +153,13 @@ def _more(count: int, everything: bool, limit: int = MAX_LISTED) -> Iterator[str
 
 
 def _end(impact: Impact) -> Iterator[str]:
-    if impact.unresolved:
+    left = [one for one in impact.unresolved if one not in impact.source.missing]
+    if left:
         yield ""
-        yield f"not followed ({len(impact.unresolved)})"
-        for line in impact.unresolved[:12]:
+        yield f"not followed ({len(left)})"
+        for line in left[:12]:
             yield from wrap(line, "  ")
-        yield from _more(len(impact.unresolved), False, 12)
+        yield from _more(len(left), False, 12)
     yield from source_lines(impact.source)
 
 

@@ -156,3 +156,12 @@ def test_a_condition_is_told_as_code_with_its_line(
 def test_a_function_of_a_library_has_no_place(tree_index: Index) -> None:
     lines = list(callers_lines(Impacts(tree_index).callers("cudaMemcpyAsync")))
     assert lines[:2] == ["function cudaMemcpyAsync", "    not defined in this tree"]
+
+
+def test_the_callers_of_a_stub_are_listed_once_below_its_places(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("mul_stub")
+    lines = list(callers_lines(found))
+    assert lines.count("stub mul_stub") == 1
+    assert len([step for step in found.steps if step.parent is None]) > 1
+    assert sum("BinaryOps.cpp" in line for line in lines) == 1
+    assert not {*found.source.missing} & {line.strip() for line in lines}
