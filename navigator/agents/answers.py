@@ -85,7 +85,8 @@ class Answers:
         chain = for_key(whole, key) if key else whole
         routes = () if cursor else self._index.routes(full_name)
         ways = [_way(route) for route in routes if key in ("", route.device)]
-        gaps = [f"{one.symbol}: {one.reason.replace(_HINT, '')}" for one in chain.unresolved]
+        gaps = [one.message for one in chain.problems]
+        gaps += [f"{one.symbol}: {one.reason.replace(_HINT, '')}" for one in chain.unresolved]
         steps = page(_steps(chain), limit, cursor, PAGE_SIZE if cursor else PAGE_SIZE - _WAYS)
         first = replace(page(ways, limit, room=_WAYS), cursor="")
         return Chained(full_name, chain.op.schema, first, steps, _few(gaps), self._source)

@@ -11,7 +11,7 @@ from indexes.codegen.variants import signature_of
 from indexes.linking.graph import device_of_key
 from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import Choice, NativeFunction, Role, Work
+from indexes.model.vocabulary import Choice, NativeFunction, Problem, Role, Work
 from indexes.queries.chains.functions import Functions
 from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.sides import add_derivative, add_python_links
@@ -162,7 +162,8 @@ class Filter:
 
 
 def for_key(chain: Chain, key: str) -> Chain:
-    """The chain without hops for other dispatch keys or devices than ``key``."""
+    """The chain without hops for other dispatch keys or devices than ``key``; a problem says that
+    none has a kernel for it."""
     dropped: set[int | None] = set()
     kept = []
     for hop in chain.hops:
@@ -170,8 +171,17 @@ def for_key(chain: Chain, key: str) -> Chain:
             dropped.add(hop.id)
         else:
             kept.append(hop)
-    unresolved = [one for one in chain.unresolved if not one.keys or key in one.keys]
-    return replace(chain, hops=tuple(kept), unresolved=tuple(unresolved))
+    unresolved = [
+        one
+        for one in chain.unresolved
+        if one.parent not in dropped and (not one.keys or key in one.keys)
+    ]
+    found = replace(chain, hops=tuple(kept), unresolved=tuple(unresolved))
+    if any(hop.keys for hop in kept) or not any(hop.keys for hop in chain.hops):
+        return found
+    where = chain.native.location
+    text = f"no kernel for {key}: torchnav table {chain.op.full_name} says what runs"
+    return replace(found, problems=(*chain.problems, Problem(where.path, where.line, text)))
 
 
 def _is_for(hop: Hop, key: str) -> bool:

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from indexes.model.answers import Chain, Hop
+from indexes.queries.chains.chain import for_key
 from indexes.queries.index import Index
 from tests.tree_marks import TREE, Mark, Spot, marks
 
@@ -330,3 +331,14 @@ def test_a_composite_operator_without_an_entry_lacks_nothing(tree_index: Index) 
     }
     assert lacking
     assert not composite & lacking
+
+
+def test_a_key_without_a_kernel_is_told(tree_index: Index) -> None:
+    whole = tree_index.chain("sin")
+    none, own = for_key(whole, "PrivateUse1"), for_key(whole, "CPU")
+    assert [one.message.partition(":")[0] for one in none.problems] == ["no kernel for PrivateUse1"]
+    assert own.problems == whole.problems
+    shown = {hop.id for hop in none.hops}
+    assert {one.parent for one in none.unresolved} <= {*shown, None}
+    composite = for_key(tree_index.chain("matmul"), "PrivateUse1")
+    assert not composite.problems
