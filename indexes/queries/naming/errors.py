@@ -123,7 +123,7 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     around = [_around(index, one.location) for one in calling] or around
     hits += stack or operator_hits(index, _in_turn([operators_of(one) for one in around]))
     several = sum(not one.is_rest for one in found)
-    note = _ALIKE if found[0].is_alike else _note(several)
+    note = _ALIKE if found[0].is_alike else _of_others(found, text) or _note(several)
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
     return match if several == 1 and not note else replace(match, confidence="ambiguous")
 
@@ -238,6 +238,16 @@ def _of_macro(name: str, found: tuple[Message, ...], index: IndexedTree) -> Name
 
 
 _ALIKE = "no line says all of this; what follows says a part of it, with other words around"
+
+
+def _of_others(found: Iterable[Message], text: str) -> str:
+    """That every line raises another exception of Python than the one in the text."""
+    raised = pasted(text).raised
+    named = [one.kind.rpartition(".")[2].removeprefix("raise ") for one in found if not one.is_rest]
+    statements = all(one.kind.startswith("raise ") for one in found if not one.is_rest)
+    if not raised or not statements or raised in named:
+        return ""
+    return f"none of these raises {raised}: Python, a library or the program may say the same"
 
 
 def _note(several: int) -> str:

@@ -29,6 +29,7 @@ _OF_PYTHON = regex(
     r"No module named '?([\w.]+)'?"
     r"|unsupported operand type\(s\) for [^:]+: '(\w+)'(?: and '(\w+)')?"
 )
+_SEQUENCE = regex(r"(\w+) (?:assignment )?index out of range\Z")
 _CALL = regex(
     r"([\w.]+)\(\) (?:missing \d+ required |got an unexpected keyword|got multiple values for"
     r"|takes (?:from )?\d+ )"
@@ -92,6 +93,9 @@ def _form(text: str, index: IndexedTree) -> _Form | None:
     if found := _CALL.match(text):
         is_bound = bool(index.facts.overloads(found[1]))
         return _Form(found[1], lambda hit: is_bound and not hit.location.path.endswith(".py"))
+    found = _SEQUENCE.match(text)
+    if found and found[1] in _OWN:
+        return _Form(found[1], lambda hit: text in hit.detail)
     found = _OF_PYTHON.match(text)
     return _Form(found[found.lastindex or 0], lambda hit: False) if found else None
 

@@ -60,7 +60,7 @@ def unknown(text: str, version: str) -> str:
     error = pasted(text)
     if not error.raised:
         return f"nothing is named {text.strip()!r} in PyTorch {version}"
-    said = f"no line of PyTorch {version} says {error.text!r}"
+    said = f"no line of PyTorch {version} is known to say {error.text!r}"
     return f"{said}: Python, a library or the program itself may say it"
 
 

@@ -233,5 +233,18 @@ def test_a_function_of_python_is_not_reached_by_what_it_calls(tree_index: Index)
 
 
 def test_a_message_that_no_line_has_is_no_name(tree_index: Index) -> None:
-    with pytest.raises(NotFound, match=r"^no line of PyTorch .* says 'xyzzy is gone': Python"):
+    with pytest.raises(
+        NotFound, match=r"^no line of PyTorch .* is known to say 'xyzzy is gone': Python"
+    ):
         tree_index.meant("RuntimeError: xyzzy\n  is gone")
+
+
+def test_a_line_that_raises_another_exception_is_not_sure(tree_index: Index) -> None:
+    text = "dropout probability has to be between 0 and 1, but got 3"
+    own, other = (tree_index.resolve(f"{name}: {text}") for name in ("ValueError", "KeyError"))
+    assert own.hits == other.hits
+    assert (own.confidence, own.note) == ("exact", "")
+    assert (other.confidence, other.note.partition(":")[0]) == (
+        "ambiguous",
+        "none of these raises KeyError",
+    )

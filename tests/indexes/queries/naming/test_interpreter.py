@@ -33,6 +33,7 @@ NO_ATTRIBUTE = "AttributeError: {} has no attribute 'x'"
         ),
         ("TypeError: forward() missing 1 required positional argument: 'x'", []),
         ("TypeError: unsupported operand type(s) for +: 'int' and 'NoneType'", []),
+        ("IndexError: tuple index out of range", []),
     ],
 )
 def test_what_it_is_about(tree_index: Index, text: str, hits: list[str]) -> None:
