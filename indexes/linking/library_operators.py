@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from indexes.linking.facts import Facts, LibraryUse
-from indexes.linking.registrations import Written, kernel_definition, written_registrations
+from indexes.linking.registrations import Written, kernel_definition, visible, written_registrations
 from indexes.model.idioms import library_block
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -27,6 +27,7 @@ _LITERALS = regex(r'(?:\s*(?:R"(\w*)\((?s:.*?)\)\1"|"(?:[^"\\]|\\.)*"))+')
 _LITERAL = regex(r'R"(\w*)\(((?s:.*?))\)\1"|"((?:[^"\\]|\\.)*)"')
 _ARROW = regex(r"\)\s*->\s*")
 _TAG = regex(r"\bTag::(\w+)")
+_RETURNED = regex(r"\breturn\s+((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*\(")
 _CALLED = regex(r"((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*\(")
 
 
@@ -155,14 +156,14 @@ def keep_kernel(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
 
 def _kernel(one: Written, facts: Facts) -> LibraryKernelRow:
     made, use = one.registration, one.use
-    found, rule, reason = _definition(one, facts)
+    found, rule, reason = _definitions(one, facts)
     sure: Confidence = "by rule" if use.macro or made.kernel == "lambda" else "exact"
     kind: KernelKind = "composite" if made.key.startswith("Composite") else "plain"
-    if found is None and not made.fallthrough:
+    if not (found or made.fallthrough):
         kind = "missing"
-    symbol = _symbol(made.kernel, found)
+    symbol = _symbol(made.kernel, next(iter(found), None))
     what = (made.key, symbol, use.location, made.rule, kind, sure, rule, reason)
-    return LibraryKernelRow(*what, (found,) if found else ())
+    return LibraryKernelRow(*what, found)
 
 
 def _symbol(kernel: str, found: Definition | None) -> str:
@@ -173,27 +174,29 @@ def _symbol(kernel: str, found: Definition | None) -> str:
     return f"{found.qualified if found.scope else found.name}{opened}{given}"
 
 
-def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:
+def _definitions(one: Written, facts: Facts) -> tuple[tuple[Definition, ...], str, str]:
     made, use = one.registration, one.use
     path = use.location.path
     if made.fallthrough:
-        return None, made.rule, f"falls through to the next key, at {use.location}"
+        return (), made.rule, f"falls through to the next key, at {use.location}"
     if made.kernel == "lambda":
         found = _called_by_lambda(use.arguments, path, facts)
         rule = f"{made.rule}: a lambda, which calls this"
         return found, rule, "" if found else f"a lambda: its body is at {use.location}"
-    found = kernel_definition(made.kernel, path, facts)
-    reason = "" if found else f"{path} has no single definition of {made.kernel}"
-    return found, made.rule, reason
+    single = kernel_definition(made.kernel, path, facts)
+    reason = "" if single else f"{path} has no single definition of {made.kernel}"
+    return (single,) if single else (), made.rule, reason
 
 
-def _called_by_lambda(arguments: str, path: str, facts: Facts) -> Definition | None:
+def _called_by_lambda(arguments: str, path: str, facts: Facts) -> tuple[Definition, ...]:
+    """The overloads of the function that a lambda returns a call of, or else of its first call of
+    one that is known."""
     body = arguments[arguments.find("{", arguments.find("[")) :]
-    for name in dict.fromkeys(_CALLED.findall(body)):
-        found = kernel_definition(name, path, facts)
-        if found is not None and found.kind == "function":
-            return found
-    return None
+    for name in dict.fromkeys((*_RETURNED.findall(body), *_CALLED.findall(body))):
+        found = [one for one in visible(name, path, facts) if one.kind == "function"]
+        if len(found) == 1 or {one.location.path for one in found} == {path}:
+            return tuple(found)
+    return ()
 
 
 def names_in(uses: Iterable[LibraryUse]) -> Iterator[str]:

@@ -189,7 +189,7 @@ def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None
     """The definition of the first name in a kernel's expression that has one visible from ``path``;
     None for a lambda or an overloaded name."""
     for name in _paths_in(kernel):
-        found = _visible(name, path, facts)
+        found = visible(name, path, facts)
         if found:
             return found[0] if len(found) == 1 else _first(found, path)
     return None
@@ -217,7 +217,8 @@ def _first(found: Sequence[Definition], path: str) -> Definition | None:
     return None
 
 
-def _visible(name: str, path: str, facts: Facts) -> list[Definition]:
+def visible(name: str, path: str, facts: Facts) -> list[Definition]:
+    """The definitions that a name can mean in a file."""
     scope, _, simple = name.lstrip(":").rpartition("::")
     if scope in ("at", "std", "torch", "c10") or meaning_of(simple) == "operator":
         return []

@@ -33,7 +33,15 @@ Tensor gelu_quantized_cpu(const Tensor& qx, std::string_view approximate) { //! 
   return qx;
 }
 
-static Tensor layer_norm_impl(Tensor input) { //! runs quantized::layer_norm QuantizedCPU
+static int64_t length_of(const std::vector<int64_t>& shape) {
+  return shape.size();
+}
+
+static Tensor layer_norm_impl(Tensor input, const std::string& shape) { //! runs quantized::layer_norm QuantizedCPU
+  return layer_norm_impl(input, shape.size());
+}
+
+static Tensor layer_norm_impl(Tensor input, int64_t length) { //! runs quantized::layer_norm QuantizedCPU
   return input;
 }
 
@@ -81,11 +89,11 @@ TORCH_LIBRARY_IMPL(quantized, QuantizedCPU, m) {
   m.impl(TORCH_SELECTIVE_NAME("quantized::conv3d.new"), QConvInt8<3, false>::run);
   m.impl(TORCH_SELECTIVE_NAME("quantized::add"),                 TORCH_FN(qadd</*ReLUFused=*/false>));
   m.impl(TORCH_SELECTIVE_NAME("quantized::add_relu"),            TORCH_FN(qadd</*ReLUFused=*/true>));
-  // a lambda
+  // a lambda, which returns a call of one of two overloads
   m.impl(TORCH_SELECTIVE_NAME("quantized::layer_norm"), [](
     Tensor input,
     std::vector<int64_t> normalized_shape) {
-      return layer_norm_impl(input);
+      return layer_norm_impl(input, length_of(normalized_shape));
   });
 }
 
