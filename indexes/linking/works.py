@@ -8,7 +8,7 @@ arguments in a schema; whether a computing place is reached.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -156,25 +156,28 @@ class Works:
         kinds = ((edge, self._edge_kind(edge)) for edge in self._edges_of(known))
         return [(edge, kind) for edge, kind in kinds if kind]
 
-    def usual_edges(self, known: Known, meant: Set[int | str]) -> list[tuple[Edge, ComputingKind]]:
-        """The edges by which a function computes: named Metal kernels instead of the call that
-        starts them; where it formats its caller's string into their names, only those ``meant``,
-        and none in the caller."""
+    def usual_edges(
+        self, known: Known, above: int | str | None
+    ) -> list[tuple[Edge, ComputingKind]]:
+        """The edges by which a function computes: Metal kernels named in it or its caller instead
+        of the call that starts them; where it formats its caller's string into their names, only
+        those meant, and none in the caller."""
         edges = self.computing_edges(known)
         called = (one.target for one in self.facts.edges(known.id) if one.kind == "call")
         formatted = {e.target for c in called for e in self._shaders(c) if not is_named_shader(e)}
         edges = [e for e in edges if not (is_named_shader(e[0]) and e[0].target in formatted)]
+        meant = self.shaders_meant(above)
         if any(edge.target in meant for edge, _ in edges):
             return [one for one in edges if one[0].target in meant]
-        is_named = any(is_named_shader(edge) for edge, _ in edges)
+        is_named = bool(self._shaders(above)) or any(is_named_shader(edge) for edge, _ in edges)
         starts = [e for e, kind in edges if is_named and kind == "metal" and e.kind == "library"]
         return [one for one in edges if one[0] not in starts]
 
-    def shaders_meant(self, caller: int | str) -> set[int | str]:
+    def shaders_meant(self, caller: int | str | None) -> set[int | str]:
         """The Metal kernels that strings of a function mean."""
         return {one.target for one in self._shaders(caller) if is_named_shader(one)}
 
-    def _shaders(self, caller: int | str) -> list[Edge]:
+    def _shaders(self, caller: int | str | None) -> list[Edge]:
         edges = self.facts.edges(caller) if isinstance(caller, int) else ()
         return [one for one in edges if one.kind == "shader"]
 

@@ -21,7 +21,7 @@ from indexes.linking.usual_conditions import (
     unwrapped,
 )
 from indexes.linking.visible import is_header
-from indexes.linking.works import is_generic
+from indexes.linking.works import is_generic, is_named_shader
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
@@ -33,7 +33,7 @@ Arms = frozenset[tuple[str, str]]
 """Conditions, each with the branch taken."""
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
 _OBJECTS = frozenset(("graph", "metal"))
-"""Objects that are set up by several messages: the last one is no step of its own."""
+"""Objects set up by several messages: the last is no own step, as a kernel with a name is."""
 _EARLIER = 1.0
 """The cost if something else computes later in the same body."""
 _BEFORE = 0.05
@@ -91,10 +91,12 @@ class Order:
         return self._following(edge, self._parts(edge.caller)[1], device, defaults)
 
     def is_of_many(self, edge: Edge, device: str, defaults: Defaults) -> bool:
-        """Whether an edge is one of several computing steps in sequence."""
+        """Whether an edge is one of several computing steps in sequence; what is called around a
+        Metal kernel does not count."""
         computing, calls = self._parts(edge.caller)
         if edge not in computing:
             return False
+        calls = () if edge.kind == "shader" else calls
         others = [*computing, *(one for one in calls if self._leads(one, device))]
         following = partial(self._following, device=device, defaults=defaults)
         return bool(following(edge, others)) or any(following(one, [edge]) for one in others)
@@ -103,7 +105,7 @@ class Order:
         """The computing and other calls of a body."""
         known = self.facts.by_id(caller)
         found = self.works.computing_edges(known) if known else []
-        computing = [edge for edge, kind in found if kind not in _OBJECTS]
+        computing = [e for e, kind in found if kind not in _OBJECTS or is_named_shader(e)]
         if known and not computing and not is_generic(known):  # that may try one after the other
             computing = list(filter(self._is_given_kernel, self.facts.edges(caller)))
         others = (edge for edge in self.facts.edges(caller) if edge.kind in _CALLS)

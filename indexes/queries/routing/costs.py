@@ -3,7 +3,7 @@ that do not, and for copies, new tensors, checks and reductions, which are besid
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Call, Edge, Known, StubEntry
@@ -72,7 +72,7 @@ _AGAIN = 4.0
 _SELECTION = 4.0
 """An operator that selects by indices, in one without indices."""
 _BESIDE_STUB = 6.0
-"""An operator in a kernel that calls a stub of its own."""
+"""An operator in a kernel that calls a stub of its own, or always an operator of its name later."""
 _FINISH = 12.0
 """The final reduction of a loss, above its elementwise part."""
 _POINTWISE = "pointwise"
@@ -95,6 +95,7 @@ _OTHER_BUILD = 2.0
 _WORD = 1.0
 """The bonus for a word of the operator's name in the class of a possible method."""
 _LETTERS = regex(r"\w+")
+_Why = Edge | StubEntry | KernelRow
 
 
 class Prices:
@@ -156,7 +157,8 @@ class Prices:
         is_copy = work == "moves" == self.works.operator(walk.native.full_name)
         price = _COPY if is_copy else ASIDE.get(work, 0.0)
         price += FILL * self._fills_before(lower.name, walk)
-        price += _BESIDE_STUB * self._has_own_stub(step.upper, walk)
+        own = self._has_own_stub(step.upper, walk) or self._is_before_own(lower, step, walk)
+        price += _BESIDE_STUB * own
         price += _OF_RESULTS * self._is_of_results(lower, step.why)
         price += _ASKS * self.works.answers_alone(lower.full_name)
         within = self.facts.native(walk.operator[step.upper])
@@ -205,7 +207,7 @@ class Prices:
             tells = self._tells(lower, walk)
             price += _LAST if self._any_takes(around, _KEPT) and not tells else _REDUCTION
             price += _REDUCTION * (not tells and self._is_of_result(lower, step.why))
-            price += _AGAIN * self._is_reduced_again(step.why, walk)
+            price += _AGAIN * self._any_takes(self._called_later(step.why, walk, False), _KEPT)
         return price
 
     def _is_around_function(self, lower: NativeFunction, step: Step) -> bool:
@@ -217,14 +219,21 @@ class Prices:
         called = (self.facts.native(str(one.target)) for one in edges if one.kind == "operator")
         return not any(self._takes(one, _KEPT) for one in called if one)
 
-    def _is_reduced_again(self, why: Edge | StubEntry | KernelRow, walk: Walk) -> bool:
-        """Whether another reduction follows, as the sum in ``logsumexp``, which is closer to the
-        result."""
-        if not isinstance(why, Edge):
-            return False
-        later = self.order.later(why, walk.device, self.given.inside(walk, why.caller))
-        called = (self.facts.native(str(one.target)) for one in later if one.kind == "operator")
-        return any(self._takes(one, _KEPT) for one in called if one)
+    def _is_before_own(self, lower: NativeFunction, step: Step, walk: Walk) -> bool:
+        """Whether an operator comes before one of the body's name, as padding a convolution."""
+        base = walk.base[step.upper]
+        later = () if share_name(base, lower.name) else self._called_later(step.why, walk, True)
+        own = (one.full_name for one in later if share_name(base, one.name))
+        return "dispatches" in map(self.works.operator, own)
+
+    def _called_later(self, why: _Why, walk: Walk, always: bool) -> Iterator[NativeFunction]:
+        """The operators called after an edge, wherever that is passed, or ``always``."""
+        if isinstance(why, Edge):
+            for one in self.order.later(why, walk.device, self.given.inside(walk, why.caller)):
+                native = self.facts.native(str(one.target)) if one.kind == "operator" else None
+                passed = (choice.arm == "otherwise" for choice in self.choices(one))
+                if native and (not always or all(passed)):
+                    yield native
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
         """Whether an operator is elementwise, at a cost already counted."""
@@ -232,7 +241,7 @@ class Prices:
             return False
         return self._is_pointwise(within)
 
-    def _is_of_results(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
+    def _is_of_results(self, lower: NativeFunction, why: _Why) -> bool:
         """Whether all arguments of an operator are results of another: the product of ``svd``'s
         results."""
         here = self._calls_of(lower, why)
@@ -243,14 +252,14 @@ class Prices:
         called = self.facts.overloads(made)[:1] if made and made != lower.name else ()
         return any(map(self._computes_more, called))
 
-    def _is_of_result(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> bool:
+    def _is_of_result(self, lower: NativeFunction, why: _Why) -> bool:
         """Whether an operator is called on another's result: ``linalg_svdvals(x).sum(-1)``."""
         here = self._calls_of(lower, why)
         names = {name for one in here for name in one.receiver.split(".")[1:]}
         called = (native for name in names for native in self.facts.overloads(name)[:1])
         return any(map(self._computes_more, called))
 
-    def _calls_of(self, lower: NativeFunction, why: Edge | StubEntry | KernelRow) -> list[Call]:
+    def _calls_of(self, lower: NativeFunction, why: _Why) -> list[Call]:
         if not isinstance(why, Edge) or (caller := self.facts.by_id(why.caller)) is None:
             return []
         place = (why.line, lower.name)

@@ -17,7 +17,8 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
 from indexes.queries.routing.conditions import OTHER, arm_of, arms_of, condition_words, is_always
 from indexes.queries.routing.costs import ASIDE, ROCM
-from indexes.queries.routing.search import DEVICES, End, Search
+from indexes.queries.routing.ends import DEVICES, End
+from indexes.queries.routing.search import Search
 
 _MOST = 12
 """Most routes of a device."""

@@ -24,6 +24,16 @@ YAML = """
   dispatch:
     MPS: turned_right_mps
 
+- func: counted(Tensor self) -> Tensor
+  dispatch:
+    MPS: counted_mps
+
+- func: stirred(Tensor self) -> Tensor
+  dispatch:
+    MPS: stirred_mps
+
+- func: turned_left_wide(Tensor self, Scalar other) -> Tensor
+
 - func: shaken(Tensor self) -> Tensor
 
 - func: shaken_twice(Tensor self) -> Tensor
@@ -44,6 +54,10 @@ COMPOSITES = """
 namespace at::native {
 Tensor turned_left(const Tensor& self, const Scalar& other) {
   return at::turned_left(self, wrapped_scalar_tensor(other));
+}
+Tensor turned_left_wide(const Tensor& self, const Scalar& other) {
+  auto wide = at::turned_right(self, self);
+  return at::turned_left(wide, other);
 }
 Tensor shaken(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_twice(const Tensor& self) { return at::shaken(self); }
@@ -80,6 +94,8 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
 OPERATIONS = """
 namespace at::native {
 static MetalShaderLibrary lib(R"METAL(
+kernel void count_blocks(device float* out [[buffer(0)]]) {}
+kernel void scatter_counts(device float* out [[buffer(0)]]) {}
 kernel void turn_left_tensor(device float* out [[buffer(0)]]) {}
 kernel void turn_left_scalar(device float* out [[buffer(0)]]) {}
 kernel void turn_right_tensor(device float* out [[buffer(0)]]) {}
@@ -92,6 +108,20 @@ static void run_turn(const Tensor& self, const Tensor& other, const std::string&
   } else {
     lib.getPipelineStateForFunc(fmt::format("turn_{}_tensor", way));
   }
+}
+static void stir_graph(const Tensor& self) { runMPSGraph(stream, graph, feeds, results); }
+template <typename scalar_t>
+void stir_layout(const Tensor& self) {
+  stir_graph(self);
+}
+Tensor stirred_mps(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "stirred", [&] { stir_layout<scalar_t>(self); });
+  return self;
+}
+Tensor counted_mps(const Tensor& self) {
+  auto first = lib.getPipelineStateForFunc("count_blocks");
+  auto second = lib.getPipelineStateForFunc("scatter_counts");
+  return self;
 }
 Tensor turned_left_mps(const Tensor& self, const Tensor& other) {
   run_turn(self, other, "left");
@@ -126,6 +156,23 @@ def test_conditions_of_the_function_that_formats_the_name_decide(index: Index, w
     usual = routes(index, f"turned_{way}.Tensor")[0]
     assert (usual.symbol, usual.conditions) == (f"turn_{way}_tensor", ())
     assert [one.symbol for one in usual.via][-1].endswith("run_turn")
+
+
+def test_the_last_of_several_kernels_is_chosen_by_rule(index: Index) -> None:
+    found = [(one.symbol, one.confidence) for one in routes(index, "counted")]
+    assert found == [("scatter_counts", "by rule"), ("count_blocks", "by rule")]
+
+
+def test_what_only_calls_what_computes_is_no_guess(index: Index) -> None:
+    assert [one.symbol for one in routes(index, "stirred")] == ["at::native::stir_graph"]
+
+
+def test_what_is_called_before_an_operator_of_the_same_name_prepares(index: Index) -> None:
+    usual = routes(index, "turned_left_wide")[0]
+    assert [way.symbol for way in usual.via[2:4]] == [
+        "turned_left.Scalar",
+        "at::native::turned_left",
+    ]
 
 
 def test_the_tensor_of_a_scalar_argument_has_no_dimensions(index: Index) -> None:

@@ -1,0 +1,225 @@
+"""The ends of routes: a loop, launch or library in a function, or what only seems to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from indexes.linking.facts import Edge, Known, StubEntry
+from indexes.linking.graph import COPY, Graph, Node, Step
+from indexes.linking.visible import is_header, path_device
+from indexes.linking.works import ComputingKind, is_generic, is_named_shader, is_plain_loop
+from indexes.model.answers import RouteKind
+from indexes.model.files import GIVEN_SEPARATOR
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Choice, KernelRow
+from indexes.queries.routing.argument_values import Walk
+from indexes.queries.routing.conditions import (
+    UNUSUAL,
+    is_helper,
+    is_of_operator,
+    is_of_values,
+    packs_for_another,
+    price_of_name,
+)
+from indexes.queries.routing.costs import FILL, FILLS, HELP, Prices
+from indexes.store.lookup import Lookup
+
+DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
+_MADE = 3.0
+"""The cost of torchgen's kernel, stub and loop around an inner loop."""
+_ELSEWHERE = 4.0
+"""The cost of a shared function in a header outside the kernels' folder."""
+_ELEMENT = 2.0
+"""The cost of a library function called per element: the loop around it computes."""
+_AROUND = 0.8
+"""The cost of a loop around library calls: a little more than a step to those."""
+_DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
+_WEAK = 6.0
+"""The cost if a function only seems to compute."""
+_GUESS = 20.0
+"""The extra cost if only a function's place suggests that it computes."""
+_PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
+"""How a device's kernel computes if it does not show it."""
+_CHECKS = frozenset(("checkBackend", "checkDeviceType"))
+"""Device checks of ATen/TensorUtils.h."""
+_BLIT = regex(r"copyFrom|fillBuffer").match
+"""A message to an MTLBlitCommandEncoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A computing function at the end of a path."""
+
+    kind: RouteKind
+    known: Known
+    edge: Edge | None
+    conditions: tuple[Choice, ...] = ()
+    guessed: bool = False
+    """Whether it only seems to compute."""
+
+
+class Ends:
+    """Finds what computes in the functions on the paths of one search."""
+
+    def __init__(self, facts: Lookup, prices: Prices, graph: Graph) -> None:
+        self.facts = facts
+        self.works = facts.works
+        self.prices = prices
+        self._graph = graph
+
+    def of_node(self, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
+        """What computes in a node itself."""
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        if known is None or self.is_checked(known, walk.device):
+            return
+        before = walk.before[node]
+        if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
+            yield _MADE, End("launch" if walk.device == "CUDA" else "loop", known, None)
+            return
+        if is_generic(known) and not self.facts.kernel_rows_of(known.id):
+            return
+        if known.definition.cuda_global:
+            end = End("launch", known, None)
+            yield HELP * self._fills(end, walk), end
+            return
+        if not self.is_of(known, walk.device):
+            return
+        above = before[0].what if before else None
+        meant = self.works.shaders_meant(above)
+        strong = self.works.usual_edges(known, above) or self._copies(known, node, walk)
+        if not strong:
+            yield from self._weak(known, node, walk)
+        for edge, kind in strong:
+            name = edge.symbol.rpartition("::")[2]
+            packs = packs_for_another(known.definition.name, walk.native)
+            is_it = edge.kind == "library" and (packs or name == known.definition.name)
+            if not is_it and not (kind == "loop" and walk.device != "CPU"):
+                price, end = self._end(known, edge, kind, walk, edge.target in meant)
+                price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
+                price += FILL * packs_for_another(name, walk.native)
+                yield price + HELP * self._fills(end, walk), end
+
+    def _is_of_element(self, known: Known, before: tuple[Node, Step] | None) -> bool:
+        """Whether a function is called with single values in a loop."""
+        caller = before[0].what if before else ""
+        if not isinstance(caller, int) or self.works.computing(caller) != "loop":
+            return False
+        return is_of_values(known)
+
+    def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
+        """Messages by which a device copies memory, which compute in an operator that moves."""
+        if self.works.operator(walk.operator[node]) != "moves":
+            return []
+        edges = self.facts.edges(known.id)
+        return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
+
+    def _fills(self, end: End, walk: Walk) -> bool:
+        """Whether a launched function writes one value or indices, for an operator that does
+        more."""
+        name = end.known.definition.name if end.kind in ("launch", "metal") else ""
+        return bool(FILLS.search(name)) and not FILLS.search(walk.native.name)
+
+    def _end(
+        self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk, is_meant: bool
+    ) -> tuple[float, End]:
+        """The cost of an edge that computes, and its end: ``known``, or what the edge names."""
+        conditions = self.prices.choices(edge)
+        path = known.definition.location.path
+        price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
+        price += sum(self.prices.conditions.prices(edge, walk))
+        given = self.prices.given.inside(walk, edge.caller)
+        price += self.prices.order.price(edge, walk.device, given)
+        price += _AROUND * (edge.symbol.endswith("parallel_for") and self._by_library(known))
+        is_named = edge.kind == "launch" or is_named_shader(edge) or is_meant
+        if is_named and isinstance(edge.target, int):
+            known = self.facts.by_id(edge.target) or known
+            price += price_of_name(known, walk.native)
+            edge = edge._replace(confidence="by rule") if is_meant else edge
+        return price, End(kind, known, edge, conditions)
+
+    def _by_library(self, known: Known) -> bool:
+        """Whether a function calls others that call a library: its loop is over batches."""
+        called = (one.target for one in self.facts.edges(known.id) if one.kind == "call")
+        return any(isinstance(o, int) and self.works.computing(o) == "library" for o in called)
+
+    def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
+        """Functions with a C++ loop over elements; and those instantiated for dtypes without
+        visible computing: the one called by a dtype switch, or with the switch."""
+        calls, edges = self.facts.calls(known), self.facts.edges(known.id)
+        loops = self._loops(known, walk.device)
+        built = self.prices.given.is_built(known.definition.guard, walk.device)
+        keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
+        is_view = self.works.operator(walk.operator[node]) == "helps"
+        switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
+        made_of_operators = keys == {"CompositeImplicitAutograd"} and not (loops and switches)
+        if built is False or is_view or (made_of_operators and self._leads_on(node)):
+            return
+        kind: RouteKind = _PLAIN.get(walk.device, "launch")
+        if switched := any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
+            made = {call.name for call in calls if "_t" in call.template}
+            for edge in edges:
+                target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+                if target and target.definition.name in made and self._is_made(target):
+                    guessed = not self._loops(target, walk.device)
+                    if guessed and self._computes_below(target, walk.device):
+                        continue
+                    price = _WEAK + HELP * is_helper(target.definition.name)
+                    price += self._unusual(edge, walk)
+                    yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
+        elif not self._is_own(known, node, walk, bool(loops)) or self._leads_on(node):
+            return
+        if not loops and self._computes_below(known, walk.device):
+            return
+        price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
+        inside = {one.branch for one in loops} & {one.branch for one in switches}
+        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not (loops or switched))
+        yield price, End(kind, known, None, guessed=not loops)
+
+    def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
+        """Whether a function with a loop is a kernel, named after its operator, or registered on a
+        stub."""
+        before, rows = walk.before[node], self.facts.kernel_rows_of(known.id)
+        is_registered = isinstance(before and before[1].why, StubEntry)
+        return is_registered or (loops and (bool(rows) or is_of_operator(known, walk.base[node])))
+
+    def _leads_on(self, node: Node) -> bool:
+        """Whether a function leads to what computes, or copies."""
+        copies = any(step.lower.what == COPY for step in self._graph.down(node))
+        return copies or self.works.leads(node)
+
+    def _computes_below(self, known: Known, device: str) -> bool:
+        """Whether a function that seems to compute calls one in its file that does."""
+        if self.works.computing(known.id):
+            return False
+        start, path = Node("definition", known.id, device), known.definition.location.path
+        numbers = (step.lower.what for step in self._graph.without_dispatch(start))
+        below = (self.facts.by_id(one) for one in numbers if isinstance(one, int))
+        own = (one for one in below if one and one.definition.location.path == path)
+        return any(self.works.computing(one.id) for one in own)
+
+    def _loops(self, known: Known, device: str) -> list[Edge]:
+        """The C++ loops in a function, by which CPU code computes."""
+        edges = self.facts.edges(known.id) if device == "CPU" else ()
+        return [one for one in edges if is_plain_loop(one)]
+
+    def _unusual(self, edge: Edge, walk: Walk) -> float:
+        """The extra cost of an edge that the usual case does not reach."""
+        return UNUSUAL * any(one >= UNUSUAL for one in self.prices.conditions.prices(edge, walk))
+
+    def _is_made(self, known: Known) -> bool:
+        """Whether a function called for a dtype is its caller's own."""
+        path = known.definition.location.path
+        return not is_generic(known) and (not is_header(path) or "/native/" in path)
+
+    def is_of(self, known: Known, device: str) -> bool:
+        """Whether a function without a launch can compute on a device: other than on the CPU, only
+        in a file for it."""
+        return device == "CPU" or path_device(known.definition.location.path) == device
+
+    def is_checked(self, known: Known, device: str) -> bool:
+        """Whether a function refuses tensors of a device, as ``checkBackend(.., Backend::CPU)``
+        does."""
+        checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
+        named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
+        return bool(named) and not named.isdisjoint(DEVICES) and device not in named
