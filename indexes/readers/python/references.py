@@ -203,22 +203,11 @@ def operator_spaces(data: bytes, imports: dict[str, str]) -> dict[str, str]:
 
 def _assigned(data: bytes, ops: str) -> Iterator[tuple[str, str]]:
     """The names to which a file assigns ``torch.ops`` or a namespace of it."""
-    for at in _reads(data, ops):
+    for at in occurrences(data, ops.encode()):
         bound = _BOUND.search(data, data.rfind(b"\n", 0, at) + 1, at)
         space = _SPACE.match(data, at + len(ops))
         if bound and space:
             yield bound[1].decode(), (space[1] or b"").decode()
-
-
-def _reads(data: bytes, name: str) -> Iterator[int]:
-    written = name.encode()
-    for at in occurrences(data, written):
-        after = data[at + len(written) : at + len(written) + 1]
-        if not (at and data[at - 1] in _DOTTED_WORD) and after not in _ENDS:
-            yield at
-
-
-_DOTTED_WORD = _WORD | frozenset(b".")
 
 
 def space_named(owner: str, spaces: Mapping[str, str]) -> str | None:
