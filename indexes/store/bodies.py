@@ -13,7 +13,6 @@ from indexes.linking.facts import Call, Edge, Known
 from indexes.model.files import Branch
 from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Choice, Definition, Location
-from indexes.readers.cxx.marks import type_mark
 from indexes.store.index_file import Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
@@ -31,6 +30,9 @@ _MOST_ANSWERS = 16384
 _MOST_NAMES = 8192
 
 _ALL = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
+
+
+_TENSORS = {"Tensor", "TensorBase"}
 
 
 class Definitions:
@@ -83,8 +85,8 @@ class Definitions:
         """The names that stand for a tensor in each file that gives them a meaning."""
         targets = defaultdict[str, set[str]](set)
         for name, target in self.store.query("SELECT name,target FROM aliases WHERE name!=''"):
-            targets[name].add(type_mark(target))
-        return frozenset(name for name, marks in targets.items() if marks == {"T"})
+            targets[name].add(target.rpartition("::")[2])
+        return frozenset(name for name, found in targets.items() if found <= _TENSORS)
 
     def nominated(self, scope: str) -> Sequence[str]:
         return self._nominations.get(scope, ())
