@@ -20,8 +20,7 @@ from typing import IO
 
 from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
-from indexes.model.bounds import SHARED_INDEX_BYTES
-from indexes.model.errors import Report, SourceError
+from indexes.model.errors import SHARED_INDEX_BYTES, Report, SourceError
 from indexes.source.aside import written_aside
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile

@@ -16,9 +16,8 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from indexes.model.bounds import FILE_BYTES as MAX_BYTES
-from indexes.model.bounds import PATH_FOLDERS
-from indexes.model.errors import SourceError
+from indexes.model.errors import FILE_BYTES as MAX_BYTES
+from indexes.model.errors import PATH_FOLDERS, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

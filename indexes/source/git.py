@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indexes.model.bounds import FILE_BYTES
-from indexes.model.errors import SourceError
+from indexes.model.errors import FILE_BYTES, SourceError
 from indexes.model.regex import MULTILINE, regex
 from indexes.source.files import open_file, read_text
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from indexes.model.bounds import MANGLED_CHARACTERS
+from indexes.model.errors import MANGLED_CHARACTERS
 
 _TAGS = ("_GLOBAL__N__", "_INTERNAL_")
 _STUB = "__device_stub__"

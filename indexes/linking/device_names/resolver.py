@@ -32,7 +32,7 @@ from indexes.linking.device_names.owner import Follower, Owner
 from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Type, parse
 from indexes.linking.visible import vendored
 from indexes.model.answers import DeviceKernelAnswer
-from indexes.model.bounds import NAME_CHARACTERS
+from indexes.model.errors import NAME_CHARACTERS
 from indexes.model.vocabulary import Confidence, Definition
 
 _UFUNC_FUNCTORS = ("CUDAFunctor", "CUDAFunctorOnSelf", "CUDAFunctorOnOther")

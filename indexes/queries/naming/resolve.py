@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from indexes.model.answers import Hit, NameMatch
-from indexes.model.bounds import NAME_CHARACTERS
-from indexes.model.errors import NotFound, UsageError
+from indexes.model.errors import NAME_CHARACTERS, NotFound, UsageError
 from indexes.model.regex import regex
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming import (

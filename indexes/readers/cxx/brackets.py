@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from indexes.model.bounds import CXX_BODY_NESTING
+from indexes.model.errors import CXX_BODY_NESTING
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import ELSE, IF
 

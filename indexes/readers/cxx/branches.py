@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from indexes.model.bounds import CXX_BRACKETS
+from indexes.model.errors import CXX_BRACKETS
 from indexes.model.files import Branch
 from indexes.model.regex import regex
 from indexes.readers.cxx.brackets import Brackets

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from indexes.model.bounds import CXX_NESTING
+from indexes.model.errors import CXX_NESTING
 from indexes.model.files import MARK, Branch, Call, Include, MacroFact, RemarkFact
 from indexes.model.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.model.regex import regex

@@ -12,7 +12,7 @@ from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from indexes.model.bounds import CXX_NESTING
+from indexes.model.errors import CXX_NESTING
 from indexes.model.files import Include
 from indexes.model.regex import ASCII, VERBOSE, regex
 

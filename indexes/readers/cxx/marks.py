@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from indexes.model.bounds import CXX_NESTING
+from indexes.model.errors import CXX_NESTING
 from indexes.model.idioms import LOOPS, split_outside
 from indexes.model.regex import ASCII, regex
 

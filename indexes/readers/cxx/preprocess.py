@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from indexes.model.bounds import CXX_EXPANSIONS, CXX_NESTING
+from indexes.model.errors import CXX_EXPANSIONS, CXX_NESTING
 from indexes.model.files import MacroFact
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-from indexes.model.bounds import CXX_BRACKETS
+from indexes.model.errors import CXX_BRACKETS
 from indexes.model.files import RemarkFact
 from indexes.model.lines import LineCount
 from indexes.model.regex import MULTILINE, regex

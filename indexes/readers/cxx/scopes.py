@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexes.model.bounds import CXX_NESTING
+from indexes.model.errors import CXX_NESTING
 from indexes.model.idioms import meaning_of, names_of, split_outside
 from indexes.model.regex import ASCII, VERBOSE, regex
 from indexes.model.vocabulary import TEMPLATE

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from indexes.model.bounds import TOML_LINE
+from indexes.model.errors import TOML_LINE
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from indexes.model.bounds import YAML_NESTING, YAML_PARTS
+from indexes.model.errors import YAML_NESTING, YAML_PARTS
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 

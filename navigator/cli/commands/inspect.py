@@ -11,8 +11,7 @@ from pathlib import Path
 
 import click
 
-from indexes.model.bounds import NAME_CHARACTERS
-from indexes.model.errors import SourceError, TorchnavError, UsageError
+from indexes.model.errors import NAME_CHARACTERS, SourceError, TorchnavError, UsageError
 from indexes.queries.pasted import pasted
 from indexes.source.files import read_text
 from indexes.source.torch_install import target_python

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from indexes.model.bounds import TRACE_NESTING
+from indexes.model.errors import TRACE_NESTING
 from navigator.trace.building.places import Places
 from navigator.trace.building.settling import Settling, goes_through
 from navigator.trace.columns import NONE

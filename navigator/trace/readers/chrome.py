@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from indexes.model.bounds import TRACE_EVENTS, TRACE_ROWS
+from indexes.model.errors import TRACE_EVENTS, TRACE_ROWS
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
 from navigator.trace.building.builder import Builder

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.model.bounds import EVENT_BYTES
+from indexes.model.errors import EVENT_BYTES
 from navigator.trace.readers.events import json_object
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from indexes.model.bounds import SNAPSHOT_BYTES
+from indexes.model.errors import SNAPSHOT_BYTES
 from indexes.model.vocabulary import Location
 from indexes.source.files import read_text
 from navigator.trace.columns import NONE

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexes.model.bounds import TABLE_BYTES
+from indexes.model.errors import TABLE_BYTES
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace, Trace, Watch
 

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from indexes.model.bounds import EXPANDED_BYTES, EXPANSION, PACKINGS
+from indexes.model.errors import EXPANDED_BYTES, EXPANSION, PACKINGS
 from indexes.source.files import open_file
 from navigator.trace.trace import BadTrace
 

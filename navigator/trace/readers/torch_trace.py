@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexes.model.bounds import LOG_BYTES
+from indexes.model.errors import LOG_BYTES
 from navigator.trace.readers.compile_log import CompileLog
 from navigator.trace.readers.compile_rows import CompilationRows
 from navigator.trace.readers.packed import LOG_ENTRY, Content

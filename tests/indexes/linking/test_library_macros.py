@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexes.codegen.registration import registered_operator
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
-from indexes.model.bounds import CXX_EXPANSIONS
+from indexes.model.errors import CXX_EXPANSIONS
 from indexes.readers.cxx.facts import CppFacts, LibraryFact, read_cpp
 
 HEADER = b"""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model.bounds import TRACE_NESTING
+from indexes.model.errors import TRACE_NESTING
 from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.readers import chrome, memory_snapshot, ncu, read_trace

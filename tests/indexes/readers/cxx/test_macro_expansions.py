@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from indexes.model.bounds import CXX_BODY_NESTING
+from indexes.model.errors import CXX_BODY_NESTING
 from indexes.readers.cxx.facts import read_cpp
 
 

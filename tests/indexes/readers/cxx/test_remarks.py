@@ -1,4 +1,4 @@
-from indexes.model.bounds import CXX_BRACKETS
+from indexes.model.errors import CXX_BRACKETS
 from indexes.readers.cxx.facts import read_cpp
 from indexes.readers.cxx.remarks import read_remarks
 

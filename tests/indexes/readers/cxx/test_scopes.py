@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.model.bounds import CXX_NESTING
+from indexes.model.errors import CXX_NESTING
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, read_cpp
 from indexes.readers.cxx.lexer import exclude_each_other
 
