@@ -71,14 +71,24 @@ def kernel_changes(
 def _paired(
     before: Sequence[Definition], after: Sequence[Definition]
 ) -> Iterator[tuple[Definition, Definition]]:
-    """Definitions of a kernel in two versions: by name and ``#if`` if several."""
+    """Definitions of a kernel in two versions: by name and ``#if`` if several, overloads in
+    order."""
     if len(before) == 1 and len(after) == 1:
         yield before[0], after[0]
         return
-    known = {(d.name, d.guard, d.location.path): d for d in before}
-    for one in after:
-        if old := known.get((one.name, one.guard, one.location.path)):
-            yield old, one
+    known = _told_apart(before)
+    yield from ((known[key], one) for key, one in _told_apart(after).items() if key in known)
+
+
+def _told_apart(found: Iterable[Definition]) -> dict[tuple[object, ...], Definition]:
+    seen: Counter[tuple[str, str, str]] = Counter()
+    keyed: dict[tuple[object, ...], Definition] = {}
+    for one in found:
+        what = (one.name, one.guard, one.location.path)
+        key = (*what, seen[what])
+        keyed[key] = one
+        seen[what] += 1
+    return keyed
 
 
 Operators = Callable[[str], tuple[str, ...]]
