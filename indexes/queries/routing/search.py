@@ -203,7 +203,10 @@ class Search:
     def _steps(self, node: Node, walk: Walk) -> Iterator[Step]:
         if node.kind != "operator":
             if not self._is_of_host(node, walk):
-                yield from self._graph.down(node)
+                native = self.facts.native(walk.operator[node])
+                of_view = native and "inplace_view" in native.tags  # what it dispatches is beside
+                down = self._graph.down(node)
+                yield from (s for s in down if not (of_view and s.lower.kind == "operator"))
             return
         if (node.what, walk.device) in self.facts.boxed_kernels:
             return

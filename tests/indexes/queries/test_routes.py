@@ -64,6 +64,20 @@ def test_a_launch_ends_in_its_global_function(tree_index: Index) -> None:
     assert names(route)[-1] == "host_softmax"
 
 
+def test_what_is_called_where_a_view_is_changed_is_beside(tree_copy: Path, cache: Path) -> None:
+    entry = "\n- func: {0}(Tensor(a!) self) -> Tensor(a!)\n  variants: method\n"
+    entry += "  dispatch:\n    CPU: {0}\n"
+    listed = f"{entry.format('grow_')}  tags: inplace_view\n"
+    append(tree_copy, {YAML: listed + entry.format("twice_grown_")})
+    (tree_copy / "aten/src/ATen/native/Grow.cpp").write_text(
+        "namespace at::native {\n"
+        "Tensor& grow_(Tensor& self) { self.mul_(self); return self; }\n"
+        "Tensor& twice_grown_(Tensor& self) { self.grow_(); return self.grow_(); }\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert usual(index, "twice_grown_", "CPU").kind == "none"
+
+
 @pytest.mark.parametrize(
     ("operator", "note"),
     [
