@@ -35,8 +35,8 @@ _COPY = 7.0
 """A copy in an operator that only moves values, and may do nothing else."""
 _RESULT = 40.0
 """A copy of the result in a generated kernel, if anything else computes."""
-_DENSE = 3.0
-"""Cost of the kernel for dense tensors on the way from an operator of sparse ones."""
+_DENSE, _DENSE_INSTEAD = 3.0, 9.0
+"""Costs of kernels for dense tensors in an operator of sparse ones; and instead of a sparse one."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """The cost of things that are passed on instead of called."""
@@ -115,7 +115,8 @@ class Prices:
         if isinstance(step.why, Edge):
             price += self._edge_price(step.why, walk)
         if walk.is_sparse and isinstance(step.why, KernelRow) and step.why.key == walk.device:
-            price += _DENSE
+            keys = {one.key for one in self.facts.kernels(step.why.op)}
+            price += _DENSE_INSTEAD if f"Sparse{walk.device}" in keys else _DENSE
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
             form = form_of(str(lower.what), walk.native.name)
@@ -187,7 +188,7 @@ class Prices:
         return price + self._parts_price(other, step, walk)
 
     def _fills_before(self, name: str, walk: Walk) -> bool:
-        """Whether a function only writes one value, by its name, for an operator that does more."""
+        """Whether a function writes one value, by its name, for an operator that does more."""
         stands_aside = self.works.operator(walk.native.full_name) in ASIDE
         return bool(FILLS.search(name)) and not stands_aside
 

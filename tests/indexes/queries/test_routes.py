@@ -78,6 +78,26 @@ def test_what_is_called_where_a_view_is_changed_is_beside(tree_copy: Path, cache
         assert usual(index, "twice_grown_", "CPU").kind == "none"
 
 
+def test_a_sparse_kernel_is_taken_before_a_dense_one_that_is_nearer(
+    tree_copy: Path, cache: Path
+) -> None:
+    inner = "    CPU: hidden_inner_cpu\n    SparseCPU: hidden_inner_sparse\n"
+    entry = "\n- func: {}(Tensor self) -> Tensor\n  dispatch:\n{}"
+    outer = entry.format("hidden", "    SparseCPU: hidden_sparse\n")
+    append(tree_copy, {YAML: outer + entry.format("hidden_inner", inner)})
+    loop = "{ cpu_kernel(iter, [](float a) { return a; }); return self; }\n"
+    below = "Tensor hidden_step{}(const Tensor& self) {{ return hidden_step{}(self); }}\n"
+    (tree_copy / "aten/src/ATen/native/Hidden.cpp").write_text(
+        f"namespace at::native {{\nTensor hidden_inner_cpu(const Tensor& self) {loop}"
+        f"Tensor hidden_step5(const Tensor& self) {loop}"
+        + "".join(below.format(n, n + 1) for n in range(4, 0, -1))
+        + "Tensor hidden_inner_sparse(const Tensor& self) { return hidden_step1(self); }\n"
+        "Tensor hidden_sparse(const Tensor& self) { return at::hidden_inner(self); }\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert usual(index, "hidden", "CPU").symbol.endswith("hidden_step5")
+
+
 @pytest.mark.parametrize(
     ("operator", "note"),
     [
