@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.related import neighbour
+from indexes.queries.contribution.tiers import in_order
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
@@ -15,11 +16,10 @@ from indexes.queries.test_mentions import with_mentions
 
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:
-    """The tests of an overload: from its OpInfos, then handwritten; without OpInfo also those of
-    operators that need it."""
+    """The tests of an overload; without OpInfo also those of operators that need it."""
     tests = covering(tree, op, device)
     others = (covering(tree, one, device) for one in (() if tests.opinfos else needing(tree, op)))
-    return tuple(run_of(s) for one in (tests, *others) for s in (*one.files, *one.named))
+    return tuple(run_of(s) for one in (tests, *others) for s in in_order(one))
 
 
 def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:

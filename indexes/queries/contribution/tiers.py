@@ -11,10 +11,14 @@ _WRITTEN = 2
 """Files with handwritten tests of an operator, before those made from its OpInfos."""
 
 
+def in_order(tests: OperatorTests) -> list[Selection]:
+    """The tests of an operator: two files of handwritten ones, those from OpInfos, the rest."""
+    return [*tests.named[:_WRITTEN], *tests.files, *tests.named[_WRITTEN:]]
+
+
 def run_now(tests: Sequence[tuple[str, OperatorTests]]) -> tuple[Selection, ...]:
-    """The few tests to run now: for each operator in turn handwritten ones, then those from
-    OpInfos."""
-    turns = [[*t.named[:_WRITTEN], *t.files, *t.named[_WRITTEN:]] for _, t in tests]
+    """The few tests to run now, of each operator in turn."""
+    turns = [in_order(one) for _, one in tests]
     in_turn = (one for row in zip_longest(*turns) for one in row if one is not None)
     once: dict[str, Selection] = {}
     for one in in_turn:
