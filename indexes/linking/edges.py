@@ -334,7 +334,9 @@ class EdgeResolver:
         is_near = not call.qualifier.startswith("::") and "at" in enclosing(scope)
         if outer != ("" if is_near and not outer else "at"):
             return ""
-        return "at" if key in _DISPATCHING else key if key in self.facts.key_namespaces else ""
+        if key in (_REDISPATCH, _SYMINT):
+            return "at"
+        return key if key in self.facts.key_namespaces else ""
 
     def _is_given_tensor(self, call: Call) -> bool:
         marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
@@ -354,12 +356,12 @@ def _takes_any(known: Known) -> bool:
 
 def _without_keys(call: Call) -> Call:
     """A call without the key set that each function of ``at::redispatch`` takes first."""
-    if not call.qualifier.endswith(_DISPATCHING[0]):
+    if not call.qualifier.endswith(_REDISPATCH):
         return call
     return call._replace(arguments=call.arguments.partition(" ")[2])
 
 
-_DISPATCHING = ("redispatch", "symint")
+_REDISPATCH, _SYMINT = "redispatch", "symint"
 """The namespaces in ``at`` in which torchgen declares each operator once more: below a key, and as
 a template of the integer's type."""
 _OF_C = frozenset(vars(math))

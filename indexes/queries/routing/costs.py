@@ -36,7 +36,7 @@ _COPY = 7.0
 _RESULT = 40.0
 """A copy of the result in a generated kernel, if anything else computes."""
 _DENSE, _DENSE_INSTEAD = 3.0, 9.0
-"""Costs of kernels for dense tensors in an operator of sparse ones; and instead of a sparse one."""
+"""A kernel for dense tensors in an operator of sparse ones; where there is a sparse one."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """The cost of things that are passed on instead of called."""

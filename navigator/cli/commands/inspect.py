@@ -117,7 +117,8 @@ def _pasted_error(given: str) -> str:
     if os.path.exists(given):
         with contextlib.suppress(OSError, SourceError):
             text = "" if given.endswith(".py") else read_text(given)
-    return text[-NAME_CHARACTERS:] if pasted(text).raised else ""
+    end = text[-NAME_CHARACTERS:]  # a recording may have gigabytes
+    return end if pasted(end).raised else ""
 
 
 def _why_recorded(settings: Settings, path: Path) -> int:
