@@ -166,6 +166,8 @@ def _derivative(
     if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
         return facts.derivative(native.full_name)[0], "not differentiable"
     own = facts.derivative(native.full_name)[0]
+    if own is None and native.full_name in facts.differentiated_by_hand:
+        return None, "differentiable"
     if own or not _is_implicit(index, native):
         nodes = own and any(one.grad_fn for one in own.sets)
         return own, "differentiable" if nodes else "not differentiable"
@@ -174,6 +176,9 @@ def _derivative(
         if entry and any(one.grad_fn for one in entry.sets):
             return entry, "differentiable"
     return None, "differentiable"
+
+
+_BY_HAND = "written by hand, registered for Autograd"
 
 
 def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
@@ -199,6 +204,9 @@ def _gradient(
     if entry is None and (row := _autograd_kernel(index, native)):
         where = row.definitions[0].location
         return CardLine("grad", row.symbol, where, f"registered for {row.key}", opens, "4")
+    if entry is None and (known := index.facts.differentiated_by_hand.get(native.full_name)):
+        found = known.definition
+        return CardLine("grad", found.name, found.location, _BY_HAND, opens, "4")
     if entry is None:
         through = "through what it calls" if status == "differentiable" else ""
         rule = index.facts.derivative(native.full_name)[1]

@@ -159,6 +159,18 @@ class Lookup(Bodies, Operators):
         found = ((op, key, self.by_id(target)) for op, key, target in self.store.query(sql))
         return {(op, key): known for op, key, known in found if known}
 
+    @cached_property
+    def differentiated_by_hand(self) -> dict[str, Known]:
+        """The functions registered by hand for Autograd that connect their results to a Node, as
+        that of ``copy_``."""
+        sql = (
+            "SELECT DISTINCT k.op,k.target FROM library_kernels k JOIN edges e ON e.caller=k.target"
+            " WHERE k.key='Autograd' AND k.op!='' AND (e.symbol LIKE '%set_history'"
+            " OR e.symbol LIKE '%rebase_history')"
+        )
+        found = ((op, self.by_id(target)) for op, target in self.store.query(sql))
+        return {op: known for op, known in found if known}
+
     def macro_uses_at(self, path: str, line: int) -> list[MacroUse]:
         """The macro uses around a line."""
         rows = self.store.query(
