@@ -26,6 +26,7 @@ from indexes.readers.cxx.facts import (
 )
 from indexes.readers.cxx.shaders import jiterator_names
 from indexes.readers.messages import MessageFact
+from indexes.readers.notes import read_notes
 from indexes.readers.python.messages import read_messages, read_variables
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
@@ -45,7 +46,7 @@ from indexes.store.rows import (
     test_rows,
 )
 
-_READ_KINDS = ("cpp", "python", "test", "page")
+_READ_KINDS = ("cpp", "python", "test", "page", "yaml")
 _TEMPLATES = (".cpp", ".h")
 """C++ templates of torchgen, of which messages are read."""
 _FEW = 20
@@ -207,8 +208,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         if holds_operators(facts.path):
             found = jiterator_names(data, facts.path)
             facts.cpp.definitions += map(_jitted, found)
-    elif kind == "other":
-        facts.messages, problems = read_texts(data), ()
+    elif kind in ("other", "yaml"):
+        facts.messages, problems = read_texts(data) if kind == "other" else [], ()
     else:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)
@@ -224,6 +225,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         for fact in python:
             plain = is_test and fact.kind in ("test", "class") and not (fact.target or fact.detail)
             (facts.tests if plain else facts.python).append(fact)
+    if not facts.cpp:
+        facts.remarks += read_notes(data.decode("utf-8", "replace"))
     facts.problems += problems
 
 

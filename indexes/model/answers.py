@@ -298,7 +298,7 @@ class Place:
 
     kind: str
     """``operator``, ``derivative``, ``formula``, ``kernel``, ``stub``, ``registration``,
-    ``function``, ``member``, ``macro``, ``engine`` ..."""
+    ``function``, ``member``, ``macro``, ``note``, ``engine`` ..."""
     name: str
     location: Location
     detail: str = ""
@@ -312,10 +312,20 @@ class Place:
 
 
 MatchKind = Literal[
-    "operator", "grad_fn", "stub", "symbol", "python", "error", "variable", "key", "place", "none"
+    "operator",
+    "grad_fn",
+    "stub",
+    "symbol",
+    "python",
+    "error",
+    "variable",
+    "key",
+    "note",
+    "place",
+    "none",
 ]
 """An operator, a Node class, a dispatch stub, a C++ symbol, a Python name, an error message, a
-public variable, a dispatch key, a line of a file, or nothing."""
+public variable, a dispatch key, a titled comment, a line of a file, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class PythonFact(NamedTuple):
 RemarkKind = (
     Literal["arguments", "role", "file link", "untyped", "internal call"]
     | Literal["macros", "words", "throw", "deprecated macro", "bare check", "assert", "todo"]
-    | Literal["body", "names", "bases", "order", "public", "said", "imports"]
+    | Literal["body", "names", "bases", "order", "public", "said", "imports", "note", "mention"]
 )
 
 
@@ -178,13 +178,14 @@ class RemarkFact(NamedTuple):
     names of all ``macros`` that a file uses, and the last ``words`` of its literals; what it
     throws; a ``deprecated macro``; the condition of a ``bare check`` or an ``assert``; the words of
     a ``todo``; the digest of a ``body``; the enumeration of an ``order``. In Python all ``names``
-    that a file defines, and the ``bases`` of its classes."""
+    that a file defines, and the ``bases`` of its classes. The title of a ``note`` or of a
+    ``mention`` of one."""
     line: int
     """0 for the whole file."""
     detail: str = ""
     """For ``arguments`` the JSON of ``ArgumentDocs``; for a role its own name; for an untyped file
     the numbers of lines and functions; for a deprecated macro its replacement; the values of an
-    order."""
+    order; the last line of a note, empty for a title alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from indexes.store.registrations import StoredPython
 if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchTable
     from indexes.model.python import PythonCard
+    from indexes.queries.explaining.fields import Explanation
     from indexes.queries.search import OperatorFilter
 
 __all__ = ["Index", "Progress", "Report"]
@@ -303,6 +304,20 @@ class Index(IndexedTree):
         from indexes.queries.places import at
 
         return at(self, path, line)
+
+    def explain(self, path: str, line: int) -> Explanation:
+        """Quote what the tree itself says about a line: of a YAML field, a macro or a note.
+
+        Parameters:
+            path: A file of the tree.
+            line: The line, from 1.
+
+        Raises:
+            NotFound: The line has none of them.
+        """
+        from indexes.queries.explaining.lines import explain_line
+
+        return explain_line(self, path, line)
 
     def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
         """List the uses of a symbol: calls, registrations, formulas, operators that reach it.

@@ -21,6 +21,7 @@ from indexes.queries.naming.operators import leads_to
 from indexes.readers.python.blocks import blocks, decorated, innermost
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
+from indexes.store.notes import StoredNotes
 from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
 
 _USERS = 5
@@ -39,6 +40,7 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
     places += _definitions(facts, path, line)
     if path.endswith(".py"):
         places += python_places(index, facts, path, line)
+    places += _notes(facts, path, line)
     if not places:
         near = _nearest(facts, path, line)
         text = f"; the nearest is {near.name} at line {near.location.line}" if near else ""
@@ -81,6 +83,16 @@ def _derivative_places(facts: Lookup, line: int) -> list[Place]:
             nodes = ", ".join(s.grad_fn for s in entry.sets if s.grad_fn)
             return [*formulas, Place("derivative", entry.op, entry.location, nodes, (entry.op,))]
     return []
+
+
+def _notes(facts: Lookup, path: str, line: int) -> Iterator[Place]:
+    """The notes that a line is of, and those that it refers to."""
+    stored = StoredNotes(facts.store)
+    for one in stored.at(path, line):
+        heads = [one] if one.has_text else stored.titled(one.title)[0]
+        rule = "the line is of this note" if one.has_text else "the line refers to this note"
+        for head in heads:
+            yield Place("note", head.title, head.location, rule=rule)
 
 
 def _members(index: IndexedTree, path: str, line: int) -> list[Place]:

@@ -46,20 +46,13 @@ def of_hit(hit: Hit) -> PlaceRow:
 
 
 def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow]]:
-    """A title, and the documentation of the YAML field or the C++ macro on a line."""
-    from indexes.queries.explaining.fields import Fields
-    from indexes.queries.explaining.macros import on_line
-    from indexes.source.source import Source
-
-    source = Source.find(session.info.root)
-    if path.endswith(".yaml"):
-        found = Fields(source).at(path, line)
-    else:
-        found = on_line(session.index, source, path, line)
+    """A title, and what the tree says about the field, the macro or the note on a line."""
+    found = session.index.explain(path, line)
     rows = [
         PlaceRow(one.text.strip().split("\n")[0].strip("#-` "), one.location, comment=one.text)
         for one in found.passages
     ]
+    rows += [PlaceRow("refers to it", one, "mention") for one in found.mentions]
     return f"what {found.field} means", rows
 
 

@@ -45,6 +45,8 @@ class Explanation:
     passages: tuple[Passage, ...]
     absent: tuple[str, ...]
     """Relevant documents that this source lacks."""
+    mentions: tuple[Location, ...] = ()
+    """The places that refer to a note."""
 
 
 class Fields:

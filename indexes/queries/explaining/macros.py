@@ -49,7 +49,7 @@ def on_line(index: Defined, source: Source, path: str, line: int) -> Explanation
             return explain(index, source, name)
         except NotFound:
             continue
-    raise NotFound("this line has neither a field of the YAML files nor a macro of this tree")
+    raise NotFound("this line has no field of the YAML files, no macro and no note of this tree")
 
 
 def _passages(source: Source, name: str, place: Location) -> Iterator[Passage]:

@@ -13,6 +13,7 @@ from indexes.queries.naming.spelling import parse_name
 from indexes.queries.search import Wanted
 from indexes.store.lookup import Lookup
 from indexes.store.names import Names
+from indexes.store.notes import StoredNotes
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 _OTHERS = 5
@@ -22,7 +23,8 @@ _DEFINITIONS = 400
 
 KINDS = (
     "operator grad_fn stub function class method member module attribute macro impl_func meta_func"
-    " macro_use enum namespace global __global__ variable read write text error warning key file"
+    " macro_use enum namespace global __global__ variable read write text error warning key note"
+    " file"
 ).split()
 """The kinds of hits."""
 
@@ -42,7 +44,9 @@ def find(
         return ()
     match = match or resolve(word, index)
     hits = [*_meant(match, index.facts)]
-    if match.kind != "error":
+    if match.kind == "error":
+        hits[:0] = _notes(word, index.facts, limit)
+    else:
         hits += _holding(word, index.facts, limit, kinds)
     wanted = (hit for hit in hits if not kinds or hit.kind in kinds)
     return tuple(dict.fromkeys(wanted))[:limit]
@@ -105,8 +109,14 @@ def _named(word: str, facts: Lookup, limit: int) -> Iterator[tuple[str, Hit]]:
         yield path, Hit("file", path, Location(path, 0))
     for (kind, name), where in _variables(word, names, limit).items():
         yield name.rpartition(".")[2], Hit("variable", name, where, kind)
+    yield from ((hit.name, hit) for hit in _notes(word, facts, limit))
     for name, where in names.test_classes(simple, limit):
         yield name, Hit("class", name, where, "tests")
+
+
+def _notes(word: str, facts: Lookup, limit: int) -> list[Hit]:
+    found = StoredNotes(facts.store).holding(word, limit)
+    return [Hit("note", one.title, one.location) for one in found]
 
 
 def _variables(word: str, names: Names, limit: int) -> dict[tuple[str, str], Location]:

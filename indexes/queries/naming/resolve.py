@@ -16,6 +16,7 @@ from indexes.queries.naming import (
     errors,
     interpreter,
     keys,
+    notes,
     operators,
     places,
     python,
@@ -243,6 +244,7 @@ def _find_core_class(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 _BY_FORM: tuple[World, ...] = (
+    notes.find,
     tests.find,
     compiled.find_guard,
     compiled.find_kernel,
@@ -325,6 +327,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "place": (places.find,),
     "statement": (_find_only_line, _find_in_statement, texts.find_line),
     "text": (
+        notes.find_title,
         interpreter.find,
         errors.find,
         operators.find,

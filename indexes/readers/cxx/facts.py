@@ -21,6 +21,7 @@ from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, sc
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
 from indexes.readers.cxx.sites import Body, Reader, Text
 from indexes.readers.messages import MessageFact, read_words
+from indexes.readers.notes import read_notes
 
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
@@ -338,6 +339,7 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
         functions = [(d.line, d.end_line) for d in written]
         whole = data.decode("utf-8", "replace")
         facts.remarks = [*read_remarks(whole, path, functions), *read_words(whole)]
+    facts.remarks += read_notes(text)
     if deep := scan.lexed.too_deep:
         words = f"nested more than {CXX_NESTING} deep: its content is not read"
         facts.problems.append(Problem(path, Lines(scan.plain).at(deep), words))

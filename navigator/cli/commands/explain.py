@@ -1,4 +1,4 @@
-"""``torchnav explain``: the meaning of a YAML field or a macro."""
+"""``torchnav explain``: the meaning of a YAML field, a macro or a note."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import click
 
+from indexes.model.errors import NotFound
 from indexes.model.lines import placed
-from indexes.queries.explaining import macros
+from indexes.queries.explaining import macros, notes
 from indexes.queries.explaining.fields import Explanation, Fields, Passage
+from indexes.queries.naming.notes import written_title
 from indexes.serialize.answers import envelope, shape
-from indexes.source.source import Source
 from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.clean import clean
 
@@ -22,30 +23,46 @@ shape(Passage, "path line end_line text")
 @places_option
 @pass_settings
 def explain(settings: Settings, field: str) -> None:
-    """Explain a field of native_functions.yaml or derivatives.yaml, or a macro.
+    """Explain a field of native_functions.yaml or derivatives.yaml, a macro or a note.
 
     FIELD can also be a tag, a name that formulas can use (`grad`, `wrap_opt_if`), the line of an
-    entry (`native_functions.yaml:552`), or a macro (`TORCH_IMPL_FUNC`). The text is quoted from
+    entry (`native_functions.yaml:552`), a macro (`TORCH_IMPL_FUNC`), or one of PyTorch's notes
+    (`Note [Alias Dispatch Keys]`, its title, or a line that refers to it). The text is quoted from
     the tree's own documents and comments.
     """
-    source = settings.source()
-    answer = _macro(settings, field) if field.isupper() else _field(source, field)
+    answer = _explained(settings, field)
     settings.answer(
         lambda: envelope(
-            source.info, field=answer.field, passages=answer.passages, absent=answer.absent
+            settings.source().info,
+            field=answer.field,
+            passages=answer.passages,
+            absent=answer.absent,
+            mentions=answer.mentions,
         ),
         lambda: _lines(answer),
     )
 
 
-def _field(source: Source, field: str) -> Explanation:
-    path, line = placed(field) or ("", 0)
-    found = source.locate(path.rpartition("/")[2]) if path else None
-    return Fields(source).at(found, line) if found else Fields(source).explain(field)
+def _explained(settings: Settings, field: str) -> Explanation:
+    if field.isupper():
+        return macros.explain(settings.index(), settings.source(), field)
+    if title := written_title(field):
+        return notes.explain(settings.index(), title)
+    if place := placed(field):
+        index = settings.index()
+        return index.explain(index.facts.whole_path(place[0]), place[1])
+    try:
+        return Fields(settings.source()).explain(field)
+    except NotFound as error:
+        return _note(settings, field, error)
 
 
-def _macro(settings: Settings, name: str) -> Explanation:
-    return macros.explain(settings.index(), settings.source(), name)
+def _note(settings: Settings, words: str, error: NotFound) -> Explanation:
+    """The notes with words in their titles; raises ``error`` without one."""
+    try:
+        return notes.explain(settings.index(), words)
+    except NotFound:
+        raise error from None
 
 
 def _lines(answer: Explanation) -> Iterator[str]:
@@ -55,6 +72,10 @@ def _lines(answer: Explanation) -> Iterator[str]:
         yield clean(f"{passage.location} to line {passage.location.end_line}")
         for line in passage.text.split("\n"):
             yield clean(f"    {line}".rstrip())
+    if answer.mentions:
+        yield ""
+        yield f"referred to by {len(answer.mentions)} places"
+        yield from (clean(f"    {one}") for one in answer.mentions)
     for path in answer.absent:
         yield ""
         yield f"not in this source: {path}"

@@ -24,6 +24,7 @@ from indexes.model.vocabulary import (
     Problem,
     SourceInfo,
 )
+from indexes.queries.explaining.fields import Explanation, Fields
 from indexes.queries.search import OperatorFilter
 from indexes.source.source import Source
 
@@ -105,6 +106,11 @@ class Preview:
 
     def read(self, path: str) -> str:
         return self._source.read(path).decode("utf-8", errors="replace")
+
+    def explain(self, path: str, line: int) -> Explanation:
+        if not path.endswith(".yaml"):
+            raise SourceError(REASON)
+        return Fields(self._source).at(path, line)
 
     def definitions(self, symbol: str) -> tuple[Definition, ...]:
         raise SourceError(REASON)

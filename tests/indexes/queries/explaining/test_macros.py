@@ -64,7 +64,7 @@ def test_comment_and_definition(source: Source, name: str, places: list[tuple[in
 
 def test_the_macro_of_a_line(source: Source) -> None:
     assert on_line(Macros(), source, "c10/It.h", 8).field == "DECLARE_IT"
-    with pytest.raises(NotFound, match="nor a macro"):
+    with pytest.raises(NotFound, match="no macro"):
         on_line(Macros(), source, "c10/It.h", 4)
 
 
