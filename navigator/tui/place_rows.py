@@ -49,7 +49,7 @@ def of_field(session: Session, path: str, line: int) -> tuple[str, list[PlaceRow
     """A title, and what the tree says about the field, the macro or the note on a line."""
     found = session.index.explain(path, line)
     rows = [
-        PlaceRow(one.text.strip().split("\n")[0].strip("#-` "), one.location, comment=one.text)
+        PlaceRow(one.text.strip().split("\n")[0].strip("#-`/* "), one.location, comment=one.text)
         for one in found.passages
     ]
     rows += [PlaceRow("refers to it", one, "mention") for one in found.mentions]

@@ -99,7 +99,7 @@ class Kind:
     graded: bool = False
     """Each gap has its own difficulty."""
     python: bool = False
-    """It is closed in Python, wherever it shows."""
+    """It is closed in Python or a comment, wherever it shows: nothing is compiled."""
     unit: str = ""
     """What ``Gap.size`` counts: ``lines``, ``places``."""
     few: int = 0

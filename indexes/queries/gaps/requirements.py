@@ -34,23 +34,26 @@ _COMPILED = regex(r"\.(?:c|cc|cpp|h|hpp|cu|cuh|hip|mm|m|metal|yaml|in)$")
 
 def needs(gap: Gap, python: bool) -> tuple[str, ...]:
     """What closing a gap requires: ``build`` and devices, by its keys and file. ``python``: it is
-    closed in Python."""
+    closed without C++, so that its file tells nothing."""
     return _needs(gap.location.path, gap.keys, python)
 
 
 @cache
 def _needs(path: str, keys: tuple[str, ...], python: bool) -> tuple[str, ...]:
     builds = not python and _COMPILED.search(path)
-    return (*((BUILD,) if builds else ()), *dict.fromkeys(_devices(path, keys)))
+    devices = _of_keys(keys) if keys or python else _of_file(path)
+    return (*((BUILD,) if builds else ()), *dict.fromkeys(devices))
 
 
-def _devices(path: str, keys: tuple[str, ...]) -> Iterator[str]:
+def _of_keys(keys: tuple[str, ...]) -> Iterator[str]:
     for key in keys:
         device = device_of_key(key) or next(filter(key.endswith, _WITHOUT_BACKEND), "")
         if device not in ("", "CPU"):
             yield _CALLED.get(device, device.lower())
-    if not keys:
-        yield from (device for pattern, device in _OF_FILES if pattern.search(path))
+
+
+def _of_file(path: str) -> Iterator[str]:
+    return (device for pattern, device in _OF_FILES if pattern.search(path))
 
 
 def is_for(gap: Gap, has: str) -> bool:

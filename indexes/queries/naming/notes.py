@@ -13,7 +13,7 @@ from indexes.store.notes import Note, StoredNotes
 _REFERENCE = regex(
     r"[\s/*#]*(?:[Ss]ee\s+(?:also\s+)?)?(?:NOTE|Note|note):?\s?\[([^\[\]]{2,200})\][\s.:*/]*"
 )
-_LIKE = 0.75
+_LIKE = 0.8
 """The similarity of titles that may be meant."""
 
 

@@ -1,4 +1,4 @@
-"""Broken names and links in the docs."""
+"""Broken names and links in the docs, and references to notes that are nowhere."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from functools import cache, partial
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.model import Confidence, Gap, Kind
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.finding import finder_of
 from indexes.readers.python.remarks import read_file_links
+from indexes.store.notes import StoredNotes
 
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``, which is created on import."""
@@ -79,6 +81,30 @@ def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:
             yield Location(path, one.line), one.name
 
 
+# ------------------------------------------------------------------------------ notes
+
+
+def find_notes(tree: Tree) -> Iterator[Gap]:
+    """One gap per ``See Note [Title]`` whose title no comment has; likely with a similar one."""
+    notes = StoredNotes(tree.store).all()
+    heads = {one.title.casefold() for one in notes if not one.is_mention}
+    dangling: dict[str, list[Location]] = {}
+    for one in notes:
+        if one.title.casefold() not in heads:
+            dangling.setdefault(one.title, []).append(one.location)
+    for title, places in dangling.items():
+        yield _unheaded(tree, title, places)
+
+
+def _unheaded(tree: Tree, title: str, places: list[Location]) -> Gap:
+    near = near_titles(title, tree.index)
+    what = f"Note [{title}] is nowhere" + (f": is Note [{near[0]}] meant?" if near else "")
+    rule = "no indexed comment has that title"
+    heads = [one.location for one in StoredNotes(tree.store).titled(near[0])[0]] if near else []
+    sure: Confidence = "likely" if near else "possible"
+    return Gap(places[0], what, rule, (*places, *heads), name=title, confidence=sure)
+
+
 # ------------------------------------------------------------------------------ names
 
 
@@ -136,6 +162,14 @@ class _Names:
 KINDS = (
     Kind("docs-link", "easy", "dead links to names in docs", find_names, lacks),
     Kind("file-link", "easy", "links to files that do not exist", find_files, lacks),
+    Kind(
+        "note-link",
+        "easy",
+        "references to notes that are nowhere",
+        find_notes,
+        Tree.lacks_kernels,
+        python=True,
+    ),
 )
 
 

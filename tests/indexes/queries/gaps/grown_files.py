@@ -232,13 +232,22 @@ coverage_ignore_classes = [
 """
 
 
+_NOTES = """
+# Note [Order of the keys]
+# It is that of bits.
+# See Note [Order of keys]
+# See Note [Nothing like it]
+# See Note [Order of the Keys]
+"""
+
+
 def write_docs(root: Path) -> None:
     """Docstrings that say something else, names that are nowhere, excuses from docs."""
     append(
         root,
         {
             "torch/words/said.py": f'__all__ = ["leaves"]\n{_DOCUMENTED}',
-            "torch/others/said.py": _REFERRING,
+            "torch/others/said.py": _REFERRING + _NOTES,
             "torch/words/bare.py": "def bare(one, *, two=1) -> int:\n    # why\n    return one\n",
             "docs/source/conf.py": _CONF,
             "docs/source/said.rst": ".. autofunction:: torch.words.said.stars\n",

@@ -40,6 +40,23 @@ def test_links_to_files_of_the_tree(answer: GapList) -> None:
     assert found == ["a link leads to torch/words/unsaid.py, which does not exist"]
 
 
+def test_references_to_notes_that_are_nowhere(answer: GapList, grown: Index) -> None:
+    found = {name: (gap.what, gap.confidence) for name, gap in of(answer, "note-link").items()}
+    near = "Note [Order of keys] is nowhere: is Note [Order of the keys] meant?"
+    assert [name for name, (_, sure) in found.items() if sure == "likely"] == ["Order of keys"]
+    assert found["Order of keys"][0] == near
+    assert found["Nothing like it"] == ("Note [Nothing like it] is nowhere", "possible")
+    gap = of(answer, "note-link")["Order of keys"]
+    assert (
+        "See Note [Order of keys]"
+        in grown.read(gap.location.path).split("\n")[gap.location.line - 1]
+    )
+    assert (
+        "# Note [Order" in grown.read(gap.evidence[-1].path).split("\n")[gap.evidence[-1].line - 1]
+    )
+    assert gap.needs == ()
+
+
 def test_names_excused_from_docs(answer: GapList) -> None:
     found = {name: (gap.difficulty, gap.what) for name, gap in of(answer, "docs-coverage").items()}
     assert found == {
