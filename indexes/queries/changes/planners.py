@@ -50,6 +50,7 @@ PLANNERS: Mapping[str, Planner] = {
     "compile-skip": rows.compile_row,
     "docs-coverage": rows.docs_coverage,
     "docs-link": rows.docs_link,
+    "note-link": rows.note_link,
     "docstring": arguments.docstring,
     "error-inputs": arguments.error_inputs,
     "internal-assert": error_messages.error_message,

@@ -17,8 +17,10 @@ from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.expectations.recorded import written_as
 from indexes.queries.gaps.model import Gap
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
+from indexes.store.notes import Note, StoredNotes
 from indexes.store.registrations import StoredPython, classes_named
 
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
@@ -229,6 +231,26 @@ def docs_link(tree: Tree, change: Change) -> Parts:
         code = replaced(tree, where, [text.replace(name, meant[0])])
         what = f"{name} does not exist: write {meant[0]}."
     return Parts((ChangeStep("edit", where, what, code, change.why),))
+
+
+def note_link(tree: Tree, change: Change) -> Parts:
+    """Plans the correction of each reference to a note that is nowhere."""
+    assert change.gap
+    title, stored = change.gap.name, StoredNotes(tree.store)
+    near = near_titles(title, tree.index)
+    heads = stored.titled(near[0])[0] if near else []
+    steps = [ChangeStep("read", one.location, "See whether this is meant.") for one in heads]
+    meant = near[0] if near else ""
+    steps += (_renamed(tree, one, meant, change.why) for one in stored.titled(title)[1])
+    return Parts(tuple(steps))
+
+
+def _renamed(tree: Tree, mention: Note, meant: str, why: str) -> ChangeStep:
+    where, text = mention.location, tree.line(mention.location)
+    if not meant or mention.title not in text:
+        return ChangeStep("edit", where, f"Correct Note [{mention.title}], or remove it.", (), why)
+    code = replaced(tree, where, [text.replace(mention.title, meant)])
+    return ChangeStep("edit", where, f"Refer to Note [{meant}].", code, why)
 
 
 # ----------------------------------------------------------------- types and owners

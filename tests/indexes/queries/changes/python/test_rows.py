@@ -80,3 +80,22 @@ def test_an_owner_is_named_where_a_folder_has_one(changes: Changes) -> None:
     (step,) = others.steps
     assert not step.code
     assert "the label of the module" in step.what
+
+
+def test_a_reference_to_a_note_gets_the_title_that_a_comment_has(changes: Changes) -> None:
+    plan = changes.of_id("note-link/Order of keys")
+    assert plan is not None
+    head, reference = plan.steps
+    assert (head.action, reference.action) == ("read", "edit")
+    assert "# Note [Order of the keys]" in changes.tree.line(head.location)
+    assert [line for line in reference.code[2:] if line[0] in "+-"] == [
+        "-# See Note [Order of keys]",
+        "+# See Note [Order of the keys]",
+    ]
+
+
+def test_without_a_similar_note_a_reference_is_to_be_corrected(changes: Changes) -> None:
+    plan = changes.of_id("note-link/Nothing like it")
+    assert plan is not None
+    (step,) = plan.steps
+    assert (step.what, step.code) == ("Correct Note [Nothing like it], or remove it.", ())
