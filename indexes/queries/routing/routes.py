@@ -15,7 +15,14 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
-from indexes.queries.routing.conditions import OTHER, arm_of, arms_of, condition_words, is_always
+from indexes.queries.routing.conditions import (
+    OTHER,
+    UNUSUAL,
+    arm_of,
+    arms_of,
+    condition_words,
+    is_always,
+)
 from indexes.queries.routing.costs import ASIDE, ROCM
 from indexes.queries.routing.ends import DEVICES, End
 from indexes.queries.routing.search import Search
@@ -43,6 +50,7 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
 
 
 _Found = tuple[float, Walk, Node, End]
+_IMPLICIT = "CompositeImplicitAutograd"
 _NEAR = 200
 """Functions behind the other branch that are checked for the same end."""
 
@@ -62,7 +70,7 @@ class _Finder:
             return []
         is_plain_view = is_view(parse_schema(native.schema))
         if is_plain_view and (nothing := self._nothing(native, device, by_copy=False)):
-            return [nothing]
+            return self._of_view(native, device, nothing)
         called = self.search.called(rows[0])
         if called and not self.search.rows(called.full_name, device):
             return self._none(native, device, self._lacks(called.full_name, device), None)
@@ -76,6 +84,14 @@ class _Finder:
         instead = self._instead(native, device, found) if is_far or called else []
         own = instead or [self._route(*one) for one in found[:_MOST]]
         return own or inner or self._unseen(native, device)
+
+    def _of_view(self, native: NativeFunction, device: str, nothing: Route) -> list[Route]:
+        """A view; one made of operators may usually return another tensor, as ``coalesce``."""
+        row = self.search.rows(native.full_name, device)[0]
+        found = list(self.search.ways(native, device)) if row.key == _IMPLICIT else []
+        if not found or found[0][0] >= UNUSUAL + ASIDE["moves"] or self._is_unusual(*found[0][1:]):
+            return [nothing]
+        return [self._route(*one) for one in found[:_MOST]]
 
     def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
         """What to answer if only a guess, or something beside the way, was found."""

@@ -44,6 +44,14 @@ YAML = """
   dispatch:
     CompositeExplicitAutograd: first_rows
 
+- func: gathered(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CompositeImplicitAutograd: gathered
+
+- func: regrouped(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CompositeImplicitAutograd: regrouped
+
 - func: named_form(Tensor self, Dimname dim) -> Tensor
 
 - func: thin_sum(Tensor self) -> Tensor
@@ -163,6 +171,18 @@ Tensor in_training_cpu(const Tensor& self, bool training) {
 }
 Tensor first_rows(const Tensor& self) { return self; }
 Tensor plain_halves(const Tensor& self) { return at::first_rows(self); }
+Tensor gathered(const Tensor& self) {
+  if (self.is_gathered()) {
+    return self;
+  }
+  return at::counted(self);
+}
+Tensor regrouped(const Tensor& self) {
+  if (self.is_sparse()) {
+    return at::counted(self);
+  }
+  return at::first_rows(self);
+}
 [[noreturn]] static void report_named(const char* name) {
   TORCH_CHECK(false, name, " has no names");
 }
@@ -292,6 +312,12 @@ def test_a_loop_is_no_answer_in_a_helper_or_around_a_copy(index: Index) -> None:
 
 def test_a_switch_over_dtypes_in_an_unusual_arm_is_not_the_answer(index: Index) -> None:
     assert usual(index, "in_training").symbol.endswith("wide_step")
+
+
+def test_a_composite_that_returns_its_argument_or_another_tensor(index: Index) -> None:
+    gathered, counted = usual(index, "gathered"), usual(index, "counted")
+    assert (gathered.kind, gathered.symbol) == ("loop", counted.symbol)
+    assert usual(index, "regrouped").note == "a view: computes nothing"
 
 
 def test_what_is_made_of_views_says_so_and_its_out_copies(index: Index) -> None:
