@@ -34,10 +34,11 @@ _AFTER = regex(
 PLACE = regex(
     r"(?:File (?:\"(?:[^\"\n]* )?)?|\bat +|^)"
     r"((?:[A-Za-z]:)?[\w./\\~-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    rf"(?:(?:\", line |:)({LINE})(?:,?:? in (?:\w+\.)*(\w+))?| in (\w+)(?=\())",
+    rf"(?:(?:\", line |:|\((?=\d+\): ))({LINE})(?:,?:? in (?:\w+\.)*(\w+))?"
+    r"(?:\): ([\w<>]+))?| in (\w+)(?=\())",
     MULTILINE,
 )
-"""A frame as Python, pytest and both generations of IPython print it; a place of C++."""
+"""A frame as Python, pytest, both generations of IPython and profilers print it; a place of C++."""
 NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """The message of ATen/Dispatch.h for an unsupported dtype, or its beginning."""
 _ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
@@ -108,7 +109,7 @@ def all_pasted(text: str) -> list[Pasted]:
     bare = _MARGIN.sub("", _COLOURS.sub("", text))
     raised = list(_RAISED.finditer(bare))
     found = PLACE.findall(text)
-    places = [(path.replace("\\", "/"), int(at or 0), a or b) for path, at, a, b in found]
+    places = [(path.replace("\\", "/"), int(at or 0), "".join(name)) for path, at, *name in found]
     places.reverse()
     places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]

@@ -128,6 +128,7 @@ _FORMS = (
     regex(
         r"\A<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
     ),
+    regex(r"\Ann\.Module: (\w+)_\d+\Z"),  # a call of a module, in a profile
     regex(r"\ACMake (?:Error|Warning)[^\n]* at (\S+:\d+)"),
     regex(r"\A([\w./-]*(?:CMakeLists\.txt|\.cmake):\d+) \(\w+\):?\Z"),
 )
@@ -205,7 +206,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
     if found := _PLACE.match(name) or _LINK.match(name):
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
     frame = PLACE.match(name)
-    if frame and (frame[3] or frame[4] or name.startswith("File ")):
+    if frame and (any(frame.groups()[2:]) or name.startswith("File ")):
         return NameQuery(raw, "place", frame[1], line=int(frame[2] or 0))
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 

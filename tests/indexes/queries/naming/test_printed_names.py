@@ -161,6 +161,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("‘halve_vectorized’ was not declared in this scope", "function {}:3", "exact"),
         ('File "/x/torch/frames.py", line 2, in pick', "function torch/frames.py:10", "by rule"),
         ('File "/x/torch/frames.py", line 11, in pick', "file torch/frames.py:11", "exact"),
+        ("/x/torch/frames.py(11): pick", "file torch/frames.py:11", "exact"),
+        ("torch/frames.py(2): pick", "function torch/frames.py:10", "by rule"),
         ("aoti_torch_written", "function torch/csrc/halves.cpp:5", "exact"),
         (r'File "C:\x\torch\frames.py", line 2, in pick', "function torch/frames.py:10", "by rule"),
         (

@@ -35,6 +35,7 @@ from indexes.source.source import Source
         ("aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "operator", "add.out"),
         ("<OpOverload(op='aten.add', overload='Tensor')>", "operator", "add.Tensor"),
         ("<built-in method addmm of type object at 0x7f8>", "bare", "addmm"),
+        ("nn.Module: Linear_12", "bare", "Linear"),
         ("<method 'add' of 'torch._C.TensorBase' objects>", "bare", "add"),
         ("at::add", "operator", "add"),
         ("at::Tensor::add_", "operator", "add_"),
