@@ -24,9 +24,12 @@ def written_title(text: str) -> str:
 
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The note of ``See Note [Title]``."""
-    title = written_title(query.raw)
-    return _match(title, index) if title else None
+    """The note of ``See Note [Title]``, which means nothing else."""
+    if not (title := written_title(query.raw)):
+        return None
+    near = near_titles(title, index)
+    unknown = NameMatch("none", query.raw.strip(), suggestions=near, confidence=None)
+    return _match(title, index) or unknown
 
 
 def find_title(query: NameQuery, index: IndexedTree) -> NameMatch | None:

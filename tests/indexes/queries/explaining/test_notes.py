@@ -53,7 +53,9 @@ def test_a_title_that_no_comment_has_says_so_with_what_refers_to_it(index: Index
     assert [hit.kind for hit in match.hits] == ["mention"]
     assert "no comment of this source has this title" in match.note
     assert "near titles: Promotion of numbers" in match.note
-    assert index.resolve("Note [Nothing of the sort]").kind == "none"
+    unknown = index.resolve("Note [Promotion of number]")
+    assert (unknown.kind, unknown.suggestions) == ("none", ("Promotion of numbers",))
+    assert index.resolve("Note [Requires grad]").kind == "none"  # though an error says so
 
 
 def test_it_is_found_by_words_of_its_title(index: Index) -> None:
