@@ -48,7 +48,7 @@ _INPUTS = (
     ),
     "SELECT op,key,kind,definitions,source_op FROM kernels ORDER BY id",
     "SELECT DISTINCT stub,device,target FROM registrations ORDER BY stub,device,target",
-    "SELECT op,target FROM library_kernels ORDER BY rowid",
+    "SELECT op,key,target FROM library_kernels ORDER BY rowid",
 )
 
 
@@ -61,7 +61,8 @@ def keep_reach(store: Store) -> None:
         stubs[stub].add(device)
     steps = _steps(store)
     callees = _callees(operators, steps)
-    reached = _reached(summaries, stubs, callees)
+    own = {name: _own(one, operators) for name, one in summaries.items()}
+    reached = _reached(summaries, {**stubs, **own}, callees)
     callers = _callers(operators, steps)
     reach = {name: _reach(reached[name], bool(callers[name] - {name})) for name in summaries}
     called = {name: sorted(callees[name]) for name in sorted(callees)}
@@ -88,13 +89,10 @@ def _reach(reached: set[str], called: bool) -> Reach:
 
 
 def _reached(
-    summaries: Mapping[str, OperatorSummary],
-    stubs: Mapping[str, set[str]],
-    callees: Mapping[str, set[str]],
+    summaries: Mapping[str, OperatorSummary], reached: _Facts, callees: Mapping[str, set[str]]
 ) -> _Facts:
     """What each operator has itself or through the operators and stubs that its composite kernels
-    call."""
-    reached = {**stubs, **{name: _own(one) for name, one in summaries.items()}}
+    call. ``reached``: what operators and stubs have themselves."""
     callers: dict[str, list[str]] = defaultdict(list)
     for caller, called in callees.items():
         for name in called & reached.keys():
@@ -110,10 +108,10 @@ def _reached(
     return reached
 
 
-def _own(one: OperatorSummary) -> set[str]:
-    return {key for key in one.keys if key in DEVICES} | (
-        {_FORMULA} if one.has_derivative else set()
-    )
+def _own(one: OperatorSummary, operators: Lookup) -> set[str]:
+    devices = {key for key in one.keys if key in DEVICES}
+    by_hand = one.full_name in operators.differentiated_by_hand
+    return devices | {_FORMULA} if one.has_derivative or by_hand else devices
 
 
 def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:

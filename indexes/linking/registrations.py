@@ -236,18 +236,21 @@ def _named(definition: Definition) -> str:
 
 
 def around_dispatch(op: str, written: Iterable[Written], facts: Facts) -> tuple[Link, ...]:
-    """The batch rules and autocast policies of an operator, as links."""
+    """The batch rules, autocast policies and autograd kernels of an operator, as links."""
     links: list[Link] = []
     for one in written:
-        role = _role(one.registration.key)
+        role = _role(one.registration)
         if role and one.registration.op == op:
             links += _links(role, one, facts)
     return tuple(sorted(links, key=lambda link: (link.role, link.keys, str(link.location))))
 
 
-def _role(key: str) -> Role | None:
+def _role(registration: Registration) -> Role | None:
+    key = registration.key
     if key.startswith("Autocast"):
         return "autocast"
+    if key.startswith("Autograd"):
+        return None if registration.fallthrough else "derivative"
     return "batch_rule" if key in _BATCHING else None
 
 

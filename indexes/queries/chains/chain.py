@@ -23,6 +23,9 @@ from indexes.queries.indexed_tree import IndexedTree
 _PLACES = 3
 """Most places listed for calls with an unknown target, unless everything is shown."""
 
+_OVER_AUTOGRAD = ("Autograd", "CompositeImplicitAutograd")
+"""The alias keys that cover the autograd keys."""
+
 
 def build_chain(index: IndexedTree, native: NativeFunction, extent: Extent) -> Chain:
     """The chain of one overload."""
@@ -185,7 +188,9 @@ def for_key(chain: Chain, key: str) -> Chain:
 
 
 def _is_for(hop: Hop, key: str) -> bool:
-    """Whether a hop is for ``key`` or for every key, as a composite kernel is."""
+    """Whether a hop is for ``key``, or for every key that a composite kernel covers."""
     if not hop.keys:  # under a kernel of the key
         return hop.device in (None, key, device_of_key(key))
+    if key.startswith("Autograd"):
+        return any(name in (key, *_OVER_AUTOGRAD) for name in hop.keys)
     return key in hop.keys or any(name.startswith("Composite") for name in hop.keys)

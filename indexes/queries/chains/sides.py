@@ -30,8 +30,8 @@ from indexes.store.registrations import UNSEEN, StoredPython, written_for
 def add_derivative(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
-    """Adds the derivative entry, its formulas and their functions; for a composite operator, those
-    of the operators that it calls."""
+    """Adds the derivative entry, its formulas and their functions, and autograd kernels written by
+    hand; for a composite operator, those of the operators that it calls."""
     op = native.full_name
     entry, rule, _ = facts.derived(op)
     through, others = ([], []) if _has_own(op, facts) else through_operators(op, facts)
@@ -45,7 +45,11 @@ def add_derivative(
     if others:
         rule = "recorded only outside the usual case of dense, real, 2-D tensors"
         hops.add(parent, "derivative", ", ".join(others), native.location, rule, "by rule")
-    if not through and entry is None:
+    written = around_dispatch(op, written_for(facts, op), facts)
+    by_hand = [link for link in written if link.role == "derivative"]
+    for link in by_hand:
+        _add(link, parent, hops)
+    if not (through or entry or by_hand):
         _add_none(native, parent, rule, facts, hops)
 
 
