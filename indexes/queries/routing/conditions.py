@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 
-from indexes.linking.facts import Edge, Known
+from indexes.linking.facts import Call, Edge, Known
 from indexes.linking.graph import Node, node_kind
 from indexes.linking.usual_conditions import (
     Defaults,
@@ -20,7 +20,6 @@ from indexes.linking.usual_conditions import (
     taken,
     unwrapped,
 )
-from indexes.linking.visible import is_header
 from indexes.linking.works import is_generic, is_named_shader
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
@@ -55,6 +54,7 @@ _FALLBACK = "slow"
 """PyTorch's names for what runs without a library: ``ConvBackend::SlowTranspose2d``."""
 _CAPITALISED = regex(r"[A-Z][a-z]+")
 _WORDS = regex(r"[a-z]{6,}")
+_NAMES = regex(r"\w+")
 
 
 class Order:
@@ -127,9 +127,22 @@ class Order:
         return [
             one
             for one in others
-            if one.line > edge.line and one.symbol != edge.symbol and not (one.macro or edge.macro)
+            if one.symbol != edge.symbol and not (one.macro or edge.macro)
+            if one.line > edge.line or self._is_on_result(one, edge)
             if all(arm == "#if" and not builds for _, arm in unusual[one] - here)
         ]
+
+    def _is_on_result(self, one: Edge, edge: Edge) -> bool:
+        """Whether a member is called on the result of another call of its line: ``x.f().g()``."""
+        sites = self.sites(one) if one.line == edge.line else ()
+        name = edge.symbol.rpartition("::")[2]
+        return any(name in _NAMES.findall(site.receiver) for site in sites)
+
+    def sites(self, edge: Edge) -> list[Call]:
+        """The uses of an edge's name on its line."""
+        caller, place = self.facts.by_id(edge.caller), (edge.line, edge.symbol.rpartition("::")[2])
+        sites = self.facts.sites(caller) if caller else ()
+        return [one for one in sites if (one.line, one.name) == place]
 
     def _find_unusual(self, caller: int, device: str, defaults: Defaults) -> dict[Edge, Arms]:
         """The branches around each step of a body that are not usually taken."""
@@ -284,16 +297,9 @@ def words_in(scope: str, name: str) -> int:
     return sum(word in owner for word in _WORDS.findall(name))
 
 
-_VALUES = regex(r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$")
-"""Parameters of a function of single values."""
 _PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)|(?:im|vol)2col|col2h?(?:im|vol)")
 """In names of functions that lay out matrices for a library, as the columns of a convolution, or
 take its result apart: others multiply."""
-
-
-def is_of_values(known: Known) -> bool:
-    """Whether a function takes only single values."""
-    return bool(_VALUES.match(known.definition.parameters))
 
 
 def packs_for_another(name: str, native: NativeFunction) -> bool:
@@ -331,29 +337,6 @@ def is_of_operator(known: Known, base: str) -> bool:
     found = known.definition
     named = len(base) >= _SHORTEST and base in found.name
     return named and not is_helper(found.name)
-
-
-_NAMED = 0.5
-"""The bonus if a launched function is named after the operator."""
-_OVERLOAD = 0.1
-"""The bonus if it is also named after the overload: ``bitwise_and_tensor``."""
-_WORD = 0.05
-"""The bonus for each word of the operator's name."""
-_SHARED = 0.2
-"""The cost of a header's shared kernel, which takes one of the operator's own."""
-
-
-def price_of_name(launched: Known, native: NativeFunction) -> float:
-    """The cost by the name and place of what is launched for an operator."""
-    found, overload = launched.definition, native.overload.lower()
-    price = _SHARED * is_header(found.location.path)
-    price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
-    price -= _OVERLOAD * (bool(overload) and found.name.endswith(f"_{overload}"))
-    return price - _WORD * words_in(found.name, native.name)
-
-
-def is_overload_of(node: Node, native: NativeFunction) -> bool:
-    return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
 
 
 def arm_of(choice: Choice) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
-from indexes.linking.facts import TO_STUBS, Call, Edge, Known, StubEntry
+from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Node, Step
 from indexes.linking.usual_conditions import is_special
 from indexes.linking.works import is_check
@@ -35,8 +35,6 @@ _COPY = 7.0
 """A copy in an operator that only moves values, and may do nothing else."""
 _RESULT = 40.0
 """A copy of the result in a generated kernel, if anything else computes."""
-_DENSE, _DENSE_INSTEAD = 3.0, 9.0
-"""A kernel for dense tensors in an operator of sparse ones; where there is a sparse one."""
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """The cost of things that are passed on instead of called."""
@@ -114,9 +112,6 @@ class Prices:
         price, lower = _STEP, step.lower
         if isinstance(step.why, Edge):
             price += self._edge_price(step.why, walk)
-        if walk.is_sparse and isinstance(step.why, KernelRow) and step.why.key == walk.device:
-            keys = {one.key for one in self.facts.kernels(step.why.op)}
-            price += _DENSE_INSTEAD if f"Sparse{walk.device}" in keys else _DENSE
         if lower.kind == "operator":
             price += self._operator_price(step, walk)
             form = form_of(str(lower.what), walk.native.name)
@@ -208,7 +203,8 @@ class Prices:
             tells = self._tells(lower, walk)
             price += _LAST if self._any_takes(around, _KEPT) and not tells else _REDUCTION
             price += _REDUCTION * (not tells and self._is_of_result(lower, step.why))
-            price += _AGAIN * self._any_takes(self._called_later(step.why, walk, False), _KEPT)
+            later = (one for _, one in self._called_later(step.why, walk, False))
+            price += _AGAIN * self._any_takes(later, _KEPT)
         return price
 
     def _is_around_function(self, lower: NativeFunction, step: Step) -> bool:
@@ -224,17 +220,23 @@ class Prices:
         """Whether an operator comes before one of the body's name, as padding a convolution."""
         base = walk.base[step.upper]
         later = () if share_name(base, lower.name) else self._called_later(step.why, walk, True)
-        own = (one.full_name for one in later if share_name(base, one.name))
-        return "dispatches" in map(self.works.operator, own)
+        return any(
+            share_name(base, one.name)
+            and self.works.operator(one.full_name) == "dispatches"
+            and not (self._takes(one, _KEPT) and self._is_of_result(one, edge))
+            for edge, one in later
+        )
 
-    def _called_later(self, why: _Why, walk: Walk, always: bool) -> Iterator[NativeFunction]:
+    def _called_later(
+        self, why: _Why, walk: Walk, always: bool
+    ) -> Iterator[tuple[Edge, NativeFunction]]:
         """The operators called after an edge, wherever that is passed, or ``always``."""
         if isinstance(why, Edge):
             for one in self.order.later(why, walk.device, self.given.inside(walk, why.caller)):
                 native = self.facts.native(str(one.target)) if one.kind == "operator" else None
                 passed = (choice.arm == "otherwise" for choice in self.choices(one))
                 if native and (not always or all(passed)):
-                    yield native
+                    yield one, native
 
     def _is_part(self, within: NativeFunction | None, walk: Walk) -> bool:
         """Whether an operator is elementwise, at a cost already counted."""
@@ -245,7 +247,7 @@ class Prices:
     def _is_of_results(self, lower: NativeFunction, why: _Why) -> bool:
         """Whether all arguments of an operator are results of another: the product of ``svd``'s
         results."""
-        here = self._calls_of(lower, why)
+        here = self.order.sites(why) if isinstance(why, Edge) else ()
         marks = {mark for one in here for mark in one.arguments.split()}
         names = {_LETTERS.match(mark, 1) if mark[0] == "." else None for mark in marks}
         found = {name and name[0] for name in names}
@@ -255,16 +257,10 @@ class Prices:
 
     def _is_of_result(self, lower: NativeFunction, why: _Why) -> bool:
         """Whether an operator is called on another's result: ``linalg_svdvals(x).sum(-1)``."""
-        here = self._calls_of(lower, why)
+        here = self.order.sites(why) if isinstance(why, Edge) else ()
         names = {name for one in here for name in one.receiver.split(".")[1:]}
         called = (native for name in names for native in self.facts.overloads(name)[:1])
         return any(map(self._computes_more, called))
-
-    def _calls_of(self, lower: NativeFunction, why: _Why) -> list[Call]:
-        if not isinstance(why, Edge) or (caller := self.facts.by_id(why.caller)) is None:
-            return []
-        place = (why.line, lower.name)
-        return [one for one in self.facts.sites(caller) if (one.line, one.name) == place]
 
     def _computes_more(self, native: NativeFunction) -> bool:
         """Whether an operator computes and is not elementwise."""

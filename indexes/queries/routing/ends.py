@@ -12,15 +12,14 @@ from indexes.linking.works import ComputingKind, is_generic, is_named_shader, is
 from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Choice, KernelRow
+from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
 from indexes.queries.routing.argument_values import Walk
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
     is_of_operator,
-    is_of_values,
     packs_for_another,
-    price_of_name,
+    words_in,
 )
 from indexes.queries.routing.costs import FILL, FILLS, HELP, Prices
 from indexes.store.lookup import Lookup
@@ -45,6 +44,17 @@ _CHECKS = frozenset(("checkBackend", "checkDeviceType"))
 """Device checks of ATen/TensorUtils.h."""
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
+
+_VALUES = regex(r"(?:(?:const\s+)?(?!\w*(?:Tensor|Iter|List|Ref|[hH]andle))\w+\s+\w+(?:,\s*|$))+$")
+"""Parameters of a function of single values."""
+_NAMED = 0.5
+"""The bonus if a launched function is named after the operator."""
+_OVERLOAD = 0.1
+"""The bonus if it is also named after the overload: ``bitwise_and_tensor``."""
+_WORD = 0.05
+"""The bonus for each word of the operator's name."""
+_SHARED = 0.2
+"""The cost of a header's shared kernel, which takes one of the operator's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ class Ends:
         caller = before[0].what if before else ""
         if not isinstance(caller, int) or self.works.computing(caller) != "loop":
             return False
-        return is_of_values(known)
+        return _is_of_values(known)
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
         """Messages by which a device copies memory, which compute in an operator that moves."""
@@ -134,7 +144,7 @@ class Ends:
         is_named = edge.kind == "launch" or is_named_shader(edge) or is_meant
         if is_named and isinstance(edge.target, int):
             known = self.facts.by_id(edge.target) or known
-            price += price_of_name(known, walk.native)
+            price += _price_of_name(known, walk.native)
             edge = edge._replace(confidence="by rule") if is_meant else edge
         return price, End(kind, known, edge, conditions)
 
@@ -223,3 +233,17 @@ class Ends:
         checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
         named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
         return bool(named) and not named.isdisjoint(DEVICES) and device not in named
+
+
+def _is_of_values(known: Known) -> bool:
+    """Whether a function takes only single values."""
+    return bool(_VALUES.match(known.definition.parameters))
+
+
+def _price_of_name(launched: Known, native: NativeFunction) -> float:
+    """The cost by the name and place of what is launched for an operator."""
+    found, overload = launched.definition, native.overload.lower()
+    price = _SHARED * is_header(found.location.path)
+    price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
+    price -= _OVERLOAD * (bool(overload) and found.name.endswith(f"_{overload}"))
+    return price - _WORD * words_in(found.name, native.name)

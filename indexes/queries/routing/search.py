@@ -13,9 +13,10 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.works import is_check
+from indexes.model.regex import regex
 from indexes.model.vocabulary import KernelRow, NativeFunction
 from indexes.queries.routing.argument_values import COMPOSITE, Walk, defaults_of
-from indexes.queries.routing.conditions import UNUSUAL, is_overload_of
+from indexes.queries.routing.conditions import UNUSUAL
 from indexes.queries.routing.costs import ASIDE, Prices
 from indexes.queries.routing.ends import DEVICES, End, Ends
 from indexes.store.lookup import Lookup
@@ -23,6 +24,11 @@ from indexes.store.lookup import Lookup
 _OF_TREE = DEVICES[:3]
 """Devices with kernels in the tree; others come with extensions."""
 _SPARSE = "Sparse"
+_DENSE, _DENSE_INSTEAD = 3.0, 9.0
+"""The cost of a kernel for dense tensors in an operator of sparse ones; where there is a sparse
+one."""
+_ON_VALUES = regex(r"\._?values$").search
+"""A call on the values of a sparse tensor: ``x._values().norm(p)``."""
 _REACH = 10.0
 """The most that another route may cost above the usual one."""
 
@@ -91,14 +97,14 @@ class Search:
             walk.before[node] = before
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
-            limit = UNUSUAL + aside * is_overload_of(node, native)
+            limit = UNUSUAL + aside * _is_overload_of(node, native)
             if before and cost < limit and self._has_none(node, device):
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step in self._steps(node, walk):
                 if step.lower not in walk.before and not self._only_asks(step, walk):
-                    price = self.prices.of(step, walk)
+                    price = self.prices.of(step, walk) + self._dense_price(step, walk)
                     heapq.heappush(
                         heap, (cost + price, next(order), step.lower, (node, step), None)
                     )
@@ -218,6 +224,21 @@ class Search:
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
 
+    def _dense_price(self, step: Step, walk: Walk) -> float:
+        """The cost of a kernel for dense tensors in an operator of sparse ones."""
+        row = step.why
+        if not (walk.is_sparse and isinstance(row, KernelRow) and row.key == walk.device):
+            return 0.0
+        if any(map(self._is_on_values, self.way(walk, step.upper))):
+            return 0.0
+        keys = {one.key for one in self.facts.kernels(row.op)}
+        return _DENSE_INSTEAD if f"{_SPARSE}{walk.device}" in keys else _DENSE
+
+    def _is_on_values(self, step: Step) -> bool:
+        """Whether a step is called on the values of a sparse tensor, which are dense."""
+        sites = self.prices.order.sites(step.why) if isinstance(step.why, Edge) else ()
+        return any(_ON_VALUES(one.receiver) for one in sites)
+
     def _is_of_host(self, node: Node, walk: Walk) -> bool:
         """Whether a function checks for tensors on another device, or calls a CPU library on a path
         for another device, so that it only prepares or finishes."""
@@ -247,3 +268,7 @@ class Search:
 def _is_of_layout(key: str, device: str) -> bool:
     """Whether a key is for tensors that are not dense: SparseCPU."""
     return key != device and key.endswith(device) and not key.startswith("Autograd")
+
+
+def _is_overload_of(node: Node, native: NativeFunction) -> bool:
+    return node.kind == "operator" and str(node.what).partition(".")[0] == native.name
