@@ -212,7 +212,7 @@ class EdgeResolver:
         """The functions and macros that a call can mean, its own file's if any of them fits."""
         if call.name.startswith("operator") and not call.name.isidentifier():
             return self._signs(call, caller)
-        seen = [k for k in self._scopes.candidates(call, caller) if k.id != caller.id]
+        seen = [k for k in self._seen(call, caller) if k.id != caller.id]
         path = caller.definition.location.path
         here = [k for k in seen if k.definition.location.path == path]
         if here and here[0].definition.kind == "macro":
@@ -226,6 +226,13 @@ class EdgeResolver:
                 if found := chosen(call, among, self._returned, by_types):
                     return found
         return []
+
+    def _seen(self, call: Call, caller: Known) -> Sequence[Known]:
+        """What the name of a call can mean by scopes, else by the types of its arguments."""
+        found = self._scopes.candidates(call, caller)
+        if found or call.qualifier or call.kind != "call":
+            return found
+        return self._scopes.of_arguments(call, caller, self._marks(call))
 
     def _signs(self, call: Call, caller: Known) -> list[Known]:
         """The functions behind ``x * y`` for a tensor, by argument-dependent lookup."""
@@ -339,9 +346,12 @@ class EdgeResolver:
         return key if key in self.facts.key_namespaces else ""
 
     def _is_given_tensor(self, call: Call) -> bool:
+        return any(mark in ("T", "L") for mark in self._marks(call))
+
+    def _marks(self, call: Call) -> list[str]:
+        """The marks of the arguments, those of results by what is returned."""
         marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
-        found = (self._returned(m[1:]) if m[:1] == "." else m for m in marks)
-        return any(mark in ("T", "L") for mark in found)
+        return [self._returned(m[1:]) if m[:1] == "." else m for m in marks]
 
 
 def _is_given_data(call: Call) -> bool:

@@ -19,6 +19,8 @@ from indexes.model.vocabulary import Definition
 _FUNCTIONS = frozenset(("function", "global"))
 _STRUCTURED = ("at::impl::MetaBase", "at::TensorIteratorBase", "at::TensorIterator")
 """The scope of the classes that torchgen generates for structured kernels."""
+_NAMESPACES = {"T": ("at",), "L": ("at", "c10"), "G": ("at",), **dict.fromkeys("SODI", ("c10",))}
+"""The namespaces of the types that have marks of one letter."""
 _ByScope = Mapping[str, Sequence[Known]]
 Level = tuple[str, ...]
 """Scopes that are searched together."""
@@ -119,6 +121,16 @@ class Scopes:
         definition = caller.definition
         scope, path = plain_scope(definition.scope), definition.location.path
         return self._candidates(call.name, call.qualifier, scope, path, definition.kind)
+
+    def of_arguments(self, call: Call, caller: Known, marks: Iterable[str]) -> list[Known]:
+        """The functions in the namespaces of its arguments' types (basic.lookup.argdep)."""
+        scopes = {scope for mark in marks for scope in _NAMESPACES.get(mark, ())}
+        found = (
+            self.candidates(call._replace(qualifier=f"::{scope}"), caller)
+            for scope in sorted(scopes)
+        )
+        seen = {k.id: k for each in found for k in each}
+        return [k for k in seen.values() if plain_scope(k.definition.scope) in scopes]
 
     def _find(self, name: str, qualifier: str, scope: str, path: str, kind: str) -> Sequence[Known]:
         written, functions = self._by_scope(name)

@@ -112,3 +112,10 @@ def test_an_edge_knows_its_branch(index: Index) -> None:
     (inside,) = [e for e in edges(index, "edges_of_operators") if e.symbol == "at::native_dropout"]
     branches = index.facts.branches(inside.caller)
     assert branches[inside.branch - 1].text == "if (self.is_floating_point())"
+
+
+def test_a_function_is_found_in_the_namespace_of_its_arguments_type(index: Index) -> None:
+    assert said(index, "edges_of_arguments") == [
+        ("call", "name_of_dtype", "name_of_dtype:2"),
+        ("call", "is_odd_tensor", "is_odd_tensor:5"),
+    ]
