@@ -94,12 +94,35 @@ class Order:
         """Whether an edge is one of several computing steps in sequence; what is called around a
         Metal kernel does not count."""
         computing, calls = self._parts(edge.caller)
-        if edge not in computing:
-            return False
-        calls = () if edge.kind == "shader" else calls
         others = [*computing, *(one for one in calls if self._leads(one, device))]
+        if edge not in computing:
+            if not self._dispatches(edge, device):
+                return False
+            dispatching = (o for o in others if o in computing or self._dispatches(o, device))
+            others = self._passed_with(edge, dispatching, device, defaults)
+        elif edge.kind == "shader":
+            others = list(computing)
         following = partial(self._following, device=device, defaults=defaults)
         return bool(following(edge, others)) or any(following(one, [edge]) for one in others)
+
+    def _passed_with(
+        self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
+    ) -> list[Edge]:
+        """The edges of a body that are usually passed where one is, and not instead of it."""
+        here = {(one.text, one.arm) for one in self.choices(edge)}
+        cases = {_switch(text): text for text, arm in here if arm == "case"}
+        unusual = self._unusual(edge.caller, device, defaults)
+        usual = (one for one in others if unusual[one] <= here)
+        return [
+            one
+            for one in usual
+            if all(cases.get(_switch(c.text), c.text) == c.text for c in self.choices(one))
+        ]
+
+    def _dispatches(self, edge: Edge, device: str) -> bool:
+        """Whether a call is of an operator that is not beside what computes, and leads there."""
+        is_one = edge.kind == "operator" and self.works.operator(str(edge.target)) == "dispatches"
+        return is_one and self._leads(edge, device)
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
         """The computing and other calls of a body."""
@@ -189,6 +212,10 @@ class Order:
         return any(found and one and _is_before(one.definition, found.definition) for one in others)
 
 
+def _switch(text: str) -> str:
+    return text.partition(" case ")[0]
+
+
 def _is_before(one: Definition, other: Definition) -> bool:
     if (one.scope, one.parameters) != (other.scope, other.parameters):
         return False
@@ -242,8 +269,7 @@ class Conditions:
     def _is_beside(self, choice: Choice, caller: int, is_one: Callable[[Choice], object]) -> bool:
         """Whether another case of the same switch satisfies ``is_one``."""
         cases = [one for one in self.facts.branches(caller) if one.arm == choice.arm == "case"]
-        head = choice.text.partition(" case ")[0]
-        same = (one for one in cases if one.text.partition(" case ")[0] == head)
+        same = (one for one in cases if _switch(one.text) == _switch(choice.text))
         return any(is_one(Choice(one.text, one.arm, Location("", one.line))) for one in same)
 
     def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:

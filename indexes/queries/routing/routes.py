@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
@@ -377,14 +378,15 @@ class _Finder:
         if end.guessed:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
-        edges = [s.why for s in steps[-1:] if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
-        order, given = self.search.prices.order, self.search.prices.given
-        if any(
-            order.is_of_many(one, walk.device, given.inside(walk, one.caller))
-            for one in filter(None, edges)
-        ):
+        edges = [s.why for s in steps if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
+        if any(map(partial(self._is_of_many, walk), edges)):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+    def _is_of_many(self, walk: Walk, edge: Edge) -> bool:
+        """Whether an edge is one of several computing steps of a body, one after the other."""
+        prices = self.search.prices
+        return prices.order.is_of_many(edge, walk.device, prices.given.inside(walk, edge.caller))
 
 
 def _through(native: NativeFunction, route: Route) -> Route:

@@ -97,8 +97,9 @@ class Search:
             walk.before[node] = before
             walk.operator[node] = self._operator(walk, node, before)
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
-            limit = UNUSUAL + aside * _is_overload_of(node, native)
-            if before and cost < limit and self._has_none(node, device):
+            is_moved = bool(aside) and self.works.of(node) == "moves"
+            limit = UNUSUAL + aside * (is_moved or _is_overload_of(node, native))
+            if before and cost < limit and self._has_none(node, device, is_moved):
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
@@ -183,16 +184,18 @@ class Search:
         alone = self.works.answers_alone
         return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
-    def _has_none(self, node: Node, device: str) -> bool:
+    def _has_none(self, node: Node, device: str, is_moved: bool) -> bool:
         """Whether a node is an operator without a kernel of its own for the device, or with one
-        that only raises, or a stub without a registration for it."""
+        that only raises, or a stub without a registration for it. ``is_moved``: it fills or copies,
+        in an operator that does no more."""
         if node.kind == "stub":
             entries = self.facts.registered_on(str(node.what))
             own = any(one.device == device and one.function != "nullptr" for one in entries)
             return not own and not self._graph.ufunc_rows(str(node.what))
         if (node.what, device) in self.facts.boxed_kernels:
             return True
-        if node.kind != "operator" or self.works.of(node) not in ("dispatches", "allocates"):
+        works = self.works.of(node)
+        if node.kind != "operator" or not (is_moved or works in ("dispatches", "allocates")):
             return False
         rows = self.rows(str(node.what), device)
         return not rows or self._raises(rows)

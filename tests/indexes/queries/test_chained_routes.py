@@ -1,4 +1,4 @@
-"""Routes through calls on the results of other calls of a line."""
+"""Routes through one of several calls, some on the results of others, and to what is missing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from indexes import Index
+from tests.indexes.queries.test_plain_loops import OPTIONS, OPTIONS_IN_SCHEMA
 from tests.indexing import grown, usual
 from tests.tree_marks import NATIVE
 
-YAML = """
+YAML = f"""
 - func: _values(Tensor(a) self) -> Tensor(a)
   variants: method
   dispatch:
@@ -44,6 +45,18 @@ YAML = """
 - func: both(Tensor self) -> Tensor
   dispatch:
     CPU: both_cpu
+
+- func: either(Tensor self, int n) -> Tensor
+  dispatch:
+    CPU: either_cpu
+
+- func: pour_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
+  dispatch:
+    CPU: pour_cpu_
+
+- func: poured(Tensor self, Tensor src, {OPTIONS_IN_SCHEMA}) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: poured
 """
 LOOP = "at::parallel_for(0, self.numel(), 0, [&](int64_t a, int64_t b) {}); return self;"
 KERNELS = f"""
@@ -58,6 +71,17 @@ Tensor sparse_length(const SparseTensor& self) {{ return self.tidied()._values()
 Tensor turned_cpu(const Tensor& self) {{ {LOOP} }}
 Tensor shut_cpu(const Tensor& self) {{ {LOOP} }}
 Tensor both_cpu(const Tensor& self) {{ return self.turned().shut(); }}
+Tensor either_cpu(const Tensor& self, int64_t n) {{
+  if (n == 1) {{
+    return at::turned(self);
+  }}
+  return at::shut(self);
+}}
+Tensor& pour_cpu_(Tensor& self, const Tensor& src, bool non_blocking) {{ {LOOP} }}
+Tensor poured(const Tensor& self, const Tensor& src, {OPTIONS}) {{
+  auto result = at::empty(self.sizes(), self.options());
+  return at::pour_(result, src);
+}}
 }}
 """
 
@@ -75,3 +99,11 @@ def test_the_values_of_a_sparse_tensor_are_dense(index: Index) -> None:
 
 def test_what_is_called_on_a_result_comes_later(index: Index) -> None:
     assert usual(index, "both").symbol.endswith("shut_cpu")
+
+
+def test_one_of_several_operators_in_sequence_is_chosen_by_rule(index: Index) -> None:
+    assert [usual(index, one).confidence for one in ("both", "either")] == ["by rule", "exact"]
+
+
+def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Index) -> None:
+    assert usual(index, "poured", "XPU").note == "no kernel: pour_ has none for XPU"
