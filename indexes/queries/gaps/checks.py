@@ -16,6 +16,7 @@ from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.remarks import uses
 
 _CHECK = "TORCH_CHECK"
+_DEFINED = regex(r"#define TORCH_CHECK\((?:[^\n]*\\\n)*[^\n]*")
 _CONTINUED = " \\"
 _EXCEPTION = "c10/util/Exception.h"
 
@@ -62,7 +63,7 @@ def lacks(tree: Tree) -> str:
 def find_throws(tree: Tree) -> Iterator[Gap]:
     """One gap per function with such a throw, in folders that use TORCH_CHECK: others may not
     depend on c10."""
-    macro = tree.place_of(f"#define {_CHECK}(", tree.source.path_of(_EXCEPTION))
+    macro = _raising(tree, tree.source.path_of(_EXCEPTION))
     checking = {
         place.path
         for place, used, _ in tree.remarks("macros")
@@ -75,6 +76,13 @@ def find_throws(tree: Tree) -> Iterator[Gap]:
         path = rows[0][0].path
         if own := path if path in checking else neighbours.get(os.path.dirname(path)):
             yield _throw_gap(tree, function, [place for place, _ in rows], own, macro)
+
+
+def _raising(tree: Tree, path: str) -> Location | None:
+    """The definition that raises c10::Error: for headers used alone another one throws itself."""
+    text = tree.text(path)
+    found = (one for one in _DEFINED.finditer(text) if "throw " not in one[0])
+    return next((Location(path, text.count("\n", 0, one.start()) + 1) for one in found), None)
 
 
 def _is_expression(tree: Tree, place: Location) -> bool:

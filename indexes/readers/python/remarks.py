@@ -212,6 +212,20 @@ _FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./
 _RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
 _CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
 _TESTING = "torch/testing/_internal/"
+_COMMENT = regex(
+    r"^([ \t]*)\.\.(?:[ \t]+(?![_\[|]|[\w.:+-]+ ?::)\S|\n\1[ \t]+\S)[^\n]*"
+    r"(?:\n\1[ \t]+[^\n]*|\n[ \t]*(?=\n|\Z))*",
+    MULTILINE,
+)
+"""A comment of reStructuredText: what is marked by ``..`` and is no directive, target, footnote or
+substitution, with the deeper lines below."""
+
+
+def _rendered(text: str, path: str) -> str:
+    """A text without the comments of a page, whose lines are left empty."""
+    if not path.endswith(".rst"):
+        return text
+    return _COMMENT.sub(lambda one: "\n" * one[0].count("\n"), text)
 
 
 def read_roles(text: str, path: str) -> Iterator[RemarkFact]:
@@ -347,7 +361,8 @@ def _imports(text: str) -> Iterator[RemarkFact]:
 def read_remarks(data: bytes, path: str) -> list[RemarkFact]:
     """The remarks of a file by kind, sorted by line."""
     text = data.decode("utf-8", "replace")
-    links = [*read_roles(text, path), *read_file_links(text, path)]
+    page = _rendered(text, path)
+    links = [*read_roles(page, path), *read_file_links(page, path)]
     if not path.endswith(".py"):
         return links
     marks = (*read_mark(text), *read_internal_calls(text, path), *read_names(text))

@@ -7,6 +7,14 @@ from pathlib import Path
 from tests.indexing import append
 
 _EXCEPTION = """
+#ifdef USED_ALONE
+#define TORCH_CHECK(cond, ...)                  \\
+  if (!(cond)) {                                \\
+    throw std::runtime_error("used alone");     \\
+  }
+#else
+#define TORCH_CHECK(cond, ...) ::c10::detail::torchCheckFail(#cond, __VA_ARGS__)
+#endif
 // Deprecated alias. Use TORCH_CHECK(false, ...) to fail.
 #define AT_OLD_ERROR(...)                       \\
   do {                                          \\

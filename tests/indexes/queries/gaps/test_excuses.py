@@ -21,6 +21,12 @@ def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> 
     assert "this file uses TORCH_CHECK" in gap.rule
 
 
+def test_the_macro_shown_is_not_the_one_that_throws_the_same(grown: Index, answer: GapList) -> None:
+    where = of(answer, "runtime-error")["at::native::thrower"].evidence[-1]
+    line = grown.source.read(where.path).decode().splitlines()[where.line - 1]
+    assert line.startswith("#define TORCH_CHECK(cond, ...) ::c10::detail::torchCheckFail(")
+
+
 def test_what_is_thrown_amid_an_expression_can_be_no_check(answer: GapList) -> None:
     found = of(answer, "runtime-error").values()
     assert [gap.name for gap in found if gap.location.path.endswith("/Throws.cpp")] == ["thrower"]

@@ -70,3 +70,19 @@ def test_a_page_links_what_stands_beside_it() -> None:
     text = b"[one](beside.md) `[no](code.md)` {py:class}`~torch.Tensor`"
     found = [(one.kind, one.name) for one in read_remarks(text, "docs/source/notes/page.md")]
     assert found == [("role", "torch.Tensor"), ("file link", "docs/source/notes/beside.md")]
+
+
+def test_comments_of_a_page_are_not_rendered() -> None:
+    text = b"""\
+.. see :func:`torch.gone`
+..
+   and :func:`torch.lost`
+
+   (:func:`torch.away`)
+.. note:: :func:`torch.add`
+.. _a target: https://github.com/pytorch/pytorch/blob/main/torch/add.py
+  .. :mod:`torch.never`
+  :mod:`torch.nn`
+"""
+    found = [(one.name, one.line) for one in read_remarks(text, "docs/source/page.rst")]
+    assert found == [("torch.add", 6), ("torch.nn", 9), ("torch/add.py", 7)]
